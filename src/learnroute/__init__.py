@@ -1,0 +1,51 @@
+"""learnroute plans the order in which a moving learner visits its regions.
+
+>>> from learnroute import Learner, Problem, plan
+>>> problem = Problem(
+...     travel=[[0, 2, 3], [2, 0, 1], [3, 1, 0]],
+...     dissimilarity=[[0, 1, 4], [1, 0, 1], [4, 1, 0]],
+...     learner=Learner(features=80, samples=100, noise=0.1),
+... )
+>>> plan(problem).route
+('R1', 'R3', 'R2')
+"""
+
+from learnroute.errors import InputError, RefusedError
+from learnroute.formats import read_problem, write_plan, write_problem
+from learnroute.model.losses import Loss, expected_loss, objective_of, true_loss
+from learnroute.model.metric import MetricReport, check_metric, metric_closure
+from learnroute.model.objective import Objective
+from learnroute.model.problem import Learner, Problem
+from learnroute.model.result import Guarantee, Plan
+from learnroute.planner import Comparison, compare, evaluate, plan
+from learnroute.solvers.matching import Matching, minimum_matching
+from learnroute.solvers.registry import METHODS
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "METHODS",
+    "Comparison",
+    "Guarantee",
+    "InputError",
+    "Learner",
+    "Loss",
+    "Matching",
+    "MetricReport",
+    "Objective",
+    "Plan",
+    "Problem",
+    "RefusedError",
+    "check_metric",
+    "compare",
+    "evaluate",
+    "expected_loss",
+    "metric_closure",
+    "minimum_matching",
+    "objective_of",
+    "plan",
+    "read_problem",
+    "true_loss",
+    "write_plan",
+    "write_problem",
+]

@@ -1,0 +1,61 @@
+"""Reading text with clear refusals, and writing so that no file is ever half there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from learnroute.errors import InputError
+
+LARGEST_FILE = 1 << 30
+
+
+def read_text(path: Path) -> str:
+    """Return a file's text (UTF-8), or refuse."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise InputError(f"{path}: {path.stat().st_size:,} bytes; files are limited to {LARGEST_FILE:,}")
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text; save the file as UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({_cause(error)})") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    with written_whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside the wanted one, and rename it to that at the end if all went well."""
+    temporary: Path | None = None
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder; give a file name")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".learnroute-", suffix=path.suffix)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
+        temporary.replace(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: cannot be written (no folder {path.parent})") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({_cause(error)})") from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _cause(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,78 @@
+"""Problems and plans as JSON: the contract of docs/formats.md, strictly read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.formats.files import read_text, write_text
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+
+
+def parse(text: str) -> Any:
+    """Parse JSON as the standard has it: no NaN, no repeated members."""
+    try:
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
+    except RecursionError:
+        raise InputError("not a problem: lists are nested too deeply") from None
+    except ValueError as error:  # InputError from the hooks, or an integer of too many digits
+        raise InputError(str(error)) from None
+
+
+def dumps(data: Any) -> str:
+    """Return one JSON object as text, matrices one row a line."""
+    members = ",\n".join(f"  {json.dumps(key)}: {_member(value)}" for key, value in data.items())
+    return "{\n" + members + "\n}\n"
+
+
+def read(path: Path) -> Any:
+    """Read the members of a problem."""
+    return parse(read_text(path))
+
+
+def write(problem: Problem, path: Path) -> None:
+    """Write a problem."""
+    write_text(path, dumps(problem_to_dict(problem)))
+
+
+def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
+    """Write a plan."""
+    write_text(path, dumps(plan.to_dict()))
+
+
+def problem_to_dict(problem: Problem) -> dict[str, Any]:
+    """Return a problem as the contract has it, without members that say nothing."""
+    data: dict[str, Any] = {"title": problem.title, "regions": list(problem.regions)}
+    learner = problem.learner
+    data["learner"] = {"features": learner.features, "samples": learner.samples, "noise": learner.noise}
+    for name in ("travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "start"):
+        value = getattr(problem, name)
+        if value is not None:
+            data[name] = value.tolist()
+    return {key: value for key, value in data.items() if value != ""}
+
+
+def _member(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        return "[\n" + ",\n".join(f"    {json.dumps(row, allow_nan=False)}" for row in value) + "\n  ]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _no_constant(name: str) -> Any:
+    raise InputError(f"{name}: numbers must be finite; fill in the missing value")
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise InputError(f"{key}: given twice; give each field once")
+            seen.add(key)
+    return members

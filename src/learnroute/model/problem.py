@@ -1,0 +1,248 @@
+"""What is asked: the regions, the travel between them, how their models differ, and the learner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError
+from learnroute.model.validation import (
+    LARGEST_VALUE,
+    FloatArray,
+    as_count,
+    as_matrix,
+    as_names,
+    as_number,
+    as_square,
+    as_vector,
+    frozen,
+    shown,
+)
+
+Regime = Literal["under", "over"]
+
+ASYMMETRY_TOLERANCE = 1e-9  # relative; what rounding leaves between Δ[i, j] and Δ[j, i]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """The shape of the learner: m features, n fresh samples in each region, noise of standard deviation σ."""
+
+    features: int
+    samples: int
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        m = as_count("learner.features", self.features, meaning="the number of features m")
+        n = as_count("learner.samples", self.samples, meaning="the number of samples n")
+        sigma = as_number("learner.noise", self.noise, least=0.0, meaning="the noise σ")
+        if abs(m - n) <= 1:
+            below = f"<= {n - 2} or " if n > 2 else ""
+            raise InputError(
+                f"learner.features = {m} with learner.samples = {n}: the expected error does not exist for "
+                "m in {n-1, n, n+1} (the mean of an inverse Wishart matrix is infinite there); "
+                f"use features {below}>= {n + 2}"
+            )
+        object.__setattr__(self, "features", m)
+        object.__setattr__(self, "samples", n)
+        object.__setattr__(self, "noise", sigma)
+
+    @property
+    def regime(self) -> Regime:
+        """`under` (m <= n - 2: each region is fitted from scratch) or `over` (m >= n + 2: the model is carried on)."""
+        return "under" if self.features < self.samples else "over"
+
+    @property
+    def retention(self) -> float:
+        """The paper's r = 1 - n/m, the share of the old model kept by one region's training; 0 in the under regime."""
+        m, n = self.features, self.samples
+        return (m - n) / m if m > n else 0.0
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Problem:
+    """T regions to visit once each, in an order to be chosen. Validated here, once; immutable.
+
+    Parameters
+    ----------
+    travel
+        T x T travel costs, `travel[i, j]` from region i to region j. May be asymmetric.
+    learner
+        The learner's shape.
+    dissimilarity
+        T x T symmetric upper bounds Δ on the squared distance between two regions' true models.
+    vectors
+        Instead of `dissimilarity`: one vector a region, Δ[i, j] being their squared distance. No T x T
+        matrix of Δ is ever made from them.
+    initial
+        Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's first one;
+        0 if omitted.
+    regions
+        Names; `R1`, `R2`, … if omitted.
+    coordinates
+        One (x, y) a region, for drawing only.
+    truth, start
+        The regions' true models and the learner's first model (0 if omitted), where they are known.
+    title
+        What the problem is called in print.
+    """
+
+    travel: FloatArray
+    learner: Learner
+    dissimilarity: FloatArray | None
+    vectors: FloatArray | None
+    initial: FloatArray
+    regions: tuple[str, ...]
+    coordinates: FloatArray | None
+    truth: FloatArray | None
+    start: FloatArray | None
+    title: str
+
+    def __init__(
+        self,
+        travel: ArrayLike,
+        learner: Learner,
+        dissimilarity: ArrayLike | None = None,
+        vectors: ArrayLike | None = None,
+        initial: ArrayLike | None = None,
+        regions: Sequence[str] | None = None,
+        coordinates: ArrayLike | None = None,
+        truth: ArrayLike | None = None,
+        start: ArrayLike | None = None,
+        title: str = "",
+    ) -> None:
+        if not isinstance(learner, Learner):
+            raise InputError(f"learner = {shown(learner)}: a Learner is needed")
+        costs = as_square("travel", travel, None, meaning="travel costs")
+        size = len(costs)
+        if size < 2:
+            raise InputError(f"travel has {size} rows: at least 2 regions are needed to have an order")
+        if (dissimilarity is None) == (vectors is None):
+            given = "neither" if vectors is None else "both"
+            raise InputError(f"dissimilarity and vectors: {given} given; give exactly one of the two")
+        delta = None
+        if dissimilarity is not None:
+            delta = _symmetric(as_square("dissimilarity", dissimilarity, size, meaning="dissimilarities"))
+        models = _rows("truth", truth, size, None, "model parameters")
+        if not isinstance(title, str) or not title.isprintable():
+            raise InputError(f"title = {shown(title)}: one line of printable text is needed")
+        checked = {
+            "travel": costs,
+            "learner": learner,
+            "dissimilarity": delta,
+            "vectors": _rows("vectors", vectors, size, None, "vector entries"),
+            "initial": as_vector(
+                "initial", np.zeros(size) if initial is None else initial, size, least=0.0,
+                meaning="initial dissimilarities",
+            ),
+            "regions": as_names("regions", regions or [f"R{i + 1}" for i in range(size)], size),
+            "coordinates": _rows("coordinates", coordinates, size, 2, "coordinates"),
+            "truth": models,
+            "start": _start(learner, models, start),
+            "title": title,
+        }  # fmt: skip
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        """The number of regions T."""
+        return len(self.travel)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """S[i], the sum of region i's dissimilarities to all regions: what it costs to end there."""
+        if self.dissimilarity is not None:
+            return row_sums(self.dissimilarity)
+        assert self.vectors is not None
+        return distance_sums(self.vectors)
+
+    @cached_property
+    def initial_sum(self) -> float:
+        """The sum of the initial dissimilarities."""
+        return math.fsum(self.initial)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Build a problem from the content of a problem file (see docs/formats.md)."""
+        fields = _members("", data, tuple(f.name for f in dataclass_fields(cls)), ("travel", "learner"))
+        learner = _members("learner.", fields["learner"], ("features", "samples", "noise"), ("features", "samples"))
+        return cls(**{**fields, "learner": Learner(**learner)})
+
+
+def _rows(field: str, value: ArrayLike | None, size: int, width: int | None, meaning: str) -> FloatArray | None:
+    """Check a field that has one row a region, if it is given."""
+    if value is None:
+        return None
+    rows = as_matrix(field, value, size, width, least=-LARGEST_VALUE, meaning=meaning)
+    if rows.shape[1] == 0:
+        raise InputError(f"{field}[0] has 0 entries: at least 1 needed")
+    return rows
+
+
+def _start(learner: Learner, truth: FloatArray | None, start: ArrayLike | None) -> FloatArray | None:
+    """Check the first model against the true ones."""
+    if truth is None:
+        if start is not None:
+            raise InputError("start: the learner's first model is given without truth; give both or neither")
+        return None
+    width = truth.shape[1]
+    if width > learner.features:
+        raise InputError(
+            f"truth[0] has {width} entries: a learner with learner.features = {learner.features} "
+            f"has models of at most {learner.features}"
+        )
+    first = np.zeros(width) if start is None else start
+    return as_vector("start", first, width, least=-LARGEST_VALUE, meaning="model parameters")
+
+
+def _members(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
+    """Return the members of a JSON object, refusing unknown and missing ones by name."""
+    if not isinstance(data, dict):
+        raise InputError(
+            f"{prefix.rstrip('.') or 'problem'} = {shown(data)}: an object with {', '.join(known)} is needed"
+        )
+    for key in data:
+        if key not in known:
+            close = get_close_matches(str(key), known, 1)
+            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
+            raise InputError(f"{prefix}{key}: unknown field; {hint}")
+    for key in needed:
+        if key not in data:
+            raise InputError(f"{prefix}{key}: missing; needed are {', '.join(needed)}")
+    return {key: value for key, value in data.items() if value is not None or key in needed}
+
+
+def row_sums(matrix: FloatArray) -> FloatArray:
+    """Correctly rounded row sums: the same bits however the regions are numbered, so that ties stay ties."""
+    return frozen(np.array([math.fsum(row.tolist()) for row in matrix], dtype=np.float64))
+
+
+def distance_sums(vectors: FloatArray) -> FloatArray:
+    """For each vector, the sum of its squared distances to all of them, in O(T·m).
+
+    With the mean taken out, the cross term vanishes: S[i] = T·|w_i|² + sum_j |w_j|². Nothing cancels.
+    """
+    centred = vectors - np.array([math.fsum(column) for column in vectors.T]) / len(vectors)
+    squares = np.einsum("ij,ij->i", centred, centred)
+    return frozen(len(vectors) * squares + math.fsum(squares))
+
+
+def _symmetric(matrix: FloatArray) -> FloatArray:
+    difference = np.abs(matrix - matrix.T)
+    excess = difference - ASYMMETRY_TOLERANCE * np.maximum(matrix, matrix.T)
+    i, j = divmod(int(np.argmax(excess)), len(matrix))
+    if excess[i, j] > 0:
+        raise InputError(
+            f"dissimilarity[{i}, {j}] = {matrix[i, j]:g} but dissimilarity[{j}, {i}] = {matrix[j, i]:g}: "
+            "dissimilarities must be symmetric; give the larger of the two in both places"
+        )
+    return frozen((matrix + matrix.T) / 2)

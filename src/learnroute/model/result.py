@@ -1,0 +1,85 @@
+"""What is answered: the route, its loss, and how good it is proved to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from learnroute.model.losses import Loss
+from learnroute.model.problem import Regime
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A proved upper bound on total loss over the least possible loss, known before the route is.
+
+    `value` is the best one that applies, or None; `reason` says why it holds or why there is none.
+    `paper` and `sharper` are the two known for Algorithm 1, where they apply.
+    """
+
+    value: float | None
+    reason: str
+    paper: float | None = None
+    sharper: float | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A route with its value and its certificate. Losses and bounds are per region, as in the paper.
+
+    Attributes
+    ----------
+    route, order
+        The regions in order of visit: names, and 0-based indices.
+    lower_bound
+        No route has a smaller total loss than this.
+    optimal
+        Whether the route is proved to have the least total loss.
+    method, requested
+        The method that found the route, and the one that was asked for.
+    notes
+        What the caller should know about this answer, one sentence each.
+    """
+
+    route: tuple[str, ...]
+    order: tuple[int, ...]
+    regime: Regime
+    loss: Loss
+    lower_bound: float | None
+    optimal: bool
+    guarantee: Guarantee
+    method: str
+    requested: str
+    seconds: float
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def gap(self) -> float | None:
+        """How far the total loss can be above the least possible one, as a share of it; None if unknown."""
+        if self.optimal:
+            return 0.0
+        if self.lower_bound is None or self.lower_bound <= 0:
+            return None
+        return self.loss.total / self.lower_bound - 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as the JSON contract of docs/formats.md has it."""
+        return {
+            "route": list(self.route),
+            "order": list(self.order),
+            "regime": self.regime,
+            "loss": self.loss.to_dict(),
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "optimal": self.optimal,
+            "guarantee": self.guarantee.value,
+            "guarantee_reason": self.guarantee.reason,
+            "guarantee_paper": self.guarantee.paper,
+            "guarantee_sharper": self.guarantee.sharper,
+            "method": self.method,
+            "requested": self.requested,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,162 @@
+"""From whatever a caller hands in to checked, read-only arrays; every refusal names field, value and remedy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learnroute.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+LARGEST_VALUE = 1e100  # squares and sums of these stay far from overflow
+LARGEST_COUNT = 10**15  # counts stay exact in float64
+MOST_MATRIX_REGIONS = 20_000  # a T x T float64 matrix of 3.2 GB
+
+
+def shown(value: object) -> str:
+    """Show a value in a message, cut to a readable length."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer with more digits than Python prints
+        text = "a number of thousands of digits"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def as_number(field: str, value: Any, *, least: float = -LARGEST_VALUE, meaning: str = "numbers") -> float:
+    """Return a finite float no smaller than `least`, or refuse, calling the quantity `meaning`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise InputError(f"{field} = {shown(value)}: {meaning} must be given as numbers")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise InputError(f"{field} = {shown(value)}: {meaning} must be finite; fill in the missing value")
+    if number < least:
+        raise InputError(f"{field} = {number!r}: {meaning} must be >= {least:g}")
+    if number > LARGEST_VALUE:
+        raise InputError(f"{field} = {number!r}: {meaning} must be <= {LARGEST_VALUE:g}; use a larger unit")
+    return number
+
+
+def as_count(field: str, value: Any, *, least: int = 1, meaning: str) -> int:
+    """Return a whole number no smaller than `least`, or refuse."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise InputError(f"{field} = {shown(value)}: {meaning} must be a whole number")
+    if not isinstance(value, Integral):
+        if not float(value).is_integer():
+            raise InputError(f"{field} = {shown(value)}: {meaning} must be a whole number")
+        value = int(float(value))
+    count = int(value)
+    if count < least:
+        raise InputError(f"{field} = {shown(count)}: {meaning} must be >= {least}")
+    if count > LARGEST_COUNT:
+        raise InputError(f"{field} = {shown(count)}: {meaning} must be <= {LARGEST_COUNT:,}")
+    return count
+
+
+def as_vector(
+    field: str, value: Any, length: int | None, *, least: float, meaning: str, row: int | None = None
+) -> FloatArray:
+    """Return a read-only float64 vector (a given row of a matrix), or refuse the first entry that is wrong."""
+    entries = _entries(field if row is None else f"{field}[{row}]", value, length)
+
+    def checked(i: int) -> float:
+        place = f"{field}[{i}]" if row is None else f"{field}[{row}, {i}]"
+        return as_number(place, entries[i], least=least, meaning=meaning)
+
+    if _all_plain_numbers(entries):
+        try:
+            vector = np.array(entries, dtype=np.float64)
+        except OverflowError:  # an integer beyond all floats
+            vector = np.array([checked(i) for i in range(len(entries))])
+    else:
+        vector = np.array([checked(i) for i in range(len(entries))], dtype=np.float64)
+    for i in np.flatnonzero(~((vector >= least) & (vector <= LARGEST_VALUE))):
+        checked(int(i))
+    return frozen(vector)
+
+
+def as_matrix(
+    field: str, value: Any, rows: int | None, columns: int | None, *, least: float, meaning: str
+) -> FloatArray:
+    """Return a read-only float64 matrix, or refuse the first row or entry that is wrong."""
+    lines = _entries(field, value, rows, what="rows")
+    width = columns
+    checked = []
+    for i, line in enumerate(lines):
+        row = as_vector(field, line, width, least=least, meaning=meaning, row=i)
+        width = len(row)
+        checked.append(row)
+    return frozen(np.array(checked, dtype=np.float64).reshape(len(checked), width or 0))
+
+
+def as_square(field: str, value: Any, size: int | None, *, meaning: str) -> FloatArray:
+    """Return a read-only T x T matrix of non-negative entries with a zero diagonal, or refuse."""
+    lines = _entries(field, value, None, what="rows")
+    if len(lines) > MOST_MATRIX_REGIONS:
+        raise InputError(_too_large(field, len(lines)))
+    if size is not None and len(lines) != size:
+        raise InputError(f"{field} has {len(lines)} rows: there are {size} regions; give one row and one column each")
+    matrix = as_matrix(field, lines, len(lines), len(lines), least=0.0, meaning=meaning)
+    wrong = np.flatnonzero(np.diagonal(matrix))
+    if wrong.size:
+        i = int(wrong[0])
+        raise InputError(f"{field}[{i}, {i}] = {matrix[i, i]:g}: the diagonal must be 0 (a region to itself)")
+    return matrix
+
+
+def as_names(field: str, value: Any, length: int) -> tuple[str, ...]:
+    """Return one distinct, non-empty, printable name for each region, or refuse."""
+    entries = _entries(field, value, length, what="names")
+    first: dict[str, int] = {}
+    for i, name in enumerate(entries):
+        if not isinstance(name, str):
+            raise InputError(f"{field}[{i}] = {shown(name)}: names must be given as text, in quotes")
+        if not name.strip():
+            raise InputError(f"{field}[{i}] = {shown(name)}: names must not be empty")
+        if name != name.strip() or not name.isprintable():
+            raise InputError(f"{field}[{i}] = {shown(name)}: names must be printable, without spaces at their ends")
+        if name in first:
+            raise InputError(f"{field}[{i}] = {shown(name)}: the name of region {first[name]} too; names must differ")
+        first[name] = i
+    return tuple(first)
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a C-contiguous read-only array that shares nothing writable with its origin."""
+    if array.flags.writeable or not array.flags.c_contiguous:
+        array = np.array(array, order="C", copy=True)
+        array.flags.writeable = False
+    return array
+
+
+def _entries(field: str, value: Any, length: int | None, what: str = "entries") -> Sequence[Any]:
+    """Return the value as a sequence of the right length, or refuse."""
+    if isinstance(value, np.ndarray):
+        if value.ndim == 0:
+            raise InputError(f"{field} = {shown(value.item())}: a list of {what} is needed")
+        if value.dtype.kind not in "iufO":
+            raise InputError(f"{field}: an array of {value.dtype} was given; numbers are needed")
+    elif isinstance(value, str | bytes | dict) or not isinstance(value, Sequence):
+        raise InputError(f"{field} = {shown(value)}: a list of {what} is needed")
+    if length is not None and len(value) != length:
+        raise InputError(f"{field} has {len(value)} {what}: {length} needed")
+    return cast("Sequence[Any]", value)
+
+
+def _all_plain_numbers(entries: Sequence[Any]) -> bool:
+    if isinstance(entries, np.ndarray):
+        return entries.dtype.kind in "iuf" and entries.ndim == 1
+    return set(map(type, entries)) <= {int, float}
+
+
+def _too_large(field: str, size: int) -> str:
+    return f"{field} has {size:,} rows: matrices are limited to {MOST_MATRIX_REGIONS:,} regions"

@@ -1,0 +1,208 @@
+"""The whole job: problem -> objective -> solver -> bound -> plan."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError, RefusedError
+from learnroute.guarantees import guarantee_of_algorithm1
+from learnroute.model.losses import Loss, as_order, expected_loss, objective_of
+from learnroute.model.objective import Objective
+from learnroute.model.problem import Problem
+from learnroute.model.result import Guarantee, Plan
+from learnroute.model.validation import as_count, as_number, shown
+from learnroute.solvers.bounds import simple_bound
+from learnroute.solvers.contract import Answer, Budget, Progress
+from learnroute.solvers.registry import METHODS, Method, method_named
+
+ROUNDING = 1e-12  # relative; a value this near to a lower bound is the same number in float64 sums
+GIVEN = "given"  # the method of a route that the caller chose
+
+
+def plan(
+    problem: Problem,
+    method: str = "auto",
+    seed: int = 0,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Plan:
+    """Choose the route with the least expected overall loss.
+
+    Parameters
+    ----------
+    problem
+        What to plan.
+    method
+        One of `learnroute.METHODS`: auto, exact, algorithm1, baseline, travel, nearest, random.
+    seed
+        Same problem, method and seed: same route.
+    time_limit
+        Seconds; when they are over, the best route so far is returned and says so.
+    progress
+        Called now and then with the name of the stage and the share of it that is done.
+    """
+    chosen = method_named(method)
+    seed = as_count("seed", seed, least=0, meaning="the seed")
+    if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
+        raise InputError(f"time_limit = {time_limit!r}: seconds must be > 0; leave it out for no limit")
+    started = time.monotonic()
+    objective = objective_of(problem)
+    answer = chosen.solve(objective, np.random.default_rng(seed), Budget.of(time_limit, progress))
+    return _assess(problem, objective, answer, method, seed, started)
+
+
+def evaluate(problem: Problem, route: Sequence[str] | Sequence[int]) -> Plan:
+    """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be."""
+    started = time.monotonic()
+    order = as_order(_indices(problem, route), problem.size, problem.regions)
+    return _assess(problem, objective_of(problem), Answer(order, GIVEN), GIVEN, 0, started)
+
+
+def _assess(problem: Problem, objective: Objective, answer: Answer, requested: str, seed: int, started: float) -> Plan:
+    """Recompute everything that is claimed about an answer from the problem itself."""
+    order = as_order(answer.order, problem.size)
+    loss = expected_loss(problem, order)
+    bound = simple_bound(objective) / problem.size
+    optimal = answer.optimal or loss.total * (1 - ROUNDING) <= bound
+    return Plan(
+        route=tuple(problem.regions[i] for i in order),
+        order=tuple(int(i) for i in order),
+        regime=problem.learner.regime,
+        loss=loss,
+        lower_bound=loss.total if optimal else bound,
+        optimal=optimal,
+        guarantee=_guarantee(problem, answer),
+        method=answer.method,
+        requested=requested,
+        seconds=time.monotonic() - started,
+        seed=seed,
+        notes=(*answer.notes, *_tie_note(problem, answer)),
+    )
+
+
+def _guarantee(problem: Problem, answer: Answer) -> Guarantee:
+    if answer.optimal:
+        return Guarantee(1.0, "proved optimal by exhaustive dynamic programming")
+    if answer.method != "algorithm1":
+        return Guarantee(None, f"nothing is proved about {answer.method} routes in advance")
+    if not answer.complete:
+        return Guarantee(None, "the time limit cut Algorithm 1 short")
+    return guarantee_of_algorithm1(problem)
+
+
+def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
+    """Say which of several equally good last regions Algorithm 1 took."""
+    tied = np.flatnonzero(problem.scores == problem.scores.min())
+    if answer.method != "algorithm1" or len(tied) == 1:
+        return ()
+    others = ", ".join(problem.regions[i] for i in tied[1:4]) + (", …" if len(tied) > 4 else "")
+    return (
+        f"ends at {problem.regions[tied[0]]}, the first of {len(tied)} regions with the least score (also {others})",
+    )
+
+
+def _indices(problem: Problem, route: Sequence[str] | Sequence[int]) -> list[int]:
+    """Turn names into indices; indices stay as they are."""
+    if isinstance(route, str) or not all(isinstance(stop, str | int | np.integer) for stop in route):
+        raise InputError(f"route = {shown(route)}: a list of region names is needed")
+    index = {name: i for i, name in enumerate(problem.regions)}
+    stops = []
+    for stop in route:
+        if isinstance(stop, str) and stop not in index:
+            raise InputError(f"route: there is no region {stop!r}; regions are {', '.join(problem.regions[:12])}"
+                             + (", …" if problem.size > 12 else ""))  # fmt: skip
+        stops.append(index[stop] if isinstance(stop, str) else int(stop))
+    return stops
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method in a comparison. `loss` is the mean of `draws` routes where the method is random."""
+
+    method: str
+    loss: Loss | None
+    seconds: float
+    draws: int
+    plan: Plan | None
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All methods on one problem, and the best lower bound that any of them proved."""
+
+    rows: tuple[Row, ...]
+    lower_bound: float
+    optimal: bool
+
+    def ratio(self, row: Row) -> float | None:
+        """How many times the bound a row's loss is; None if unknown."""
+        if row.loss is None or self.lower_bound <= 0:
+            return None
+        return row.loss.total / self.lower_bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain JSON values."""
+        return {
+            "lower_bound": self.lower_bound,
+            "bound_is_optimum": self.optimal,
+            "rows": [
+                {
+                    "method": row.method,
+                    "loss": row.loss.to_dict() if row.loss else None,
+                    "ratio": self.ratio(row),
+                    "seconds": row.seconds,
+                    "draws": row.draws,
+                    "refused": row.refused,
+                    "plan": row.plan.to_dict() if row.plan else None,
+                }
+                for row in self.rows
+            ],
+        }
+
+
+def compare(
+    problem: Problem,
+    methods: Sequence[str] | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    draws: int = 100,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run several methods (all by default) on one problem; a method that refuses it says why in its row.
+
+    `time_limit` is for each method. Random methods are averaged over `draws` routes.
+    """
+    draws = as_count("draws", draws, meaning="the number of draws")
+    chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]
+    rows = tuple(_row(problem, method, seed, time_limit, draws, progress) for method in chosen)
+    plans = [row.plan for row in rows if row.plan is not None]
+    bounds = [p.lower_bound for p in plans if p.lower_bound is not None]
+    bound = max(bounds, default=simple_bound(objective_of(problem)) / problem.size)
+    return Comparison(rows, bound, any(p.optimal for p in plans))
+
+
+def _row(
+    problem: Problem,
+    method: Method,
+    seed: int,
+    time_limit: float | None,
+    draws: int,
+    progress: Progress | None,
+) -> Row:
+    try:
+        found = plan(problem, method.name, seed, time_limit, progress)
+    except RefusedError as refusal:
+        return Row(method.name, None, 0.0, 0, None, str(refusal))
+    if not method.random:
+        return Row(method.name, found.loss, found.seconds, 1, found)
+    objective, rng = objective_of(problem), np.random.default_rng(seed)
+    losses = [expected_loss(problem, method.solve(objective, rng, Budget()).order) for _ in range(draws)]
+    parts = {key: math.fsum(getattr(loss, key) for loss in losses) / draws for key in losses[0].to_dict()}
+    return Row(method.name, Loss(**parts), found.seconds, draws, found)

@@ -1,0 +1,55 @@
+"""The one signature of every solver: `solve(objective, rng, budget) -> Answer`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from learnroute.model.objective import Objective
+from learnroute.model.validation import IntArray
+
+Progress = Callable[[str, float], None]
+
+
+def _silent(_stage: str, _share: float) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a solver may work, and whom it tells how far it is. Checked between kernel calls."""
+
+    deadline: float = float("inf")
+    progress: Progress = field(default=_silent)
+
+    @classmethod
+    def of(cls, time_limit: float | None = None, progress: Progress | None = None) -> Budget:
+        """Start the clock now."""
+        limit = float("inf") if time_limit is None else time_limit
+        return cls(time.monotonic() + limit, progress or _silent)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self.deadline
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An order, and what the solver proved about it.
+
+    `optimal` claims that no order has a smaller value (up to the rounding of float64 sums). `complete` is
+    False where the time limit cut the method short: then whatever the method guarantees does not hold.
+    """
+
+    order: IntArray
+    method: str
+    optimal: bool = False
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+
+
+Solver = Callable[[Objective, np.random.Generator, Budget], Answer]

@@ -1,0 +1,30 @@
+"""Minimum spanning trees of complete graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnroute.model.validation import FloatArray, IntArray
+
+
+def minimum_spanning_tree(costs: FloatArray) -> IntArray:
+    """Return the T-1 edges of a minimum spanning tree, one (i, j) row each, by Prim's rule in O(T²).
+
+    Ties go to the smallest index. The matrix is read as symmetric: only rows of visited regions are used.
+    """
+    size = len(costs)
+    outside = np.ones(size, dtype=bool)
+    outside[0] = False
+    nearest = costs[0].copy()
+    nearest[0] = np.inf
+    entry = np.zeros(size, dtype=np.int64)
+    edges = np.empty((size - 1, 2), dtype=np.int64)
+    for step in range(size - 1):
+        joined = int(np.argmin(nearest))
+        edges[step] = entry[joined], joined
+        outside[joined] = False
+        nearest[joined] = np.inf
+        closer = outside & (costs[joined] < nearest)
+        nearest[closer] = costs[joined][closer]
+        entry[closer] = joined
+    return edges
