@@ -1,0 +1,125 @@
+"""Samples of regions: checked arrays, a feature map in front, and the split that keeps purposes apart."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
+
+Batch = tuple[FloatArray, FloatArray]  # features (samples x features), targets
+FeatureMap = Callable[[FloatArray], ArrayLike] | Any  # a callable, or an object with `transform`
+
+
+@dataclass(frozen=True, eq=False)
+class RegionData:
+    """What a learner trains on in one region, and what it is tested on there.
+
+    `truth` is the region's true model, where it is known.
+    """
+
+    train: Batch
+    test: Batch
+    truth: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Which rows of a region serve which purpose. No row serves two."""
+
+    estimate: IntArray
+    train: IntArray
+    test: IntArray
+
+
+def as_batch(region: str, features: Any, targets: Any) -> Batch:
+    """Return float64 arrays of agreeing shapes, non-finite entries included, or refuse, naming the region."""
+    try:
+        inputs, outputs = np.array(features, dtype=np.float64), np.array(targets, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"region {region!r}: features and targets must be tables of numbers") from None
+    if outputs.ndim == 2 and outputs.shape[1] == 1:
+        outputs = outputs[:, 0]
+    if inputs.ndim != 2 or outputs.ndim != 1 or len(inputs) != len(outputs):
+        raise InputError(
+            f"region {region!r}: features of shape {inputs.shape} and targets of shape {outputs.shape}; "
+            "(samples, features) and (samples,) are needed"
+        )
+    return frozen(inputs), frozen(outputs)
+
+
+def split_rows(samples: int, estimate: float, test: float, rng: np.random.Generator) -> Rows:
+    """Deal a region's rows at random: a share for estimating, a share for testing, the rest for training."""
+    shuffled = rng.permutation(samples)
+    first = round(samples * estimate)
+    second = first + round(samples * test)
+    parts = (shuffled[:first], shuffled[second:], shuffled[first:second])
+    return Rows(*(frozen(np.sort(part)) for part in parts))
+
+
+def as_share(field: str, value: Any, *, most: float = 1.0) -> float:
+    """Return a share of the samples, above 0 and at most `most`, or refuse."""
+    share = as_number(field, value, meaning="shares")
+    if not 0 < share <= most:
+        raise InputError(f"{field} = {share!r}: a share above 0 and at most {most:g} is needed")
+    return share
+
+
+def split(
+    samples: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    estimate: float = 0.5,
+    test: float = 0.25,
+    seed: int = 0,
+) -> dict[str, Rows]:
+    """Deal every region's rows: `estimate` for Δ, `test` for testing, what is left for training.
+
+    The rows of one region depend on the seed and on its place among the regions, on nothing else.
+    """
+    estimate, test = as_share("estimate", estimate), as_number("test", test, least=0.0, meaning="shares")
+    if estimate + test > 1:
+        raise InputError(f"estimate = {estimate:g} and test = {test:g}: shares must not sum to more than 1")
+    seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples))
+    return {
+        region: split_rows(len(np.asarray(targets)), estimate, test, np.random.default_rng(child))
+        for (region, (_, targets)), child in zip(samples.items(), seeds, strict=True)
+    }
+
+
+def fitted_map(features: FeatureMap | None, pooled: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+    """Return a plain function from a feature map; a transformer that is not fitted yet is fitted on a copy."""
+    if features is None:
+        return None
+    if not hasattr(features, "transform"):
+        if not callable(features):
+            raise InputError(f"features = {features!r}: a callable or an object with transform is needed")
+        return lambda inputs: _mapped(features(inputs), inputs)
+    ready = features
+    if hasattr(features, "fit") and not _is_fitted(features):
+        ready = copy.deepcopy(features).fit(pooled)
+    return lambda inputs: _mapped(ready.transform(inputs), inputs)
+
+
+def _mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
+    if hasattr(outputs, "toarray"):  # a sparse matrix
+        outputs = outputs.toarray()
+    table = np.asarray(outputs, dtype=np.float64)
+    if table.ndim != 2 or len(table) != len(inputs):
+        raise InputError(
+            f"features: a table of shape {inputs.shape} became one of shape {table.shape}; "
+            "one row of features a sample is needed"
+        )
+    return frozen(table)
+
+
+def _is_fitted(transformer: Any) -> bool:
+    """Ask as scikit-learn does: what is learnt ends in an underscore."""
+    asked = getattr(transformer, "__sklearn_is_fitted__", None)
+    if asked is not None:
+        return bool(asked())
+    return any(name.endswith("_") and not name.startswith("__") for name in vars(transformer))

@@ -1,0 +1,161 @@
+"""Train along a route, and test everywhere after every stop."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.formats.files import write_text
+from learnroute.formats.tables import labelled_matrix
+from learnroute.learning.data import FeatureMap, RegionData, as_batch, fitted_map
+from learnroute.learning.metrics import MEANING, Metrics, metrics_of
+from learnroute.model.validation import FloatArray, frozen
+from learnroute.solvers.contract import Progress
+
+Error = Callable[[Any, RegionData], float]  # (model, region) -> error there
+
+
+@dataclass(frozen=True, eq=False)
+class Following:
+    """What came of following a route.
+
+    Attributes
+    ----------
+    route
+        The regions in the order of their visits; rows and columns of `errors` are in this order.
+    errors
+        T x T: errors[i, j] after training on the i-th region, tested on the j-th.
+    before
+        The error in each region before any training, where the learner could tell; else None.
+    model
+        The learner as the last region left it.
+    metrics
+        What the errors say; `learnroute.learning.MEANING` explains each.
+    """
+
+    route: tuple[str, ...]
+    errors: FloatArray
+    before: FloatArray | None
+    model: Any
+    metrics: Metrics
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the model as plain JSON values."""
+        return {
+            "route": list(self.route),
+            "errors": self.errors.tolist(),
+            "before": None if self.before is None else self.before.tolist(),
+            "metrics": self.metrics.to_dict(),
+            "meaning": dict(MEANING),
+        }
+
+    def write(self, path: str | Path) -> None:
+        """Write the errors: `.csv` (the matrix, one row a stop) or `.json` (with the metrics)."""
+        path = Path(path)
+        if path.suffix.lower() == ".csv":
+            write_text(path, labelled_matrix("after training on", self.route, self.errors.tolist()))
+        elif path.suffix.lower() == ".json":
+            write_text(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        else:
+            raise InputError(f"{path}: unknown format {path.suffix!r}; known are .csv, .json")
+
+
+def squared_error(model: Any, region: RegionData) -> float:
+    """Mean squared error of the predictions on a region's test samples."""
+    inputs, outputs = region.test
+    return float(np.mean((np.asarray(model.predict(inputs)) - outputs) ** 2))
+
+
+def model_distance(model: Any, region: RegionData) -> float:
+    """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2)."""
+    if region.truth is None:
+        raise InputError("truth: missing; model_distance needs every region's true model")
+    return float(np.sum((model.coef_ - region.truth) ** 2))
+
+
+def follow(
+    route: Sequence[str],
+    data: Mapping[str, RegionData],
+    learner: Any,
+    error: Error = squared_error,
+    features: FeatureMap | None = None,
+    progress: Progress | None = None,
+) -> Following:
+    """Train a copy of the learner through the regions in order, testing on all of them after each.
+
+    Parameters
+    ----------
+    route
+        Names of regions, each at most once; those of `data` that it leaves out are not visited nor tested.
+    data
+        Each region's samples.
+    learner
+        Anything with `partial_fit` and `predict`. It goes on from the model it has; it is not changed.
+    error
+        How a model is judged in a region; by default the mean squared error on its test samples.
+    features
+        A map in front of the learner: a callable or a transformer. One that is not fitted yet is fitted on the
+        first region's training samples, the only ones known when the route begins.
+    progress
+        Called after every stop.
+    """
+    stops = _stops(route, data)
+    regions = [_checked(name, data[name]) for name in stops]
+    mapped = fitted_map(features, regions[0].train[0])
+    if mapped is not None:
+        regions = [_through(mapped, region) for region in regions]
+    model = copy.deepcopy(learner)
+    before = _errors(model, regions, error) if hasattr(model, "coef_") else None
+    errors = np.empty((len(stops), len(stops)))
+    for i, (name, region) in enumerate(zip(stops, regions, strict=True)):
+        try:
+            model.partial_fit(*region.train)
+        except InputError as refusal:
+            raise InputError(f"region {name!r}: {refusal}") from None
+        errors[i] = _errors(model, regions, error)
+        if progress is not None:
+            progress("follow", (i + 1) / len(stops))
+    return Following(stops, frozen(errors), before, model, metrics_of(errors))
+
+
+def _errors(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray:
+    return frozen(np.array([error(model, region) for region in regions]))
+
+
+def _stops(route: Sequence[str], data: Mapping[str, RegionData]) -> tuple[str, ...]:
+    stops = tuple(route)
+    if isinstance(route, str) or len(stops) < 2:
+        raise InputError(f"route = {route!r}: a list of at least 2 region names is needed")
+    for name in stops:
+        if name not in data:
+            raise InputError(f"route: there is no data for region {name!r}; there is for {', '.join(list(data)[:12])}")
+        if stops.count(name) > 1:
+            raise InputError(f"route: region {name!r} is visited {stops.count(name)} times; visit each region once")
+    return stops
+
+
+def _checked(name: str, region: RegionData) -> RegionData:
+    parts = {}
+    for part, what in ((region.train, "training"), (region.test, "test")):
+        inputs, outputs = as_batch(name, *part)
+        wrong = ~(np.isfinite(inputs).all(axis=1) & np.isfinite(outputs))
+        if wrong.any():
+            raise InputError(
+                f"region {name!r}: {what} sample {int(np.argmax(wrong))} is not finite; fill in or drop missing values"
+            )
+        if not len(outputs):
+            raise InputError(f"region {name!r}: there are no {what} samples; at least 1 is needed")
+        parts[what] = (inputs, outputs)
+    return RegionData(parts["training"], parts["test"], region.truth)
+
+
+def _through(mapped: Callable[[FloatArray], FloatArray], region: RegionData) -> RegionData:
+    (inputs, outputs), (test_inputs, test_outputs) = region.train, region.test
+    return RegionData((mapped(inputs), outputs), (mapped(test_inputs), test_outputs), region.truth)
