@@ -1,0 +1,50 @@
+"""Stage II: train along a route, simulate it, and get dissimilarities from data.
+
+The learners need scikit-learn (`pip install 'learnroute[learning]'`); everything else here needs NumPy alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learnroute.learning.data import RegionData, Rows, split
+from learnroute.learning.follow import Following, follow, model_distance, squared_error
+from learnroute.learning.metrics import HIGHER_IS_BETTER, MEANING, Metrics, metrics_of
+from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
+from learnroute.learning.truth import Truth, truth_of
+
+LEARNERS = ("ProximalRegressor", "RouteRegressor")
+
+__all__ = [
+    "HIGHER_IS_BETTER",
+    "MEANING",
+    "SAMPLERS",
+    "Following",
+    "Metrics",
+    "ProximalRegressor",
+    "RegionData",
+    "RouteRegressor",
+    "Rows",
+    "Simulation",
+    "Truth",
+    "follow",
+    "metrics_of",
+    "model_distance",
+    "simulate",
+    "split",
+    "squared_error",
+    "truth_of",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the learners, and scikit-learn with them, when they are asked for."""
+    if name not in LEARNERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from learnroute.learning import learners
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("sklearn"):
+            raise
+        raise ImportError("the learners need scikit-learn: pip install 'learnroute[learning]'") from None
+    return getattr(learners, name)

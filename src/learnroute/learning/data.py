@@ -14,7 +14,7 @@ from learnroute.errors import InputError
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
 
 Batch = tuple[FloatArray, FloatArray]  # features (samples x features), targets
-FeatureMap = Callable[[FloatArray], ArrayLike] | Any  # a callable, or an object with `transform`
+FeatureMap = Any  # a callable from features to features, or an object with `transform`
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
+from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
-from learnroute.formats.tables import labelled_matrix
 from learnroute.learning.data import FeatureMap, RegionData, as_batch, fitted_map
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.model.validation import FloatArray, frozen
@@ -60,7 +60,8 @@ class Following:
         """Write the errors: `.csv` (the matrix, one row a stop) or `.json` (with the metrics)."""
         path = Path(path)
         if path.suffix.lower() == ".csv":
-            write_text(path, labelled_matrix("after training on", self.route, self.errors.tolist()))
+            rows = ([name, *row] for name, row in zip(self.route, self.errors.tolist(), strict=True))
+            write_text(path, table_text([["after training on", *self.route], *rows]))
         elif path.suffix.lower() == ".json":
             write_text(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
         else:

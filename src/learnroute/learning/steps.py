@@ -62,5 +62,4 @@ def _solve(features: FloatArray, targets: FloatArray, what: str) -> FloatArray:
             f"a batch of {features.shape[0]} samples with {features.shape[1]} features has rank {rank}: its {what} "
             f"are not independent; drop constant or repeated {what}, or use a ProximalRegressor"
         )
-    found: FloatArray = solution
-    return found
+    return np.asarray(solution, dtype=np.float64)

@@ -1,0 +1,151 @@
+"""Draws of the final error F_T (e2) of a learner that follows a route, in both regimes.
+
+`direct` makes every matrix of features and every noise, and trains. `low_dimensional` draws from the same law
+without ever making anything of size m or n. With Gaussian features, a batch moves the model through a random
+n-dimensional subspace of R^m, all of them equally likely. Let u point from the model to the region's true model.
+
+- The step towards the truth is the projection of u onto that subspace. Its length along u is b·|u| with
+  b ~ Beta(n/2, (m-n)/2); the rest of it, sqrt(b(1-b))·|u| long, points anywhere across u.
+- The step from noise lies in the subspace too, anywhere in it, with squared length σ²·χ²_n/χ²_{m-n+1}: one part
+  along the first step, the rest anywhere across both u and the first step.
+
+So two directions drawn across what is known already do for the whole batch. Only their coordinates in the span of
+all true models matter (at most T), with one coordinate for how far outside of it the model is: O(T) numbers a step,
+whatever m and n are, and no condition on n or m - n. It is the matrix-variate Beta recursion with all but one column
+of its matrices left undrawn. In the under regime nothing but the last region's noise is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from learnroute.model.problem import Learner
+from learnroute.model.validation import FloatArray
+
+# (true models in order of visit, seen from the first model; learner; runs; rng) -> final error of each run
+Sampler = Callable[[FloatArray, Learner, int, np.random.Generator], FloatArray]
+
+
+def low_dimensional(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
+    """Draw final errors at a cost that does not depend on m and n."""
+    sample = _under if learner.regime == "under" else _over
+    return sample(models, learner, runs, rng)
+
+
+def direct(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
+    """Draw final errors by drawing X and z and training on them: the slow and obvious reference."""
+    m, n = learner.features, learner.samples
+    truth = np.zeros((len(models), m))
+    truth[:, : models.shape[1]] = models
+    model = np.zeros((runs, m))
+    for target in truth:
+        x = rng.standard_normal((runs, n, m))
+        y = x @ target + learner.noise * rng.standard_normal((runs, n))
+        if learner.regime == "under":  # (e5): X = QR, w = R^-1 Q'y
+            q, r = np.linalg.qr(x)
+            model = np.linalg.solve(r, q.mT @ y[:, :, None])[:, :, 0]
+        else:  # (e11): X' = QR, w + Q R^-T (y - Xw)
+            missing = y[:, :, None] - x @ model[:, :, None]
+            q, r = np.linalg.qr(x.mT)
+            model = model + (q @ np.linalg.solve(r.mT, missing))[:, :, 0]
+    errors = np.zeros(runs)
+    for target in truth:
+        errors += np.sum((model - target) ** 2, axis=1)
+    return errors / len(truth)
+
+
+def span_coordinates(models: FloatArray) -> FloatArray:
+    """Return the coordinates of the rows in their own span, in as few dimensions as they need (at least 1)."""
+    left, singular, _ = np.linalg.svd(models, full_matrices=False)
+    rank = max(1, int(np.sum(singular > 1e-13 * singular[0])))
+    coordinates: FloatArray = left[:, :rank] * singular[:rank]
+    return coordinates
+
+
+def _under(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
+    """|w_T - w*_T|² ~ σ²·χ²_m/χ²_{n-m+1}, in any direction; the rest is geometry."""
+    m, n = learner.features, learner.samples
+    length = learner.noise * np.sqrt(_chi2(m, runs, rng) / _chi2(n - m + 1, runs, rng))
+    along = length * _cosine(m, runs, rng)  # towards the mean of all models
+    differences = models[-1] - models
+    spread = float(np.mean(np.sum(differences**2, axis=1)))
+    off_mean = float(np.linalg.norm(differences.mean(axis=0)))
+    return spread + 2 * off_mean * along + length**2
+
+
+def _over(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
+    m, n = learner.features, learner.samples
+    targets = span_coordinates(models)
+    size, width = targets.shape
+    inside = min(width + 1, m)  # coordinates kept: the span, and the model's own direction outside if there is any
+    targets = np.column_stack([targets, np.zeros((size, inside - width))])
+    model = np.zeros((runs, inside))
+    for target in targets:
+        step, outside = _batch(target - model, m, n, learner.noise, rng)
+        model += step
+        if inside > width:
+            model[:, -1] = np.sqrt(model[:, -1] ** 2 + outside)
+    middle = targets.mean(axis=0)
+    spread = float(np.mean(np.sum((targets - middle) ** 2, axis=1)))
+    errors: FloatArray = spread + np.sum((model - middle) ** 2, axis=1)
+    return errors
+
+
+def _batch(gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Return what one batch adds to each model: kept coordinates, and squared length outside of them.
+
+    `gap` is u, one row a run, in the k kept coordinates. h is the direction of the first step outside of them.
+    """
+    runs, k = gap.shape
+    distance = np.linalg.norm(gap, axis=1)
+    unit = np.zeros_like(gap)
+    unit[:, 0] = 1.0  # any direction does where there is no gap
+    np.divide(gap, distance[:, None], out=unit, where=distance[:, None] > 0)
+
+    # b from two chi-squares; θ across u: θ_in in kept coordinates, θ_h along h
+    fitted, left = _chi2(n, runs, rng), _chi2(m - n, runs, rng)
+    share = fitted / (fitted + left)
+    theta = _across(rng.standard_normal((runs, k)), unit)
+    theta_h = np.sqrt(_chi2(m - k, runs, rng))
+    length = np.sqrt(np.sum(theta**2, axis=1) + theta_h**2)
+    theta, theta_h = theta / length[:, None], theta_h / length
+    along = np.sqrt(share)[:, None] * unit + np.sqrt(1 - share)[:, None] * theta  # direction of the first step
+    along_h = np.sqrt(1 - share) * theta_h
+    reach = distance * np.sqrt(share)
+    if noise == 0:
+        return reach[:, None] * along, (reach * along_h) ** 2
+
+    # η across u and θ: η_in in kept coordinates, η_h along h, η_rest elsewhere (squared)
+    eta = _across(rng.standard_normal((runs, k)), unit)
+    eta_h = rng.standard_normal(runs) if m > k else np.zeros(runs)
+    overlap = np.sum(eta * theta, axis=1) + eta_h * theta_h
+    eta, eta_h = eta - overlap[:, None] * theta, eta_h - overlap * theta_h
+    eta_rest = _chi2(max(m - k - 1, 0), runs, rng)
+    length = np.sqrt(np.sum(eta**2, axis=1) + eta_h**2 + eta_rest)
+
+    size = noise * np.sqrt(_chi2(n, runs, rng) / _chi2(m - n + 1, runs, rng))
+    cosine = _cosine(n, runs, rng)
+    reach = reach + size * cosine
+    aside = size * np.sqrt(1 - cosine**2) / length
+    step = reach[:, None] * along + aside[:, None] * eta
+    return step, (reach * along_h + aside * eta_h) ** 2 + aside**2 * eta_rest
+
+
+def _across(vectors: FloatArray, unit: FloatArray) -> FloatArray:
+    """Take out of each row its part along a unit vector."""
+    rest: FloatArray = vectors - np.sum(vectors * unit, axis=1)[:, None] * unit
+    return rest
+
+
+def _chi2(degrees: int, runs: int, rng: np.random.Generator) -> FloatArray:
+    """Chi-squares, 0 for no degree of freedom."""
+    return 2.0 * rng.standard_gamma(degrees / 2, runs)
+
+
+def _cosine(dimension: int, runs: int, rng: np.random.Generator) -> FloatArray:
+    """One coordinate of a direction drawn evenly in that many dimensions."""
+    normal = rng.standard_normal(runs)
+    cosine: FloatArray = normal / np.sqrt(normal**2 + _chi2(dimension - 1, runs, rng))
+    return cosine

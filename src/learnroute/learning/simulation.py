@@ -1,0 +1,230 @@
+"""Monte Carlo of Stage II: what the learner does on a route, beside what the closed forms say."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError, RefusedError
+from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
+from learnroute.learning.truth import Truth, truth_of
+from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
+from learnroute.model.problem import Problem
+from learnroute.model.validation import FloatArray, as_count, as_number, frozen
+from learnroute.solvers.contract import Budget, Progress
+
+SamplerName = Literal["low-dimensional", "direct"]
+SAMPLERS: dict[str, Sampler] = {"low-dimensional": low_dimensional, "direct": direct}
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MOST_RUNS = 10**8
+MOST_ENTRIES = 3 * 10**8  # of one region's features: 2.4 GB
+CHUNK = 200_000  # numbers drawn at once, between two looks at the clock
+MOST_CHUNK = 4096  # runs
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Draws of the final error F_T (e2) on one route, beside its closed form.
+
+    Attributes
+    ----------
+    expected
+        Lemma 1 or Lemma 2 (e6, e12) for the true models that were simulated.
+    mean, standard_error, interval
+        Of the simulated errors; the interval holds `expected` with probability `level` if the closed form is true.
+    bound
+        The planner's bound (e8, e14), which knows Δ only, in its parts; `loss` is the same with true models.
+    errors
+        The final error of every run.
+    notes
+        What the reader should know, one sentence each.
+    """
+
+    route: tuple[str, ...]
+    order: tuple[int, ...]
+    regime: str
+    expected: float
+    mean: float
+    standard_error: float
+    level: float
+    loss: Loss
+    bound: Loss
+    errors: FloatArray
+    runs: int
+    requested: int
+    seed: int
+    sampler: str
+    truth: Truth
+    seconds: float
+    notes: tuple[str, ...]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The confidence interval of the mean."""
+        half = NormalDist().inv_cdf((1 + self.level) / 2) * self.standard_error
+        return self.mean - half, self.mean + half
+
+    @property
+    def deviation(self) -> float | None:
+        """How many standard errors the mean is above the closed form; None where nothing is random."""
+        return (self.mean - self.expected) / self.standard_error if self.standard_error > 0 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the single errors as plain JSON values (see docs/learning.md)."""
+        return {
+            "expected": self.expected,
+            "mean": self.mean,
+            "standard_error": self.standard_error,
+            "runs": self.runs,
+            "order": list(self.order),
+            "route": list(self.route),
+            "regime": self.regime,
+            "level": self.level,
+            "interval": list(self.interval),
+            "deviation": self.deviation,
+            "quantiles": {f"{q:g}": float(np.quantile(self.errors, q)) for q in QUANTILES},
+            "overall": {
+                "expected": self.loss.total,
+                "mean": self.mean + self.loss.travel,
+                "travel": self.loss.travel,
+                "bound": self.bound.total,
+            },
+            "bound": self.bound.error,
+            "truth": {"origin": self.truth.origin, "met": self.truth.met},
+            "sampler": self.sampler,
+            "requested_runs": self.requested,
+            "seed": self.seed,
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+        }
+
+
+def simulate(
+    problem: Problem,
+    order: ArrayLike,
+    runs: int = 10_000,
+    seed: int = 0,
+    sampler: str = "low-dimensional",
+    level: float = 0.95,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Train along a route many times, each time with new features and new noise.
+
+    Parameters
+    ----------
+    problem
+        With true models (`truth`, `start`), or without: then some are drawn to match its dissimilarities.
+    order
+        Indices of the regions in order of visit, as in `Plan.order`.
+    runs
+        How many times.
+    seed
+        Same problem, route, runs, sampler and seed: same draws. Other routes see the same true models.
+    sampler
+        `low-dimensional` (default, its cost does not depend on m and n) or `direct` (all of X and z; the reference).
+    level
+        Of the confidence interval.
+    time_limit
+        Seconds; when they are over, what was drawn by then is reported and says so.
+    progress
+        Called now and then with the share that is done.
+    """
+    started = time.monotonic()
+    if sampler not in SAMPLERS:
+        raise InputError(f"sampler = {sampler!r}: unknown; known are {', '.join(SAMPLERS)}")
+    runs = as_count("runs", runs, least=2, meaning="the number of runs")
+    if runs > MOST_RUNS:
+        raise InputError(f"runs = {runs}: at most {MOST_RUNS:,} runs")
+    if not 0 < as_number("level", level, meaning="the confidence level") < 1:
+        raise InputError(f"level = {level!r}: a confidence level is above 0 and below 1, such as 0.95")
+    if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
+        raise InputError(f"time_limit = {time_limit!r}: seconds must be > 0; leave it out for no limit")
+    stops = as_order(order, problem.size, problem.regions)
+    drawn, stream = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(2)
+    truth = truth_of(problem, np.random.default_rng(drawn))
+    known = _with_truth(problem, truth)
+    loss = true_loss(known, stops)
+    if problem.learner.regime == "under" and problem.learner.noise == 0:
+        errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
+    else:
+        models = (truth.models - truth.start)[stops]
+        errors = _draw(SAMPLERS[sampler], models, problem, runs, stream, Budget.of(time_limit, progress))
+    return Simulation(
+        route=tuple(problem.regions[i] for i in stops),
+        order=tuple(int(i) for i in stops),
+        regime=problem.learner.regime,
+        expected=loss.error,
+        mean=math.fsum(errors) / len(errors),
+        standard_error=float(errors.std(ddof=1)) / math.sqrt(len(errors)),
+        level=float(level),
+        loss=loss,
+        bound=expected_loss(problem, stops),
+        errors=frozen(errors),
+        runs=len(errors),
+        requested=runs,
+        seed=seed,
+        sampler=sampler,
+        truth=truth,
+        seconds=time.monotonic() - started,
+        notes=(*truth.notes, *_tail_note(problem), *_time_note(len(errors), runs)),
+    )
+
+
+def _draw(
+    sample: Sampler, models: FloatArray, problem: Problem, runs: int, stream: np.random.SeedSequence, budget: Budget
+) -> FloatArray:
+    """Draw in chunks, each with its own stream, until all is drawn or the time is up (two runs at least)."""
+    learner = problem.learner
+    if sample is direct:
+        numbers = learner.features * learner.samples
+        if numbers > MOST_ENTRIES:
+            raise RefusedError(
+                f"direct: {learner.features:,} features x {learner.samples:,} samples are more than {MOST_ENTRIES:,} "
+                "numbers a region; use the low-dimensional sampler, which draws from the same law"
+            )
+    else:
+        models = span_coordinates(models)
+        numbers = models.shape[1] + 1
+    chunk = min(MOST_CHUNK, max(2, CHUNK // numbers))
+    parts: list[FloatArray] = []
+    done = 0
+    while done < runs:
+        size = min(chunk, runs - done)
+        parts.append(sample(models, learner, size, np.random.default_rng(stream.spawn(1)[0])))
+        done += size
+        budget.progress("simulate", done / runs)
+        if budget.exhausted and done >= 2:
+            break
+    return np.concatenate(parts)
+
+
+def _with_truth(problem: Problem, truth: Truth) -> Problem:
+    if truth.origin == "given":
+        return problem
+    return Problem(
+        problem.travel, problem.learner, problem.dissimilarity, problem.vectors, problem.initial, problem.regions,
+        truth=truth.models, start=truth.start,
+    )  # fmt: skip
+
+
+def _tail_note(problem: Problem) -> tuple[str, ...]:
+    """Warn where the error has a mean but no variance: an inverse chi-square of at most 4 degrees of freedom."""
+    learner = problem.learner
+    degrees = abs(learner.features - learner.samples) + 1
+    if degrees > 4 or learner.noise == 0:
+        return ()
+    return (
+        f"with |m - n| = {degrees - 1} the error has no finite variance: the standard error and the interval "
+        "are not to be trusted, and the mean converges slowly",
+    )
+
+
+def _time_note(done: int, runs: int) -> tuple[str, ...]:
+    return (f"the time limit came after {done:,} of {runs:,} runs",) if done < runs else ()

@@ -1,0 +1,135 @@
+"""True models for a simulation: the problem's own, or drawn to match its dissimilarities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.model.problem import Problem
+from learnroute.model.validation import FloatArray, frozen
+
+MOST_DRAWN = 1000  # regions up to which models are made from a matrix
+SWEEPS = 1000  # of alternating projections, at most
+EXACT = 1e-9  # relative; how near squared distances must come to count as met
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """True models, one row a region, and the learner's first model.
+
+    Entries beyond the width of the rows are 0 for all. `origin` says where the models come from; `met` is the
+    share of Δ that their squared distances reach (1 where they meet it exactly); `notes` say what does not fit.
+    """
+
+    models: FloatArray
+    start: FloatArray
+    origin: Literal["given", "drawn"]
+    met: float = 1.0
+    notes: tuple[str, ...] = ()
+
+
+def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
+    """Return the problem's true models, or draw some whose squared distances are Δ, or as near below as can be.
+
+    Δ are upper bounds, and not every matrix of numbers is one of squared distances. Where no models meet Δ, those
+    come in whose squared distances are nearest to Δ without exceeding it. Turning all models together changes
+    nothing, so their common rotation is drawn at random.
+    """
+    if problem.truth is not None and problem.start is not None:
+        return Truth(problem.truth, problem.start, "given")
+    if problem.size > MOST_DRAWN:
+        raise InputError(
+            f"truth: missing, and models are drawn for at most {MOST_DRAWN} regions; this problem has {problem.size}"
+        )
+    wanted = _squares(problem.vectors) if problem.vectors is not None else np.array(problem.dissimilarity)
+    notes: list[str] = []
+    anchored = bool(problem.initial.any()) and problem.learner.regime == "over"
+    if anchored:  # the first model is one more point
+        wanted = np.block([[wanted, problem.initial[:, None]], [problem.initial[None, :], np.zeros((1, 1))]])
+    places, met = _places(wanted, problem.learner.features)
+    if met < 1:
+        notes.append(
+            f"no models have squared distances Δ; these have the nearest that do not exceed it, {met:.1%} of it in sum"
+        )
+    if anchored:
+        models, start = places[:-1], places[-1]
+    else:
+        models, start = places, places.mean(axis=0)
+        if problem.learner.regime == "over":
+            notes.append("initial dissimilarities are all 0: the first model is put at the mean of the true ones")
+    turn = _rotation(models.shape[1], rng)
+    return Truth(frozen(models @ turn), frozen(start @ turn), "drawn", met, tuple(notes))
+
+
+def _places(wanted: FloatArray, most: int) -> tuple[FloatArray, float]:
+    """Return points in at most `most` dimensions, and the share of the wanted squared distances that they reach."""
+    places = _points(wanted, most)
+    found = _squares(places)
+    scale = float(wanted.max())
+    if np.abs(found - wanted).max() <= EXACT * scale:
+        return places, 1.0
+    places = _points(_nearest_below(wanted), most)
+    found = _squares(places)
+    apart = found > 0
+    excess = float((found[apart] / np.maximum(wanted[apart], 1e-300)).max(initial=1.0))
+    places = places / np.sqrt(excess)  # what the sweeps left above Δ
+    return places, float(_squares(places).sum() / wanted.sum())
+
+
+def _nearest_below(wanted: FloatArray) -> FloatArray:
+    """Project Δ onto the squared distance matrices that do not exceed it (Dykstra's alternating projections)."""
+    found = np.array(wanted)
+    cone_correction, box_correction = np.zeros_like(wanted), np.zeros_like(wanted)
+    for _ in range(SWEEPS if len(wanted) <= 200 else SWEEPS // 10):
+        shifted = found + cone_correction
+        euclidean = _conditionally_negative(shifted)
+        cone_correction = shifted - euclidean
+        shifted = euclidean + box_correction
+        found = np.clip(shifted, 0.0, wanted)
+        np.fill_diagonal(found, 0.0)
+        box_correction = shifted - found
+        if np.abs(found - euclidean).max() <= EXACT * float(wanted.max()):
+            break
+    return found
+
+
+def _conditionally_negative(squares: FloatArray) -> FloatArray:
+    """Project onto the matrices whose centred negative has no negative eigenvalue."""
+    size = len(squares)
+    axis = np.ones(size)
+    axis[-1] += np.sqrt(size)
+    reflection = np.eye(size) - 2 * np.outer(axis, axis) / (axis @ axis)
+    turned = -reflection @ squares @ reflection
+    values, vectors = np.linalg.eigh(turned[:-1, :-1])
+    turned[:-1, :-1] = (vectors * np.maximum(values, 0)) @ vectors.T
+    back: FloatArray = -reflection @ turned @ reflection
+    return (back + back.T) / 2
+
+
+def _points(squares: FloatArray, most: int) -> FloatArray:
+    """Classical scaling: points whose squared distances are these, where there are any."""
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
+    values, axes = np.linalg.eigh(-(centred + centred.T) / 4)
+    kept = np.flatnonzero(values > 1e-14 * max(float(values[-1]), 0.0))[::-1][:most]
+    if not kept.size:
+        return np.zeros((len(squares), 1))
+    points: FloatArray = axes[:, kept] * np.sqrt(values[kept])
+    return points
+
+
+def _squares(points: FloatArray) -> FloatArray:
+    """Squared distances between all pairs of rows."""
+    norms = np.einsum("ij,ij->i", points, points)
+    squares: FloatArray = np.maximum(norms[:, None] + norms[None, :] - 2 * points @ points.T, 0.0)
+    np.fill_diagonal(squares, 0.0)
+    return squares
+
+
+def _rotation(size: int, rng: np.random.Generator) -> FloatArray:
+    """Draw a rotation or reflection, all equally likely."""
+    q, r = np.linalg.qr(rng.standard_normal((size, size)))
+    turn: FloatArray = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
+    return turn
