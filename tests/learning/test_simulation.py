@@ -1,0 +1,239 @@
+"""The simulation against Lemma 1 and Lemma 2, and its samplers against each other."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from learnroute import InputError, Learner, Problem, RefusedError, true_loss
+from learnroute.learning import simulate
+from learnroute.learning.learners import RouteRegressor
+from learnroute.learning.samplers import direct, low_dimensional
+from learnroute.model.validation import FloatArray
+
+
+def problem_of(m: int, n: int, size: int, noise: float, seed: int = 0, width: int | None = None) -> Problem:
+    rng = np.random.default_rng(seed)
+    truth = rng.standard_normal((size, width or m))
+    return Problem(
+        rng.uniform(1, 2, (size, size)) * (1 - np.eye(size)), Learner(m, n, noise), vectors=truth, truth=truth,
+        start=rng.standard_normal(width or m),
+    )  # fmt: skip
+
+
+def lemma(problem: Problem, order: list[int]) -> float:
+    """(e6) and (e12), term by term as the paper writes them."""
+    m, n, variance = problem.learner.features, problem.learner.samples, problem.learner.noise**2
+    assert problem.truth is not None
+    w = [problem.truth[i] for i in order]
+    size = len(w)
+    if m < n:
+        return sum(np.sum((w[-1] - w[i]) ** 2) / size for i in range(size - 1)) + m * variance / (n - m - 1)
+    r = 1 - n / m
+    first = sum(
+        (1 - r) * r ** (size - i) / size * sum(np.sum((w[i - 1] - w[j]) ** 2) for j in range(size))
+        for i in range(1, size + 1)
+    )
+    second = r**size / size * sum(np.sum((w[i] - problem.start) ** 2) for i in range(size))
+    return float(first + second + (1 - r**size) * m * variance / (m - n - 1))
+
+
+GRID = [
+    (m, n, size, noise)
+    for (m, n), size, noise in itertools.product(
+        [(3, 12), (10, 30), (80, 100), (12, 4), (40, 20), (120, 100), (1000, 10), (10**6, 10**5)],
+        [2, 5, 9],
+        [0.0, 0.5, 2.0],
+    )
+]
+
+
+@pytest.mark.parametrize(("m", "n", "size", "noise"), GRID)
+def test_mean_is_the_lemma_within_four_standard_errors(m: int, n: int, size: int, noise: float) -> None:
+    problem = problem_of(m, n, size, noise, width=min(m, 6))
+    orders = [list(range(size)), list(range(size))[::-1], np.random.default_rng(1).permutation(size).tolist()]
+    for order in orders:
+        found = simulate(problem, order, runs=4000, seed=m + size)
+        expected = lemma(problem, order)
+        assert found.expected == pytest.approx(expected, rel=1e-12)
+        assert abs(found.mean - expected) <= 4 * found.standard_error + 1e-12
+        assert found.order == tuple(order)
+
+
+@pytest.mark.parametrize(("m", "n", "size", "noise"), [(4, 12, 3, 0.7), (15, 6, 3, 0.7), (9, 3, 5, 0.3)])
+def test_direct_sampling_is_the_lemma_too(m: int, n: int, size: int, noise: float) -> None:
+    problem = problem_of(m, n, size, noise)
+    order = list(range(size))[::-1]
+    found = simulate(problem, order, runs=4000, sampler="direct")
+    assert abs(found.mean - lemma(problem, order)) <= 4 * found.standard_error
+
+
+SHAPES = {
+    "under": (4, 12, 4, None),
+    "under, m = n - 2": (4, 6, 4, None),
+    "over": (30, 12, 4, None),
+    "n < k": (20, 3, 8, None),
+    "n = 1": (6, 1, 5, None),
+    "m - n < k": (14, 11, 8, None),
+    "m = n + 2": (12, 10, 4, None),
+    "both": (7, 3, 8, None),
+    "truths fill the whole space": (5, 2, 9, None),
+    "one dimension outside the truths": (5, 2, 4, None),
+    "all truths equal the start": (8, 4, 3, 1),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("noise", [0.0, 0.6])
+def test_samplers_agree_in_law(shape: tuple[int, int, int, int | None], noise: float) -> None:
+    """Mean, quantiles and the whole distribution, whether or not the matrix recursion's conditions hold."""
+    m, n, size, width = shape
+    problem = problem_of(m, n, size, noise, seed=3, width=width)
+    assert problem.truth is not None
+    assert problem.start is not None
+    models = np.zeros_like(problem.truth) if width else problem.truth - problem.start
+    rng = np.random.default_rng(11)
+    quick, slow = (sample(models, problem.learner, 4000, rng) for sample in (low_dimensional, direct))
+    if noise == 0 and (m < n or width):
+        np.testing.assert_allclose(quick, slow, atol=1e-9)  # nothing is random
+        return
+    assert ks_2samp(quick, slow).pvalue > 1e-3
+    for q in (0.05, 0.25, 0.5, 0.75, 0.95):
+        between = [np.quantile(slow, min(max(q + step, 0), 1)) for step in (-0.035, 0.035)]
+        assert between[0] <= np.quantile(quick, q) <= between[1]
+    if abs(m - n) > 3:  # else there is no variance to measure with
+        error = np.hypot(quick.std() / 4000**0.5, slow.std() / 4000**0.5)
+        assert abs(quick.mean() - slow.mean()) <= 4 * error
+
+
+def matrix_beta(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
+    """The recursion with whole Beta matrices, one run at a time; needs n >= k and m - n >= k."""
+    m, n, (size, d) = learner.features, learner.samples, models.shape
+    k = d + 1
+    errors = np.empty(runs)
+    for run in range(runs):
+        a, q = np.zeros(d), 0.0
+        for target in models:
+            u = np.append(target - a, -q)
+            parts = [rng.standard_normal((k, degrees)) for degrees in (n, m - n)]
+            first, second = (z @ z.T for z in parts)
+            values, vectors = np.linalg.eigh(first + second)
+            root = (vectors / np.sqrt(values)) @ vectors.T
+            values, vectors = np.linalg.eigh(root @ first @ root)
+            half = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+            y = rng.standard_normal(k)
+            unit = y / np.sqrt(y @ y + rng.chisquare(n - k))
+            length = learner.noise * np.sqrt(rng.chisquare(n) / rng.chisquare(m - n + 1))
+            noise = length * half @ unit
+            inside = half @ half @ u + noise
+            rest = u @ half @ half @ u + 2 * u @ noise + length**2 - inside @ inside
+            a, q = a + inside[:d], np.sqrt((q + inside[d]) ** 2 + max(rest, 0))
+        errors[run] = np.mean(np.sum((a - models) ** 2, axis=1)) + q**2
+    return errors
+
+
+def test_the_sampler_agrees_with_the_matrix_recursion() -> None:
+    models = np.random.default_rng(2).standard_normal((3, 3))
+    learner = Learner(24, 10, 0.5)
+    rng = np.random.default_rng(3)
+    whole, quick = matrix_beta(models, learner, 3000, rng), low_dimensional(models, learner, 20_000, rng)
+    assert ks_2samp(whole, quick).pvalue > 1e-3
+
+
+def test_direct_sampling_trains_as_the_learners_do() -> None:
+    """The same features and noise through RouteRegressor give the same final error."""
+    for m, n in ((4, 9), (9, 4)):
+        problem = problem_of(m, n, 3, 0.4)
+        assert problem.truth is not None
+        assert problem.start is not None
+        models = problem.truth - problem.start
+        errors = direct(models, problem.learner, 5, np.random.default_rng(8))
+        rng = np.random.default_rng(8)
+        learners = [RouteRegressor() for _ in range(5)]
+        for target in models:
+            x, z = rng.standard_normal((5, n, m)), rng.standard_normal((5, n))
+            for run, learner in enumerate(learners):
+                learner.partial_fit(x[run], x[run] @ target + 0.4 * z[run])
+        by_hand = [np.mean(np.sum((learner.coef_ - models) ** 2, axis=1)) for learner in learners]
+        np.testing.assert_allclose(errors, by_hand, rtol=1e-8)
+
+
+def test_same_seed_same_answer_and_chunks_do_not_matter() -> None:
+    problem = problem_of(30, 10, 4, 0.5)
+    first, again = (simulate(problem, [2, 0, 1, 3], runs=9000, seed=4) for _ in range(2))
+    np.testing.assert_array_equal(first.errors, again.errors)
+    assert first.mean != simulate(problem, [2, 0, 1, 3], runs=9000, seed=5).mean
+    longer = simulate(problem, [2, 0, 1, 3], runs=20_000, seed=4)
+    np.testing.assert_array_equal(longer.errors[:8192], first.errors[:8192])
+
+
+def test_interval_covers_the_closed_form_as_often_as_it_says() -> None:
+    problem = problem_of(30, 10, 3, 0.5)
+    inside = 0
+    for seed in range(200):
+        found = simulate(problem, [0, 1, 2], runs=300, seed=seed, level=0.9)
+        low, high = found.interval
+        inside += low <= found.expected <= high
+    assert 160 <= inside <= 197  # 180 expected, standard deviation 4.2
+
+
+def test_a_finer_look_at_the_result() -> None:
+    problem = problem_of(30, 10, 3, 0.5)
+    found = simulate(problem, [0, 1, 2], runs=500)
+    data = found.to_dict()
+    assert list(data)[:5] == ["expected", "mean", "standard_error", "runs", "order"]
+    travel = (problem.travel[0, 1] + problem.travel[1, 2]) / 3
+    assert data["overall"]["expected"] == pytest.approx(data["expected"] + travel)
+    assert data["overall"]["mean"] == pytest.approx(data["mean"] + travel)
+    assert data["mean"] == pytest.approx(found.errors.mean())
+    assert data["standard_error"] == pytest.approx(found.errors.std(ddof=1) / 500**0.5)
+    assert data["truth"] == {"origin": "given", "met": 1.0}
+    assert data["expected"] == true_loss(problem, [0, 1, 2]).error
+    assert data["quantiles"]["0.5"] == pytest.approx(np.median(found.errors))
+
+
+def test_infinite_variance_is_said() -> None:
+    assert any("no finite variance" in note for note in simulate(problem_of(8, 5, 3, 0.5), [0, 1, 2], runs=10).notes)
+    assert any("no finite variance" in note for note in simulate(problem_of(5, 8, 3, 0.5), [0, 1, 2], runs=10).notes)
+    assert not simulate(problem_of(9, 5, 3, 0.5), [0, 1, 2], runs=10).notes
+
+
+def test_time_limit_keeps_what_was_drawn() -> None:
+    problem = problem_of(30, 10, 4, 0.5)
+    found = simulate(problem, [0, 1, 2, 3], runs=10**8, time_limit=0.01)
+    assert 2 <= found.runs < 10**8
+    assert any("time limit came after" in note for note in found.notes)
+    full = simulate(problem, [0, 1, 2, 3], runs=found.runs)
+    np.testing.assert_array_equal(found.errors, full.errors)
+
+
+def test_progress_is_told() -> None:
+    told: list[float] = []
+    simulate(problem_of(30, 10, 4, 0.5), [0, 1, 2, 3], runs=20_000, progress=lambda _, share: told.append(share))
+    assert told == sorted(told)
+    assert len(told) > 3
+    assert told[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"runs": 1}, "runs = 1: the number of runs must be >= 2"),
+        ({"runs": 10**9}, "at most 100,000,000 runs"),
+        ({"sampler": "quick"}, "sampler = 'quick': unknown; known are low-dimensional, direct"),
+        ({"level": 95}, "level = 95: a confidence level is above 0 and below 1"),
+        ({"seed": -1}, "seed"),
+        ({"time_limit": 0}, "seconds must be > 0"),
+        ({"order": [0, 0, 1]}, "region 'R1' is visited 2 times"),
+    ],
+)
+def test_bad_input_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        simulate(**{"problem": problem_of(30, 10, 3, 0.5), "order": [0, 1, 2], **options})
+
+
+def test_direct_sampling_refuses_what_does_not_fit_in_memory() -> None:
+    with pytest.raises(RefusedError, match="use the low-dimensional sampler"):
+        simulate(problem_of(10**6, 10**5, 3, 0.5, width=2), [0, 1, 2], sampler="direct")
