@@ -23,7 +23,7 @@ LEARNERS = [
 
 
 @pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API.*")
-@parametrize_with_checks(LEARNERS)
+@parametrize_with_checks(LEARNERS)  # type: ignore[untyped-decorator]
 def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
     check(estimator)
 

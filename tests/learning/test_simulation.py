@@ -30,7 +30,8 @@ def lemma(problem: Problem, order: list[int]) -> float:
     w = [problem.truth[i] for i in order]
     size = len(w)
     if m < n:
-        return sum(np.sum((w[-1] - w[i]) ** 2) / size for i in range(size - 1)) + m * variance / (n - m - 1)
+        first = sum(np.sum((w[-1] - w[i]) ** 2) / size for i in range(size - 1))
+        return float(first + m * variance / (n - m - 1))
     r = 1 - n / m
     first = sum(
         (1 - r) * r ** (size - i) / size * sum(np.sum((w[i - 1] - w[j]) ** 2) for j in range(size))
@@ -110,7 +111,7 @@ def test_samplers_agree_in_law(shape: tuple[int, int, int, int | None], noise: f
 
 def matrix_beta(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
     """The recursion with whole Beta matrices, one run at a time; needs n >= k and m - n >= k."""
-    m, n, (size, d) = learner.features, learner.samples, models.shape
+    m, n, d = learner.features, learner.samples, models.shape[1]
     k = d + 1
     errors = np.empty(runs)
     for run in range(runs):

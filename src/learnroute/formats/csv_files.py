@@ -24,10 +24,12 @@ Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbe
 def read(path: Path) -> dict[str, Any]:
     """Read the folder around a `travel.csv` (or a folder itself) into the members of a problem."""
     folder, travel_file = (path, path / "travel.csv") if path.is_dir() else (path.parent, path)
-    names, travel = _matrix(travel_file)
+    names, travel = read_matrix(travel_file)
     data: dict[str, Any] = {"regions": names, "travel": travel}
     if (folder / "dissimilarity.csv").exists():
-        data["dissimilarity"] = _reordered(*_matrix(folder / "dissimilarity.csv"), names, folder / "dissimilarity.csv")
+        data["dissimilarity"] = _reordered(
+            *read_matrix(folder / "dissimilarity.csv"), names, folder / "dissimilarity.csv"
+        )
     if (folder / "vectors.csv").exists():
         data["vectors"] = _vectors(folder / "vectors.csv", names)
     if "dissimilarity" not in data and "vectors" not in data:
@@ -106,7 +108,7 @@ def table_text(table: list[list[Any]]) -> str:
     return buffer.getvalue()
 
 
-def _table(path: Path) -> Table:
+def read_table(path: Path) -> Table:
     """Read a table with a header, all rows as long as it; blank lines do not count."""
     reader = csv.reader(io.StringIO(read_text(path)), strict=True)
     rows, lines = [], []
@@ -135,9 +137,9 @@ def _number(path: Path, line: int, field: str, cell: str) -> float:
     return number
 
 
-def _matrix(path: Path) -> tuple[list[str], list[list[float]]]:
+def read_matrix(path: Path) -> tuple[list[str], list[list[float]]]:
     """Read a square matrix with region names in the first row and the first column."""
-    header, rows, lines = _table(path)
+    header, rows, lines = read_table(path)
     names = header[1:]
     if len(rows) != len(names):
         raise InputError(f"{path}: {len(rows)} rows below a header of {len(names)} regions; one row a region is needed")
@@ -170,7 +172,7 @@ def _same_regions(path: Path, found: list[str], names: list[str]) -> None:
 
 def _by_region(path: Path, names: list[str]) -> tuple[list[str], list[tuple[list[str], int]]]:
     """Read a table with one row a region, its name first, into the order of travel.csv."""
-    header, rows, lines = _table(path)
+    header, rows, lines = read_table(path)
     found = [row[0] for row in rows]
     _same_regions(path, found, names)
     return header[1:], [(rows[k][1:], lines[k]) for k in map(found.index, names)]
@@ -197,7 +199,7 @@ def _regions(path: Path, names: list[str]) -> dict[str, Any]:
 
 
 def _learner(path: Path) -> dict[str, Any]:
-    header, rows, lines = _table(path)
+    header, rows, lines = read_table(path)
     if len(rows) != 1:
         raise InputError(f"{path}: {len(rows)} rows below the header; exactly one is needed")
     return {field: _number(path, lines[0], field, cell) for field, cell in zip(header, rows[0], strict=True)}

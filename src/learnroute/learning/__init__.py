@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from learnroute.learning.data import RegionData, Rows, split
+from learnroute.learning.dissimilarity import Estimate, estimate
 from learnroute.learning.follow import Following, follow, model_distance, squared_error
 from learnroute.learning.metrics import HIGHER_IS_BETTER, MEANING, Metrics, metrics_of
 from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
@@ -19,6 +20,7 @@ __all__ = [
     "HIGHER_IS_BETTER",
     "MEANING",
     "SAMPLERS",
+    "Estimate",
     "Following",
     "Metrics",
     "ProximalRegressor",
@@ -27,6 +29,7 @@ __all__ = [
     "Rows",
     "Simulation",
     "Truth",
+    "estimate",
     "follow",
     "metrics_of",
     "model_distance",

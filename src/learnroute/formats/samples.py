@@ -1,0 +1,125 @@
+"""Samples of regions from CSV: a folder with one file a region, or one table with a region column.
+
+What is wrong with one region is kept with that region, so that the others can still be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.formats.csv_files import read_table, table_text
+from learnroute.formats.files import write_text
+from learnroute.model.validation import FloatArray, frozen, shown
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
+
+
+@dataclass(frozen=True, eq=False)
+class RegionTable:
+    """One region's samples; missing cells are NaN. `problem` says why there are none, if that is so."""
+
+    columns: tuple[str, ...]
+    features: FloatArray
+    targets: FloatArray
+    problem: str | None = None
+
+
+def read_samples(path: str | Path, target: str, region: str | None = None) -> dict[str, RegionTable]:
+    """Read all regions' samples.
+
+    Parameters
+    ----------
+    path
+        A folder of CSV files, each named after its region, or one CSV table.
+    target
+        The column to predict; all others are features.
+    region
+        The column with the region's name: needed for a table, absent in a folder.
+    """
+    path = Path(path)
+    if path.is_dir():
+        if region is not None:
+            raise InputError(f"{path}: is a folder, where each file is a region; give no region column")
+        return _folder(path, target)
+    if region is None:
+        raise InputError(f"{path}: which column has the region's name? Say so, or give a folder of one file a region")
+    return _grouped(path, target, region)
+
+
+def write_samples(path: Path, columns: Sequence[str], target: str, features: FloatArray, targets: FloatArray) -> None:
+    """Write one region's samples, the target last."""
+    rows = [[*row, y] for row, y in zip(features.tolist(), targets.tolist(), strict=True)]
+    write_text(path, table_text([[*columns, target], *rows]))
+
+
+def _folder(folder: Path, target: str) -> dict[str, RegionTable]:
+    files = sorted(folder.glob("*.csv"))
+    if not files:
+        raise InputError(f"{folder}: no .csv files; one file a region is needed")
+    found = {}
+    for file in files:
+        try:
+            header, rows, lines = read_table(file)
+            found[file.stem] = _region(file, header, rows, lines, target)
+        except InputError as error:
+            found[file.stem] = _unusable(str(error))
+    return found
+
+
+def _grouped(path: Path, target: str, region: str) -> dict[str, RegionTable]:
+    header, rows, lines = read_table(path)
+    _place(path, header, target)  # a wrong name is everybody's problem
+    where = _place(path, header, region)
+    if region == target:
+        raise InputError(f"{path}: column {region!r} cannot be both the region and the target")
+    groups: dict[str, list[int]] = {}
+    for k, row in enumerate(rows):
+        if not row[where]:
+            raise InputError(f"{path}, line {lines[k]}: column {region!r} is empty; every sample needs its region")
+        groups.setdefault(row[where], []).append(k)
+    others = [name for k, name in enumerate(header) if k != where]
+    found = {}
+    for name in sorted(groups):
+        members = groups[name]
+        own = [[cell for k, cell in enumerate(rows[i]) if k != where] for i in members]
+        try:
+            found[name] = _region(path, others, own, [lines[i] for i in members], target)
+        except InputError as error:
+            found[name] = _unusable(str(error))
+    return found
+
+
+def _region(path: Path, header: list[str], rows: list[list[str]], lines: list[int], target: str) -> RegionTable:
+    where = _place(path, header, target)
+    table = np.empty((len(rows), len(header)))
+    for i, row in enumerate(rows):
+        for k, cell in enumerate(row):
+            try:
+                table[i, k] = float(cell)
+            except ValueError:
+                if cell.lower() not in MISSING:
+                    raise InputError(
+                        f"{path}, line {lines[i]}, {header[k]} = {shown(cell)}: a number is needed; "
+                        "turn categories into numbers, or leave the column out"
+                    ) from None
+                table[i, k] = np.nan
+    columns = tuple(name for k, name in enumerate(header) if k != where)
+    if not columns:
+        raise InputError(f"{path}: no column besides {target!r}; at least one feature is needed")
+    return RegionTable(columns, frozen(np.delete(table, where, axis=1)), frozen(table[:, where]))
+
+
+def _place(path: Path, header: list[str], name: str) -> int:
+    if header.count(name) != 1:
+        wrong = "there twice" if name in header else f"missing; there are {', '.join(header[:12])}"
+        raise InputError(f"{path}: column {name!r} is {wrong}")
+    return header.index(name)
+
+
+def _unusable(problem: str) -> RegionTable:
+    return RegionTable((), frozen(np.empty((0, 0))), frozen(np.empty(0)), problem)

@@ -1,0 +1,370 @@
+"""Dissimilarities from data: models, noise, unbiased Δ and upper confidence bounds, region by region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError
+from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
+from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share
+from learnroute.learning.intake import Intake, Missing, constant_columns, take_in
+from learnroute.model.problem import Learner, Problem, row_sums
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_number, as_vector, frozen
+from learnroute.solvers.contract import Progress
+
+DRAWS = 4000  # of errors; leaves the level uncertain by about 0.3 percentage points at 95 %
+MOST_NUMBERS = 4 * 10**8  # drawn and kept
+LEAST_SAMPLES = 8  # a region with fewer is not estimated at all
+SPARE = 2  # samples above the number of features: the under regime's n >= m + 2
+
+Method = Literal["least squares", "pilot features"]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What the samples say about the regions.
+
+    Attributes
+    ----------
+    regions
+        Those that could be estimated; all arrays are in their order.
+    failures
+        Why each of the others could not.
+    models, noise, pooled_noise
+        Least-squares models (one row a region), noise σ of each region, and of all together.
+    dissimilarity, initial
+        Unbiased estimates of |w_i - w_j|² and |w_i - w_0|²; noise can make them negative.
+    upper, initial_upper
+        Upper confidence bounds of the same; each holds with probability `level` by itself.
+    scores
+        Row sums of `upper`: what the planner goes by.
+    method
+        `least squares`, or `pilot features` where a region had too few samples for all features.
+    transform
+        The learner's features from raw ones: the map, scaling and intercept that were asked for.
+    rows
+        Which samples were used, and which are left for training and testing.
+    caveats
+        What the numbers do not say, one sentence each.
+    """
+
+    regions: tuple[str, ...]
+    failures: dict[str, str]
+    models: FloatArray
+    noise: FloatArray
+    pooled_noise: float
+    dissimilarity: FloatArray
+    upper: FloatArray
+    initial: FloatArray
+    initial_upper: FloatArray
+    level: float
+    method: Method
+    columns: tuple[str, ...]
+    rows: dict[str, Rows]
+    dropped: dict[str, int]
+    share: float
+    seed: int
+    caveats: tuple[str, ...]
+    transform: Callable[[FloatArray], FloatArray] = field(repr=False)
+    samples: dict[str, tuple[FloatArray, FloatArray]] = field(repr=False)
+
+    @property
+    def scores(self) -> FloatArray:
+        """S_i from the upper bounds."""
+        return row_sums(self.upper)
+
+    @property
+    def score_estimates(self) -> FloatArray:
+        """S_i from the unbiased estimates."""
+        return row_sums(self.dissimilarity)
+
+    def held_out(self) -> dict[str, RegionData]:
+        """Return the samples that were not used, in the learner's features: for `follow`."""
+        data = {}
+        for name in self.regions:
+            inputs, outputs = self.samples[name]
+            train, test = (
+                (self.transform(inputs[part]), outputs[part]) for part in (self.rows[name].train, self.rows[name].test)
+            )
+            data[name] = RegionData(train, test)
+        return data
+
+    def to_problem(
+        self,
+        travel: ArrayLike,
+        samples: int | None = None,
+        coordinates: ArrayLike | None = None,
+        regions: Sequence[str] | None = None,
+        title: str = "",
+    ) -> Problem:
+        """Return the planning problem that these estimates make, with the upper bounds as Δ.
+
+        `travel` (and `coordinates`) are in the order of `regions`, by default that of the estimate; regions that
+        could not be estimated are left out. `samples` is n a region; by default the least number left to train on.
+        """
+        names = list(regions) if regions is not None else list(self.regions)
+        costs = np.asarray(travel, dtype=object)
+        if costs.shape != (len(names), len(names)):
+            raise InputError(f"travel has shape {costs.shape}: there are {len(names)} regions; give a square matrix")
+        for name in self.regions:
+            if name not in names:
+                raise InputError(f"travel: region {name!r} is missing; all estimated regions are needed")
+        place = [names.index(name) for name in self.regions]
+        if samples is None:
+            samples = min(len(self.rows[name].train) for name in self.regions)
+        return Problem(
+            travel=costs[np.ix_(place, place)],
+            learner=Learner(self.models.shape[1], samples, self.pooled_noise),
+            dissimilarity=self.upper,
+            initial=self.initial_upper,
+            regions=self.regions,
+            coordinates=None if coordinates is None else np.asarray(coordinates)[place],
+            title=title,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the samples as plain JSON values (see docs/learning.md)."""
+        return {
+            "regions": list(self.regions),
+            "level": self.level,
+            "method": self.method,
+            "dissimilarity": self.upper.tolist(),
+            "dissimilarity_estimate": self.dissimilarity.tolist(),
+            "initial": self.initial_upper.tolist(),
+            "initial_estimate": self.initial.tolist(),
+            "scores": self.scores.tolist(),
+            "score_estimates": self.score_estimates.tolist(),
+            "noise": self.pooled_noise,
+            "noise_by_region": self.noise.tolist(),
+            "models": self.models.tolist(),
+            "features": self.models.shape[1],
+            "columns": list(self.columns),
+            "samples": {
+                part: [len(getattr(self.rows[name], part)) for name in self.regions]
+                for part in ("estimate", "train", "test")
+            },
+            "dropped": [self.dropped[name] for name in self.regions],
+            "share": self.share,
+            "seed": self.seed,
+            "caveats": list(self.caveats),
+            "failures": dict(self.failures),
+        }
+
+
+def estimate(
+    samples: Mapping[str, Any],
+    level: float = 0.95,
+    share: float = 0.5,
+    test: float | None = None,
+    seed: int = 0,
+    start: ArrayLike | None = None,
+    features: FeatureMap | None = None,
+    standardise: bool = False,
+    intercept: bool = False,
+    missing: Missing = "refuse",
+    pilot: int | None = None,
+    columns: Sequence[str] | None = None,
+    draws: int = DRAWS,
+    progress: Progress | None = None,
+) -> Estimate:
+    """Estimate how different the regions' models are.
+
+    Regions that cannot be estimated are named with the reason in the result, and the others are still estimated.
+
+    Parameters
+    ----------
+    samples
+        Each region's (features, targets), samples x features and samples; or what `read_samples` returned. Their
+        numbers may differ by region.
+    level
+        Of the upper confidence bounds.
+    share, test
+        Δ is estimated on `share` of each region's samples, drawn by the seed, and on no others; `test` of them is
+        kept for testing (by default half of the rest) and what is left is for training. With `share=1` nothing is
+        left, and the result says so.
+    seed
+        Same samples and seed: same split, same numbers.
+    start
+        The learner's first model w_0, in its features; zeros if omitted.
+    features
+        A map in front of everything: a callable, or a transformer (fitted on the samples for estimating if it is not
+        fitted yet).
+    standardise
+        Whether to bring features to mean 0 and variance 1 over all regions, as the theory assumes.
+    intercept
+        Whether to add a constant feature.
+    missing
+        `refuse` regions with missing values, or `drop` the samples that have them.
+    pilot
+        Compare models on this many principal directions of the features only. Chosen by itself where a region has
+        fewer than m + 2 samples.
+    columns
+        Names of the features, for messages.
+    draws
+        Errors drawn a region for the bounds.
+    progress
+        Called now and then with the share that is done.
+    """
+    if not 0 < as_number("level", level, meaning="the confidence level") < 1:
+        raise InputError(f"level = {level!r}: a confidence level is above 0 and below 1, such as 0.95")
+    share = as_share("share", share)
+    test = (1 - share) / 2 if test is None else as_number("test", test, least=0.0, meaning="shares")
+    if share + test > 1:
+        raise InputError(f"share = {share:g} and test = {test:g}: shares must not sum to more than 1")
+    if missing not in get_args(Missing):
+        raise InputError(f"missing = {missing!r}: one of {', '.join(get_args(Missing))} is needed")
+    draws = as_count("draws", draws, least=100, meaning="the number of draws")
+    seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples) + 1)
+    taken = take_in(samples, columns, features, standardise, intercept, missing, (share, test), seeds[:-1])
+    fits, method, remarks = _fits(taken, pilot, intercept)
+    if len(fits) < 2:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in taken.failures.items())
+        raise InputError(f"{len(fits)} regions can be estimated, at least 2 are needed ({reasons or 'no data'})")
+    width = len(next(iter(fits.values())).model)
+    first = np.zeros(width) if start is None else _start(start, width)
+    distances = _distances(list(fits.values()), first, level, draws, np.random.default_rng(seeds[-1]), progress)
+    total = sum(f.degrees for f in fits.values())
+    return Estimate(
+        regions=tuple(fits),
+        failures=taken.failures,
+        models=frozen(np.array([f.model for f in fits.values()])),
+        noise=frozen(np.sqrt([f.variance for f in fits.values()])),
+        pooled_noise=float(np.sqrt(sum(f.variance * f.degrees for f in fits.values()) / total)),
+        dissimilarity=distances[0],
+        upper=distances[1],
+        initial=distances[2],
+        initial_upper=distances[3],
+        level=float(level),
+        method=method,
+        columns=(*taken.columns, "(intercept)") if intercept and taken.columns else taken.columns,
+        rows={name: taken.rows[name] for name in fits},
+        dropped={name: taken.dropped[name] for name in fits},
+        share=share,
+        seed=seed,
+        caveats=(*remarks, *_scale_caveat(taken, fits, intercept), *_share_caveat(share), _level_caveat(level)),
+        transform=taken.transform,
+        samples={name: taken.samples[name] for name in fits},
+    )
+
+
+def _fits(taken: Intake, pilot: int | None, intercept: bool) -> tuple[dict[str, Fit], Method, tuple[str, ...]]:
+    """Fit every region, on all features or on pilot features; those that fail go to the failures."""
+    inputs: dict[str, FloatArray] = {}
+    for name, (raw, _) in taken.samples.items():
+        part = raw[taken.rows[name].estimate]
+        if len(part) < LEAST_SAMPLES:
+            whole = len(part) + len(taken.rows[name].train) + len(taken.rows[name].test)
+            taken.failures[name] = f"{len(part)} samples to estimate from (of {whole}); at least {LEAST_SAMPLES} needed"
+            continue
+        made = taken.transform(part)
+        still = constant_columns(made[:, :-1] if intercept else made, taken.columns)
+        if still:
+            taken.failures[name] = still
+            continue
+        inputs[name] = made
+    fits: dict[str, Fit] = {}
+    directions, remarks = _pilot(inputs, pilot)
+    for name, made in inputs.items():
+        targets = taken.samples[name][1][taken.rows[name].estimate]
+        try:
+            if directions is None:
+                fits[name] = fit(made, targets)
+            else:
+                if len(made) < directions.shape[1] + SPARE:
+                    raise InputError(f"{len(made)} samples for {directions.shape[1]} pilot features; use fewer of them")
+                small = fit(made @ directions, targets)
+                fits[name] = Fit(directions @ small.model, directions @ small.root, small.variance, small.degrees)
+        except InputError as error:
+            taken.failures[name] = str(error)
+    return fits, "least squares" if directions is None else "pilot features", remarks
+
+
+def _pilot(inputs: dict[str, FloatArray], pilot: int | None) -> tuple[FloatArray | None, tuple[str, ...]]:
+    """Return the principal directions to compare models on, if not all features can be, and what that costs."""
+    if not inputs:
+        return None, ()
+    width = next(iter(inputs.values())).shape[1]
+    fewest = min(inputs, key=lambda name: len(inputs[name]))
+    least = len(inputs[fewest])
+    if pilot is not None:
+        wanted = as_count("pilot", pilot, meaning="the number of pilot features")
+        if wanted > width:
+            raise InputError(f"pilot = {wanted}: there are {width} features; at most {width}")
+        reason = "as asked for"
+    elif least >= width + SPARE:
+        return None, ()
+    else:
+        wanted = max(1, min(width, least // 2))
+        reason = f"region {fewest!r} has {least} samples to estimate from, and least squares needs {width + SPARE}"
+    moments = sum(made.T @ made / len(made) for made in inputs.values())
+    values, vectors = np.linalg.eigh(moments)
+    kept = float(values[-wanted:].sum() / values.sum())
+    return vectors[:, ::-1][:, :wanted], (
+        f"models are compared on {wanted} principal directions of {width} features ({reason}), which hold {kept:.0%} "
+        "of the features' variance: differences outside of them are not seen, Δ may be too small by any amount, and "
+        "the bounds hold for the part inside alone; what the other features explain counts as noise",
+    )
+
+
+def _distances(
+    fits: list[Fit], start: FloatArray, level: float, draws: int, rng: np.random.Generator, progress: Progress | None
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return unbiased Δ, its bounds, unbiased Δ_i0, its bounds."""
+    size, width = len(fits), len(start)
+    if size * draws * width > MOST_NUMBERS:
+        raise InputError(
+            f"draws = {draws}: {size} regions of {width} features would keep more than {MOST_NUMBERS:,} numbers; "
+            f"use draws <= {MOST_NUMBERS // (size * width)}"
+        )
+    errors = [error_draws(f, draws, rng) for f in fits]
+    delta, upper = np.zeros((size, size)), np.zeros((size, size))
+    initial, initial_upper = np.zeros(size), np.zeros(size)
+    for i, one in enumerate(fits):
+        squared = float(np.sum((one.model - start) ** 2))
+        initial[i] = squared - one.inflation
+        initial_upper[i] = max(initial[i], upper_bound(squared, errors[i], noisiest(one.covariance), level))
+        for j in range(i):
+            other = fits[j]
+            squared = float(np.sum((one.model - other.model) ** 2))
+            delta[i, j] = delta[j, i] = squared - one.inflation - other.inflation
+            worst = noisiest(one.covariance + other.covariance)
+            bound = upper_bound(squared, errors[i] - errors[j], worst, level)
+            upper[i, j] = upper[j, i] = max(bound, delta[i, j])
+        if progress is not None:
+            progress("estimate", (i + 1) * (i + 2) / (size * (size + 1)))
+    return frozen(delta), frozen(upper), frozen(initial), frozen(initial_upper)
+
+
+def _start(start: ArrayLike, width: int) -> FloatArray:
+    return as_vector("start", start, width, least=-LARGEST_VALUE, meaning="model parameters")
+
+
+def _scale_caveat(taken: Intake, fits: dict[str, Fit], intercept: bool) -> tuple[str, ...]:
+    """Say so where features are far from what makes a squared distance an error."""
+    parts = [taken.transform(taken.samples[name][0][taken.rows[name].estimate]) for name in fits]
+    pooled = np.concatenate(parts)
+    pooled = pooled[:, :-1] if intercept else pooled
+    squares = np.mean(pooled**2, axis=0)
+    if not squares.size or (squares.min() > 0.5 and squares.max() < 2):
+        return ()
+    return (
+        f"the features' mean squares go from {squares.min():.3g} to {squares.max():.3g}, where the theory has 1: "
+        "squared distances between models are not prediction errors then; standardise the features",
+    )
+
+
+def _share_caveat(share: float) -> tuple[str, ...]:
+    if share < 1:
+        return ()
+    return ("all samples were used: training or testing on them too would flatter the result",)
+
+
+def _level_caveat(level: float) -> str:
+    return (
+        f"each bound holds with probability {level:g} by itself, for linear models with normal noise; not all at once"
+    )

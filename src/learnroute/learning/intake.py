@@ -1,0 +1,159 @@
+"""From whatever samples a caller has to regions that can be fitted, and a reason for each that cannot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.formats.samples import RegionTable
+from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, fitted_map, split_rows
+from learnroute.model.validation import FloatArray, IntArray, frozen
+
+Missing = Literal["refuse", "drop"]
+MOST_NAMED = 4  # columns named in one message
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """Usable regions with their rows dealt, and the reasons of the others. `transform` makes the learner's features."""
+
+    samples: dict[str, Batch]
+    rows: dict[str, Rows]
+    dropped: dict[str, int]
+    failures: dict[str, str]
+    columns: tuple[str, ...]
+    transform: Callable[[FloatArray], FloatArray]
+
+
+def take_in(
+    samples: Mapping[str, Any],
+    columns: Sequence[str] | None,
+    features: FeatureMap | None,
+    standardise: bool,
+    intercept: bool,
+    missing: Missing,
+    shares: tuple[float, float],
+    seeds: Sequence[np.random.SeedSequence],
+) -> Intake:
+    """Check every region on its own, deal its rows, and set up the features on the rows meant for estimating."""
+    failures: dict[str, str] = {}
+    kept: dict[str, Batch] = {}
+    rows: dict[str, Rows] = {}
+    dropped: dict[str, int] = {}
+    tables = {name: _table(name, given, columns, failures) for name, given in samples.items()}
+    usable = {name: table for name, table in tables.items() if table is not None}
+    shape = Counter(table.columns for table in usable.values()).most_common(1)
+    common = shape[0][0] if shape else ()
+    for (name, table), seed in zip(tables.items(), seeds, strict=True):
+        if table is None:
+            continue
+        try:
+            whole = _complete(table, common, missing)
+            dealt = split_rows(len(whole), *shares, np.random.default_rng(seed))
+        except InputError as error:
+            failures[name] = str(error)
+            continue
+        kept[name] = (table.features, table.targets)
+        dropped[name] = len(table.targets) - len(whole)
+        rows[name] = Rows(*(frozen(whole[part]) for part in (dealt.estimate, dealt.train, dealt.test)))
+    transform = _features(kept, rows, features, standardise, intercept)
+    names = common if features is None else ()
+    return Intake(kept, rows, dropped, failures, names, transform)
+
+
+def constant_columns(features: FloatArray, columns: Sequence[str]) -> str | None:
+    """Say which columns never change, if any."""
+    still = np.flatnonzero(np.ptp(features, axis=0) == 0)
+    if not still.size:
+        return None
+    what = _listed(still, columns)
+    return f"{what} never changes here; drop it, or ask for an intercept instead"
+
+
+def _table(name: str, given: Any, columns: Sequence[str] | None, failures: dict[str, str]) -> RegionTable | None:
+    """Bring a region into one form: (features, targets), or what was read from a file."""
+    try:
+        if isinstance(given, RegionTable):
+            if given.problem is not None:
+                raise InputError(given.problem)
+            table = given
+        else:
+            try:
+                inputs, outputs = given
+            except (TypeError, ValueError):
+                raise InputError("a pair of features and targets is needed") from None
+            inputs, outputs = as_batch(name, inputs, outputs)
+            width = inputs.shape[1]
+            called = tuple(columns) if columns is not None else tuple(f"x{k + 1}" for k in range(width))
+            if len(called) != width:
+                raise InputError(f"{width} features, but {len(called)} column names")
+            table = RegionTable(called, inputs, outputs)
+    except InputError as error:
+        failures[name] = str(error).removeprefix(f"region {name!r}: ")
+        return None
+    return table
+
+
+def _complete(table: RegionTable, common: tuple[str, ...], missing: Missing) -> IntArray:
+    """Return the rows without gaps, or refuse what is missing or infinite by column."""
+    if table.columns != common:
+        raise InputError(_other_columns(table.columns, common))
+    everything = np.column_stack([table.features, table.targets])
+    names = (*table.columns, "the target")
+    gaps, infinite = np.isnan(everything), np.isinf(everything)
+    if infinite.any():
+        k = int(np.argmax(infinite.any(axis=0)))
+        row = int(np.argmax(infinite[:, k]))
+        raise InputError(f"column {names[k]!r} is infinite in sample {row + 1}; correct or drop it")
+    if gaps.any() and missing == "refuse":
+        counts = gaps.sum(axis=0)
+        what = ", ".join(f"{counts[k]} in {names[k]!r}" for k in np.flatnonzero(counts)[:MOST_NAMED])
+        first = int(np.argmax(gaps.any(axis=1)))
+        raise InputError(f"missing values ({what}; first in sample {first + 1}); fill them in, or drop those samples")
+    return frozen(np.flatnonzero(~gaps.any(axis=1)))
+
+
+def _other_columns(found: tuple[str, ...], common: tuple[str, ...]) -> str:
+    lacking = [name for name in common if name not in found]
+    extra = [name for name in found if name not in common]
+    if not lacking and not extra:
+        return "its columns are in another order than the other regions'; bring them into one order"
+    parts = [f"lacks {', '.join(map(repr, lacking[:MOST_NAMED]))}"] if lacking else []
+    parts += [f"has {', '.join(map(repr, extra[:MOST_NAMED]))}"] if extra else []
+    return f"it {' and '.join(parts)} unlike most regions; all regions need the same columns"
+
+
+def _features(
+    samples: dict[str, Batch],
+    rows: dict[str, Rows],
+    features: FeatureMap | None,
+    standardise: bool,
+    intercept: bool,
+) -> Callable[[FloatArray], FloatArray]:
+    """Compose map, scaling and intercept; what has to be learnt for that is learnt on the rows for estimating."""
+    parts = [samples[name][0][rows[name].estimate] for name in samples]
+    pooled = np.concatenate(parts) if parts else np.empty((0, 0))
+    mapped = fitted_map(features, pooled)
+    if mapped is not None and len(pooled):
+        pooled = mapped(pooled)
+    middle, scale = np.zeros(pooled.shape[1]), np.ones(pooled.shape[1])
+    if standardise and len(pooled):
+        middle, spread = pooled.mean(axis=0), pooled.std(axis=0)
+        scale = np.where(spread > 0, spread, 1.0)
+
+    def transform(inputs: FloatArray) -> FloatArray:
+        made = ((inputs if mapped is None else mapped(inputs)) - middle) / scale
+        return frozen(np.column_stack([made, np.ones(len(made))]) if intercept else made)
+
+    return transform
+
+
+def _listed(places: Any, columns: Sequence[str]) -> str:
+    names = [repr(columns[k]) if k < len(columns) else f"{k + 1}" for k in places[:MOST_NAMED]]
+    more = ", …" if len(places) > MOST_NAMED else ""
+    return f"column {names[0]}" if len(places) == 1 else f"each of the columns {', '.join(names)}{more}"
