@@ -80,7 +80,7 @@ def noisiest(covariance: FloatArray) -> FloatArray:
     for _ in range(POWER_STEPS):
         length = float(np.linalg.norm(direction))
         if length == 0:  # no noise at all: any direction does
-            return np.eye(len(covariance))[0]
+            return np.append(1.0, np.zeros(len(covariance) - 1))
         direction = covariance @ (direction / length)
     unit: FloatArray = direction / max(float(np.linalg.norm(direction)), 1e-300)
     return unit
