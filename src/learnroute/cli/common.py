@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -14,14 +15,17 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from learnroute.errors import InputError
 from learnroute.formats import read_problem
 from learnroute.formats.files import check_destination
 from learnroute.formats.json_files import dumps
 from learnroute.model.problem import Problem
 from learnroute.solvers.contract import Progress
+from learnroute.solvers.registry import METHODS
 
 F = TypeVar("F", bound=Callable[..., Any])
 WIDTH = 120  # of tables that do not go to a terminal
+METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
 PATIENCE = 0.5  # seconds before progress is shown
 SELDOM = 10.0  # seconds between progress lines that do not go to a terminal
 
@@ -71,6 +75,18 @@ def load(file: Path, features: int | None, samples: int | None, noise: float | N
     return read_problem(file, {key: value for key, value in given.items() if value is not None})
 
 
+def route_stops(route: str, problem: Problem) -> list[str] | list[int]:
+    """Split a route at commas (quotes protect those inside names); whole numbers that name no region are indices."""
+    try:
+        stops = [stop.strip() for stop in next(csv.reader([route], skipinitialspace=True, strict=True), [])]
+    except csv.Error as error:
+        raise InputError(f"--route {route!r}: cannot be split at commas ({error})") from None
+    numbers = all(stop.isascii() and stop.isdigit() and len(stop) < 9 for stop in stops)
+    if numbers and not set(stops) & set(problem.regions):
+        return [int(stop) for stop in stops]
+    return stops
+
+
 def check_outputs(output: Path | None, known: Iterable[str], plot: Path | None = None) -> None:
     """Refuse what could not be written, before the work begins."""
     if output:
@@ -97,6 +113,22 @@ def table(*columns: str, left: int = 1) -> Table:
     for k, name in enumerate(columns):
         made.add_column(name, justify="left" if k < left else "right", overflow="fold", no_wrap=k >= left)
     return made
+
+
+def print_heading(console: Console, problem: Problem) -> None:
+    """Print what kind of problem this is."""
+    learner = problem.learner
+    kept = f", r = {learner.retention:.4g}" if learner.regime == "over" else ""
+    console.print(
+        f"{problem.title or 'problem'}: {problem.size} regions, {learner.regime} regime "
+        f"(m = {learner.features}, n = {learner.samples}, σ = {learner.noise:g}{kept})",
+        markup=False,
+    )
+
+
+def plain(text: str) -> str:
+    """Keep the terminal library from reading brackets in names as its own markup."""
+    return text.replace("[", "\\[")
 
 
 def say_written(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +9,24 @@ import click
 from rich.console import Console
 
 from learnroute.cli.common import (
+    METHOD_HELP,
     check_outputs,
     json_option,
     load,
     output_option,
+    plain,
     plot_option,
+    print_heading,
     print_json,
     problem_options,
     progress_shown,
+    route_stops,
     say_written,
     seed_option,
     table,
     terminal,
     time_option,
 )
-from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, write_plan
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
@@ -41,7 +43,6 @@ PARTS = {
     "initial": "error from the first model",
     "noise": "error from noise",
 }
-METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
 MOST_STOPS = 60  # regions up to which the whole route is printed
 
 
@@ -85,7 +86,7 @@ def evaluate_command(
     """Say what a given route through the regions of FILE costs, and how far from the best it can be."""
     check_outputs(output, PLAN_WRITERS, plot)
     problem = load(file, features, samples, noise)
-    _deliver(evaluate(problem, _stops(route, problem)), problem, as_json, output, plot)
+    _deliver(evaluate(problem, route_stops(route, problem)), problem, as_json, output, plot)
 
 
 @click.command("compare", epilog="\b\nExample:\n  learnroute compare examples/warehouse-robot.json --plot methods.png")
@@ -124,18 +125,6 @@ def compare_command(
 COMMANDS = (plan_command, evaluate_command, compare_command)
 
 
-def _stops(route: str, problem: Problem) -> list[str] | list[int]:
-    """Split a route at commas (quotes protect those inside names); whole numbers that name no region are indices."""
-    try:
-        stops = [stop.strip() for stop in next(csv.reader([route], skipinitialspace=True, strict=True), [])]
-    except csv.Error as error:
-        raise InputError(f"--route {route!r}: cannot be split at commas ({error})") from None
-    numbers = all(stop.isascii() and stop.isdigit() and len(stop) < 9 for stop in stops)
-    if numbers and not set(stops) & set(problem.regions):
-        return [int(stop) for stop in stops]
-    return stops
-
-
 def _deliver(found: Plan, problem: Problem, as_json: bool, output: Path | None, plot: Path | None) -> None:
     """Write what is to be written, then print the plan."""
     if output:
@@ -154,20 +143,10 @@ def _deliver(found: Plan, problem: Problem, as_json: bool, output: Path | None, 
 
 def _print_plan(found: Plan, problem: Problem) -> None:
     console = terminal()
-    _print_heading(console, problem)
+    print_heading(console, problem)
     console.print(_route_table(found, problem))
     console.print(_loss_table(found.loss, found.true_loss))
     _print_verdict(console, found)
-
-
-def _print_heading(console: Console, problem: Problem) -> None:
-    learner = problem.learner
-    kept = f", r = {learner.retention:.4g}" if learner.regime == "over" else ""
-    console.print(
-        f"{problem.title or 'problem'}: {problem.size} regions, {learner.regime} regime "
-        f"(m = {learner.features}, n = {learner.samples}, σ = {learner.noise:g}{kept})",
-        markup=False,
-    )
 
 
 def _route_table(found: Plan, problem: Problem) -> Any:
@@ -180,7 +159,7 @@ def _route_table(found: Plan, problem: Problem) -> Any:
                 shown.add_row("…", f"… {len(skipped)} more …", "", "", "")
             continue
         leg = f"{problem.travel[found.order[k - 1], i]:.4g}" if k else ""
-        shown.add_row(str(k + 1), _plain(name), leg, f"{problem.scores[i] / problem.size:.4g}", f"{weights[k]:.3g}")
+        shown.add_row(str(k + 1), plain(name), leg, f"{problem.scores[i] / problem.size:.4g}", f"{weights[k]:.3g}")
     return shown
 
 
@@ -207,7 +186,7 @@ def _print_verdict(console: Console, found: Plan) -> None:
 
 def _print_comparison(found: Comparison, problem: Problem) -> None:
     console = terminal()
-    _print_heading(console, problem)
+    print_heading(console, problem)
     kind = "optimum" if found.optimal else "bound"
     shown = table("method", "total", "travel", "dissimilar", "first model", "noise", f"× {kind}", "seconds")
     for row in found.rows:
@@ -236,8 +215,3 @@ def _write_comparison(found: Comparison, path: Path) -> None:
     ]  # fmt: skip
     header = ["method", "draws", *parts, "ratio", "lower_bound", "seconds", "refused"]
     return write_text(path, table_text([header, *rows]))
-
-
-def _plain(text: str) -> str:
-    """Keep the terminal library from reading brackets in names as its own markup."""
-    return text.replace("[", "\\[")
