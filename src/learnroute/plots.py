@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.formats.files import check_destination, written_whole
+from learnroute.learning.simulation import Simulation
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray
@@ -49,6 +50,11 @@ def save_plan(plan: Plan, problem: Problem, path: str | Path) -> None:
 def save_comparison(comparison: Comparison, problem: Problem, path: str | Path) -> None:
     """Write the picture of a comparison: .png, .svg or .pdf."""
     _save(path, lambda: draw_comparison(comparison, problem))
+
+
+def save_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Problem, path: str | Path) -> None:
+    """Write the picture of some routes' simulations, each with its name: .png, .svg or .pdf."""
+    _save(path, lambda: draw_simulations(simulations, problem))
 
 
 def draw_plan(plan: Plan, problem: Problem) -> Figure:
@@ -141,6 +147,33 @@ def draw_comparison(comparison: Comparison, problem: Problem) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     figure.suptitle(f"{_shape(problem)}\nabove the bars: times the {kind}", fontsize=11, x=0.02, ha="left")
+    return figure
+
+
+def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Problem) -> Figure:
+    """Draw each route's simulated error with its interval, beside the closed form, and the spread of single runs."""
+    figure = _new_figure(figsize=(2.2 + 1.6 * max(len(simulations), 2), 5.0), layout="constrained")
+    axes = figure.subplots()
+    found = [simulation for _, simulation in simulations]
+    places = np.arange(len(found))
+    low, high = (np.array([np.quantile(s.errors, q) for s in found]) for q in (0.05, 0.95))
+    axes.bar(places, high - low, bottom=low, width=0.5, color="#DDDDDD", label="middle 90 % of single runs")
+    for k, simulation in enumerate(found):
+        axes.plot([k - 0.3, k + 0.3], [simulation.expected] * 2, color=PART_COLOURS["dissimilarity"], lw=2,
+                  label="closed form" if k == 0 else None)  # fmt: skip
+    axes.errorbar(
+        places, [s.mean for s in found], yerr=[s.interval[1] - s.mean for s in found], fmt="o", ms=5, capsize=7,
+        color=PART_COLOURS["travel"], label=f"simulated mean, {found[0].level:.0%} interval",
+    )  # fmt: skip
+    names = [f"{k + 1} {name}" if len(found) > 1 else name for k, (name, _) in enumerate(simulations)]
+    axes.set_xticks(places, [f"{name}\nlast {s.route[-1]}" for name, s in zip(names, found, strict=True)])
+    axes.set_xlim(-0.7, len(found) - 0.3)
+    axes.use_sticky_edges = False
+    axes.set_ylabel("average final error")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    title = f"{problem.title}\n" if problem.title else ""
+    figure.suptitle(f"{title}{_shape(problem)}, {found[0].runs:,} runs a route", fontsize=11, x=0.02, ha="left")
     return figure
 
 

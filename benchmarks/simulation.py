@@ -1,0 +1,55 @@
+"""What the sampler in low dimension costs, beside direct sampling and as m grows: `python benchmarks/simulation.py`.
+
+Prints tables in Markdown; docs/learning.md shows them. Both samplers run in the same process, one after the other.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from importlib.metadata import version
+
+import numpy as np
+
+from learnroute import Learner
+from learnroute.learning.samplers import Sampler, direct, low_dimensional
+
+REGIONS = 10
+
+
+def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int) -> float:
+    """Return the least wall time of some repetitions, per run."""
+    models = np.random.default_rng(0).standard_normal((REGIONS, REGIONS))
+    best = float("inf")
+    for seed in range(times):
+        rng = np.random.default_rng(seed)
+        started = time.perf_counter()
+        sampler(models, learner, runs, rng)
+        best = min(best, time.perf_counter() - started)
+    return best / runs
+
+
+def main() -> None:
+    packages = ", ".join(f"{name} {version(name)}" for name in ("learnroute", "numpy"))
+    print(f"Python {platform.python_version()}, {packages}; {os.cpu_count()} cores, {platform.machine()}\n")
+    learner = Learner(1200, 1000, 0.5)
+    slow = seconds_a_run(direct, learner, 1, 3)
+    print("| m = 1200, n = 1000, T = 10 | a run | direct / low-dimensional |\n|---|---|---|")
+    print(f"| direct, single run | {1e3 * slow:.0f} ms | 1 × |")
+    for runs in (1, 1000):
+        quick = seconds_a_run(low_dimensional, learner, runs, 5)
+        name = "single run" if runs == 1 else f"{runs} runs at once"
+        print(f"| low-dimensional, {name} | {1e3 * quick:.3f} ms | {slow / quick:,.0f} × |", flush=True)
+    print("\n| low-dimensional, T = 10, n = 5m/6, 1000 runs at once | a run | to m = 120 |\n|---|---|---|")
+    sizes = (120, 1200, 12_000, 120_000, 1_000_000)
+    taken = dict.fromkeys(sizes, float("inf"))
+    for _ in range(10):  # in turns, so that other work on the machine strikes all alike
+        for m in sizes:
+            taken[m] = min(taken[m], seconds_a_run(low_dimensional, Learner(m, m * 5 // 6, 0.5), 1000, 3))
+    for m, time_taken in taken.items():
+        print(f"| m = {m:,} | {1e6 * time_taken:.2f} µs | {time_taken / taken[120]:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

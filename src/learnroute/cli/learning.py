@@ -1,0 +1,260 @@
+"""simulate, estimate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from learnroute.cli.common import (
+    METHOD_HELP,
+    check_outputs,
+    json_option,
+    load,
+    output_option,
+    plain,
+    plot_option,
+    print_heading,
+    print_json,
+    problem_options,
+    progress_shown,
+    route_stops,
+    say_written,
+    seed_option,
+    table,
+    terminal,
+    time_option,
+)
+from learnroute.errors import InputError
+from learnroute.formats import WRITERS, write_problem
+from learnroute.formats.csv_files import read_matrix, table_text
+from learnroute.formats.files import check_destination, write_text
+from learnroute.formats.json_files import dumps
+from learnroute.formats.samples import read_samples, write_samples
+from learnroute.learning.dissimilarity import Estimate, estimate
+from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+from learnroute.planner import evaluate, plan
+from learnroute.solvers.registry import METHODS
+
+REPORTS = (".json", ".csv")
+
+
+@click.command(
+    "simulate",
+    epilog="\b\nExample:\n  learnroute simulate examples/warehouse-robot.json --runs 2000 --method auto "
+    "--method random --plot simulated.png",
+)
+@problem_options
+@click.option("--method", "methods", type=click.Choice(list(METHODS)), multiple=True,
+              help=f"Whose route to simulate (auto if no route is given); may be repeated. {METHOD_HELP}")  # fmt: skip
+@click.option("--route", "routes", multiple=True, metavar="A,B,C",
+              help="A route to simulate: names, or 0-based indices; may be repeated.")  # fmt: skip
+@click.option("--runs", type=int, default=10_000, show_default=True, help="How many times to train along each route.")
+@click.option("--sampler", type=click.Choice(list(SAMPLERS)), default="low-dimensional", show_default=True,
+              help="direct makes all features and noise; low-dimensional draws from the same law, fast.")  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the confidence intervals.")
+@seed_option
+@time_option
+@json_option
+@output_option("Write the results (.json or .csv).")
+@plot_option
+def simulate_command(
+    file: Path, features: int | None, samples: int | None, noise: float | None, methods: tuple[str, ...],
+    routes: tuple[str, ...], runs: int, sampler: str, level: float, seed: int, time_limit: float | None,
+    as_json: bool, output: Path | None, plot: Path | None,
+) -> None:  # fmt: skip
+    """Train along a route through the regions of FILE many times, and set the mean error beside the closed form.
+
+    True models come from the file (truth, start), or are drawn to match its dissimilarities. --time-limit is for
+    each route.
+    """
+    check_outputs(output, REPORTS, plot)
+    problem = load(file, features, samples, noise)
+    found: list[tuple[Plan, Simulation]] = []
+    with progress_shown() as progress:
+        given = [evaluate(problem, route_stops(route, problem)) for route in routes]
+        wanted = methods or (() if routes else ("auto",))
+        given += [plan(problem, name, seed, time_limit, progress) for name in wanted]
+        for chosen in given:
+            result = simulate(problem, chosen.order, runs, seed, sampler, level, time_limit, progress)
+            found.append((chosen, result))
+    if output:
+        _write_simulations(found, output)
+        say_written(output)
+    if plot:
+        from learnroute.plots import save_simulations
+
+        save_simulations([(chosen.requested, result) for chosen, result in found], problem, plot)
+        say_written(plot)
+    if as_json:
+        print_json(_simulations_dict(found))
+    else:
+        _print_simulations(found, problem)
+
+
+@click.command(
+    "estimate",
+    epilog="\b\nExample:\n  learnroute estimate examples/buoys/samples --target height --standardise "
+    "\\\n    --travel examples/buoys/travel.csv --samples 40 --problem buoys.json --rest held-out\n"
+    "  learnroute plan buoys.json",
+)
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", required=True, metavar="COLUMN", help="The column to predict; all others are features.")
+@click.option("--region", metavar="COLUMN", help="The column with the region's name, where DATA is one table.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the upper confidence bounds.")
+@click.option("--share", type=float, default=0.5, show_default=True,
+              help="Of each region's samples, to estimate from. The others are left to train and test on.")  # fmt: skip
+@click.option("--no-split", is_flag=True, help="Estimate from all samples (and train on others).")
+@click.option("--standardise", is_flag=True, help="Bring features to mean 0 and variance 1 over all regions.")
+@click.option("--intercept", is_flag=True, help="Add a constant feature.")
+@click.option("--drop-missing", is_flag=True, help="Drop samples with missing values instead of refusing the region.")
+@click.option("--pilot", type=int, metavar="P", help="Compare models on P principal directions of the features only.")
+@click.option("--start", metavar="A,B,…", help="The learner's first model, one number a feature; zeros if omitted.")
+@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE", help="Travel costs (.csv), for --problem.")
+@click.option("--samples", type=int, metavar="n", help="Samples a region of the learner, for --problem.")
+@click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the planning problem (.json, or a folder); needs --travel.")  # fmt: skip
+@click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Write the samples that were not used, to FOLDER/train and FOLDER/test.")  # fmt: skip
+@seed_option
+@json_option
+@output_option("Write the report (.json), or the bounds as a matrix (.csv).")
+def estimate_command(
+    data: Path, target: str, region: str | None, level: float, share: float, no_split: bool, standardise: bool,
+    intercept: bool, drop_missing: bool, pilot: int | None, start: str | None, travel: Path | None,
+    samples: int | None, problem_file: Path | None, rest: Path | None, seed: int, as_json: bool, output: Path | None,
+) -> None:  # fmt: skip
+    """Estimate from samples how different the regions' models are, with upper confidence bounds.
+
+    DATA is a folder with one CSV file a region, or one CSV table with a region column. A region that cannot be
+    estimated is named with the reason; the others still are.
+    """
+    check_outputs(output, REPORTS)
+    if problem_file:
+        check_destination(problem_file, WRITERS)
+        if travel is None:
+            raise InputError("--problem: needs --travel, the costs between the regions")
+    names, costs = read_matrix(travel) if travel else ([], [])
+    tables = read_samples(data, target, region)
+    with progress_shown() as progress:
+        found = estimate(
+            tables, level, 1.0 if no_split else share, seed=seed, start=_numbers(start), standardise=standardise,
+            intercept=intercept, missing="drop" if drop_missing else "refuse", pilot=pilot, progress=progress,
+        )  # fmt: skip
+    for name, reason in found.failures.items():
+        click.echo(f"learnroute: region {name!r}: {' '.join(reason.split())}", err=True)
+    if output:
+        _write_estimate(found, output)
+        say_written(output)
+    if rest:
+        _write_rest(found, {name: tables[name].columns for name in found.regions}, target, rest)
+        say_written(rest)
+    if problem_file:
+        write_problem(found.to_problem(costs, samples, regions=names), problem_file)
+        say_written(problem_file)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_estimate(found)
+
+
+COMMANDS = (simulate_command, estimate_command)
+
+
+def _simulations_dict(found: list[tuple[Plan, Simulation]]) -> dict[str, Any]:
+    """Return the first route's result, with those of the others in it."""
+    first, *others = [{**result.to_dict(), "method": chosen.requested} for chosen, result in found]
+    return {**first, "others": others}
+
+
+def _write_simulations(found: list[tuple[Plan, Simulation]], path: Path) -> None:
+    if path.suffix.lower() == ".json":
+        return write_text(path, dumps(_simulations_dict(found)))
+    header = ["method", "expected", "mean", "standard_error", "low", "high", "runs", "travel", "bound", "route"]
+    rows = [
+        [chosen.requested, r.expected, r.mean, r.standard_error, *r.interval, r.runs, r.loss.travel, r.bound.error,
+         " > ".join(r.route)]
+        for chosen, r in found
+    ]  # fmt: skip
+    return write_text(path, table_text([header, *rows]))
+
+
+def _print_simulations(found: list[tuple[Plan, Simulation]], problem: Problem) -> None:
+    console = terminal()
+    print_heading(console, problem)
+    first = found[0][1]
+    shown = table("route", "closed form", "simulated", f"± {first.level:.0%}", "off by", "with travel", "bound from Δ")
+    for k, (chosen, result) in enumerate(found):
+        off = "" if result.deviation is None else f"{result.deviation:+.2f} s.e."
+        half = result.interval[1] - result.mean
+        shown.add_row(
+            f"{k + 1} {chosen.requested}", f"{result.expected:.6g}", f"{result.mean:.6g}", f"{half:.2g}", off,
+            f"{result.mean + result.loss.travel:.6g}", f"{result.bound.error:.6g}",
+        )  # fmt: skip
+    console.print(shown)
+    console.print("average final error F_T; closed form for the true models, bound for all models within Δ")
+    origin = "from the file" if first.truth.origin == "given" else "drawn to match the dissimilarities"
+    for k, (_, result) in enumerate(found):
+        console.print(f"route {k + 1}    {' > '.join(result.route)}", markup=False)
+    console.print(f"models     {origin}")
+    seconds = sum(result.seconds for _, result in found)
+    console.print(f"runs       {first.runs:,} each, {first.sampler} sampler, seed {first.seed}, {seconds:.2f} s")
+    for note in dict.fromkeys(note for _, result in found for note in result.notes):
+        console.print(f"note       {note}", markup=False)
+
+
+def _write_estimate(found: Estimate, path: Path) -> None:
+    if path.suffix.lower() == ".json":
+        return write_text(path, dumps(found.to_dict()))
+    rows = [[name, *row] for name, row in zip(found.regions, found.upper.tolist(), strict=True)]
+    return write_text(path, table_text([["", *found.regions], *rows]))
+
+
+def _write_rest(found: Estimate, columns: dict[str, tuple[str, ...]], target: str, folder: Path) -> None:
+    for name in found.regions:
+        if Path(name).name != name or name in (".", ".."):
+            raise InputError(f"region {name!r}: cannot be a file name; rename it, or leave out --rest")
+    for part in ("train", "test"):
+        try:
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder / part}: cannot be made ({error.strerror})") from None
+        for name in found.regions:
+            rows = getattr(found.rows[name], part)
+            features, targets = found.samples[name]
+            write_samples(folder / part / f"{name}.csv", columns[name], target, features[rows], targets[rows])
+
+
+def _print_estimate(found: Estimate) -> None:
+    console = terminal()
+    size = len(found.regions)
+    console.print(
+        f"{size} regions, {found.models.shape[1]} features, {found.method}; "
+        f"noise σ = {found.pooled_noise:.4g}, bounds at {found.level:.0%}"
+    )
+    shown = table("region", "used", "left", "noise σ", "score / T", "bound", "first model", "bound ")
+    for i, name in enumerate(found.regions):
+        rows = found.rows[name]
+        shown.add_row(
+            plain(name), str(len(rows.estimate)), str(len(rows.train) + len(rows.test)), f"{found.noise[i]:.4g}",
+            f"{found.score_estimates[i] / size:.4g}", f"{found.scores[i] / size:.4g}", f"{found.initial[i]:.4g}",
+            f"{found.initial_upper[i]:.4g}",
+        )  # fmt: skip
+    console.print(shown)
+    console.print("score / T: mean dissimilarity to all regions; first model: squared distance to it")
+    for name, reason in found.failures.items():
+        console.print(f"failed     {name}: {reason}", markup=False)
+    for caveat in found.caveats:
+        console.print(f"caveat     {caveat}", markup=False)
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"--start {text!r}: numbers with commas between them are needed") from None
