@@ -280,15 +280,32 @@ def test_an_unfitted_transformer_is_fitted_on_the_estimating_samples_only() -> N
 
 def test_standardising_and_intercept() -> None:
     shifted = {name: (7 + 5 * x, y + 3) for name, (x, y) in base().items()}
-    plain, scaled = estimate(shifted), estimate(shifted, standardise=True, intercept=True)
-    assert any("standardise the features" in caveat for caveat in plain.caveats)
-    assert not any("standardise the features" in caveat for caveat in scaled.caveats)
+    plain, scaled = estimate(shifted), estimate(shifted, scaling="standardise", intercept=True)
+    assert any("standardise or whiten them" in caveat for caveat in plain.caveats)
+    assert not any("standardise or whiten them" in caveat for caveat in scaled.caveats)
     assert scaled.models.shape == (4, 4)
-    reference = estimate(base(), standardise=True, intercept=True)
+    reference = estimate(base(), scaling="standardise", intercept=True)
     np.testing.assert_allclose(scaled.upper, reference.upper, rtol=1e-9)
     made = scaled.transform(np.concatenate([x[scaled.rows[name].estimate] for name, (x, _) in shifted.items()]))
     np.testing.assert_allclose(made.mean(axis=0), [0, 0, 0, 1], atol=1e-12)
     np.testing.assert_allclose(made.std(axis=0), [1, 1, 1, 0], atol=1e-12)
+
+
+def test_whitened_features_have_unit_moments_and_distances_are_errors() -> None:
+    """With whitened features Δ is the extra squared error of one region's model in another's place."""
+    rng = np.random.default_rng(0)
+    mixed = rng.standard_normal((3, 3))
+    samples = {name: (2 + x @ mixed, y) for name, (x, y) in drawn(mixed, [6000] * 3, [0.1] * 3, rng).items()}
+    found = estimate(samples, scaling="whiten", intercept=True)
+    assert len(found.caveats) == 1
+    data = found.held_out()
+    pooled = np.concatenate([found.transform(x[found.rows[name].estimate]) for name, (x, _) in samples.items()])
+    np.testing.assert_allclose(pooled.T @ pooled / len(pooled), np.eye(4), atol=1e-9)
+    x, y = data["region 2"].test
+    extra = np.mean((x @ found.models[0] - y) ** 2) - np.mean((x @ found.models[2] - y) ** 2)
+    assert extra == pytest.approx(found.dissimilarity[0, 2], rel=0.05)
+    flat = {name: (np.column_stack([x, x[:, 0] + x[:, 1]]), y) for name, (x, y) in samples.items()}
+    assert estimate(flat, scaling="whiten").models.shape == (3, 3)  # a dependent column adds no direction
 
 
 def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
@@ -320,6 +337,7 @@ def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
         ({"share": 1.5}, "at most 1"),
         ({"share": 0.6, "test": 0.5}, "must not sum to more than 1"),
         ({"missing": "guess"}, "missing = 'guess': one of refuse, drop"),
+        ({"scaling": "shrink"}, "scaling = 'shrink': one of none, standardise, whiten"),
         ({"draws": 5}, "draws = 5"),
         ({"draws": 10**9}, "would keep more than"),
         ({"seed": -3}, "seed"),

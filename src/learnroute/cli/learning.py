@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -33,6 +33,7 @@ from learnroute.formats.files import check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import read_samples, write_samples
 from learnroute.learning.dissimilarity import Estimate, estimate
+from learnroute.learning.intake import Scaling
 from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -97,7 +98,7 @@ def simulate_command(
 
 @click.command(
     "estimate",
-    epilog="\b\nExample:\n  learnroute estimate examples/buoys/samples --target height --standardise "
+    epilog="\b\nExample:\n  learnroute estimate examples/buoys/samples --target height --scaling whiten --intercept "
     "\\\n    --travel examples/buoys/travel.csv --samples 40 --problem buoys.json --rest held-out\n"
     "  learnroute plan buoys.json",
 )
@@ -108,7 +109,8 @@ def simulate_command(
 @click.option("--share", type=float, default=0.5, show_default=True,
               help="Of each region's samples, to estimate from. The others are left to train and test on.")  # fmt: skip
 @click.option("--no-split", is_flag=True, help="Estimate from all samples (and train on others).")
-@click.option("--standardise", is_flag=True, help="Bring features to mean 0 and variance 1 over all regions.")
+@click.option("--scaling", type=click.Choice(list(get_args(Scaling))), default="none", show_default=True,
+              help="Bring features to mean 0 and variance 1; whiten: make them uncorrelated too.")  # fmt: skip
 @click.option("--intercept", is_flag=True, help="Add a constant feature.")
 @click.option("--drop-missing", is_flag=True, help="Drop samples with missing values instead of refusing the region.")
 @click.option("--pilot", type=int, metavar="P", help="Compare models on P principal directions of the features only.")
@@ -123,7 +125,7 @@ def simulate_command(
 @json_option
 @output_option("Write the report (.json), or the bounds as a matrix (.csv).")
 def estimate_command(
-    data: Path, target: str, region: str | None, level: float, share: float, no_split: bool, standardise: bool,
+    data: Path, target: str, region: str | None, level: float, share: float, no_split: bool, scaling: Scaling,
     intercept: bool, drop_missing: bool, pilot: int | None, start: str | None, travel: Path | None,
     samples: int | None, problem_file: Path | None, rest: Path | None, seed: int, as_json: bool, output: Path | None,
 ) -> None:  # fmt: skip
@@ -141,7 +143,7 @@ def estimate_command(
     tables = read_samples(data, target, region)
     with progress_shown() as progress:
         found = estimate(
-            tables, level, 1.0 if no_split else share, seed=seed, start=_numbers(start), standardise=standardise,
+            tables, level, 1.0 if no_split else share, seed=seed, start=_numbers(start), scaling=scaling,
             intercept=intercept, missing="drop" if drop_missing else "refuse", pilot=pilot, progress=progress,
         )  # fmt: skip
     for name, reason in found.failures.items():

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share
-from learnroute.learning.intake import Intake, Missing, constant_columns, take_in
+from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
 from learnroute.model.problem import Learner, Problem, row_sums
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_number, as_vector, frozen
 from learnroute.solvers.contract import Progress
@@ -20,6 +20,7 @@ from learnroute.solvers.contract import Progress
 DRAWS = 4000  # of errors; leaves the level uncertain by about 0.3 percentage points at 95 %
 MOST_NUMBERS = 4 * 10**8  # drawn and kept
 LEAST_SAMPLES = 8  # a region with fewer is not estimated at all
+UNEVEN = 4.0  # how far from 1 second moments may be before it is said
 SPARE = 2  # samples above the number of features: the under regime's n >= m + 2
 
 Method = Literal["least squares", "pilot features"]
@@ -164,7 +165,7 @@ def estimate(
     seed: int = 0,
     start: ArrayLike | None = None,
     features: FeatureMap | None = None,
-    standardise: bool = False,
+    scaling: Scaling = "none",
     intercept: bool = False,
     missing: Missing = "refuse",
     pilot: int | None = None,
@@ -194,8 +195,9 @@ def estimate(
     features
         A map in front of everything: a callable, or a transformer (fitted on the samples for estimating if it is not
         fitted yet).
-    standardise
-        Whether to bring features to mean 0 and variance 1 over all regions, as the theory assumes.
+    scaling
+        `standardise` brings features to mean 0 and variance 1 over all regions; `whiten` also makes them uncorrelated,
+        which is what the theory assumes. Learnt on the samples for estimating.
     intercept
         Whether to add a constant feature.
     missing
@@ -218,10 +220,12 @@ def estimate(
         raise InputError(f"share = {share:g} and test = {test:g}: shares must not sum to more than 1")
     if missing not in get_args(Missing):
         raise InputError(f"missing = {missing!r}: one of {', '.join(get_args(Missing))} is needed")
+    if scaling not in get_args(Scaling):
+        raise InputError(f"scaling = {scaling!r}: one of {', '.join(get_args(Scaling))} is needed")
     draws = as_count("draws", draws, least=100, meaning="the number of draws")
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples) + 1)
-    taken = take_in(samples, columns, features, standardise, intercept, missing, (share, test), seeds[:-1])
-    fits, method, remarks = _fits(taken, pilot, intercept)
+    taken = take_in(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])
+    fits, method, remarks = _fits(taken, pilot)
     if len(fits) < 2:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in taken.failures.items())
         raise InputError(f"{len(fits)} regions can be estimated, at least 2 are needed ({reasons or 'no data'})")
@@ -241,7 +245,7 @@ def estimate(
         initial_upper=distances[3],
         level=float(level),
         method=method,
-        columns=(*taken.columns, "(intercept)") if intercept and taken.columns else taken.columns,
+        columns=taken.columns,
         rows={name: taken.rows[name] for name in fits},
         dropped={name: taken.dropped[name] for name in fits},
         share=share,
@@ -252,7 +256,7 @@ def estimate(
     )
 
 
-def _fits(taken: Intake, pilot: int | None, intercept: bool) -> tuple[dict[str, Fit], Method, tuple[str, ...]]:
+def _fits(taken: Intake, pilot: int | None) -> tuple[dict[str, Fit], Method, tuple[str, ...]]:
     """Fit every region, on all features or on pilot features; those that fail go to the failures."""
     inputs: dict[str, FloatArray] = {}
     for name, (raw, _) in taken.samples.items():
@@ -261,12 +265,11 @@ def _fits(taken: Intake, pilot: int | None, intercept: bool) -> tuple[dict[str, 
             whole = len(part) + len(taken.rows[name].train) + len(taken.rows[name].test)
             taken.failures[name] = f"{len(part)} samples to estimate from (of {whole}); at least {LEAST_SAMPLES} needed"
             continue
-        made = taken.transform(part)
-        still = constant_columns(made[:, :-1] if intercept else made, taken.columns)
+        still = constant_columns(taken.mapped(part), taken.columns)
         if still:
             taken.failures[name] = still
             continue
-        inputs[name] = made
+        inputs[name] = taken.transform(part)
     fits: dict[str, Fit] = {}
     directions, remarks = _pilot(inputs, pilot)
     for name, made in inputs.items():
@@ -345,16 +348,17 @@ def _start(start: ArrayLike, width: int) -> FloatArray:
 
 
 def _scale_caveat(taken: Intake, fits: dict[str, Fit], intercept: bool) -> tuple[str, ...]:
-    """Say so where features are far from what makes a squared distance an error."""
-    parts = [taken.transform(taken.samples[name][0][taken.rows[name].estimate]) for name in fits]
-    pooled = np.concatenate(parts)
+    """Say so where features are far from what makes a squared distance between models an error of prediction."""
+    pooled = np.concatenate([taken.transform(taken.samples[name][0][taken.rows[name].estimate]) for name in fits])
     pooled = pooled[:, :-1] if intercept else pooled
-    squares = np.mean(pooled**2, axis=0)
-    if not squares.size or (squares.min() > 0.5 and squares.max() < 2):
+    if not pooled.shape[1]:
+        return ()
+    moments = np.linalg.eigvalsh(pooled.T @ pooled / len(pooled))
+    if moments[0] >= 1 / UNEVEN and moments[-1] <= UNEVEN:
         return ()
     return (
-        f"the features' mean squares go from {squares.min():.3g} to {squares.max():.3g}, where the theory has 1: "
-        "squared distances between models are not prediction errors then; standardise the features",
+        f"the features' second moments go from {max(moments[0], 0):.2g} to {moments[-1]:.2g} by direction, where the "
+        "theory has 1: squared distances between models are not prediction errors then; standardise or whiten them",
     )
 
 

@@ -15,18 +15,24 @@ from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, fitted_m
 from learnroute.model.validation import FloatArray, IntArray, frozen
 
 Missing = Literal["refuse", "drop"]
+Scaling = Literal["none", "standardise", "whiten"]
+FLAT = 1e-10  # of the largest variance: directions that vary less are no features
 MOST_NAMED = 4  # columns named in one message
 
 
 @dataclass(frozen=True, eq=False)
 class Intake:
-    """Usable regions with their rows dealt, and the reasons of the others. `transform` makes the learner's features."""
+    """Usable regions with their rows dealt, and the reasons of the others.
+
+    `mapped` puts the feature map in front, `transform` makes the learner's features of that as well.
+    """
 
     samples: dict[str, Batch]
     rows: dict[str, Rows]
     dropped: dict[str, int]
     failures: dict[str, str]
     columns: tuple[str, ...]
+    mapped: Callable[[FloatArray], FloatArray]
     transform: Callable[[FloatArray], FloatArray]
 
 
@@ -34,7 +40,7 @@ def take_in(
     samples: Mapping[str, Any],
     columns: Sequence[str] | None,
     features: FeatureMap | None,
-    standardise: bool,
+    scaling: Scaling,
     intercept: bool,
     missing: Missing,
     shares: tuple[float, float],
@@ -61,9 +67,9 @@ def take_in(
         kept[name] = (table.features, table.targets)
         dropped[name] = len(table.targets) - len(whole)
         rows[name] = Rows(*(frozen(whole[part]) for part in (dealt.estimate, dealt.train, dealt.test)))
-    transform = _features(kept, rows, features, standardise, intercept)
+    mapped, transform = _features(kept, rows, features, scaling, intercept)
     names = common if features is None else ()
-    return Intake(kept, rows, dropped, failures, names, transform)
+    return Intake(kept, rows, dropped, failures, names, mapped, transform)
 
 
 def constant_columns(features: FloatArray, columns: Sequence[str]) -> str | None:
@@ -132,25 +138,35 @@ def _features(
     samples: dict[str, Batch],
     rows: dict[str, Rows],
     features: FeatureMap | None,
-    standardise: bool,
+    scaling: Scaling,
     intercept: bool,
-) -> Callable[[FloatArray], FloatArray]:
+) -> tuple[Callable[[FloatArray], FloatArray], Callable[[FloatArray], FloatArray]]:
     """Compose map, scaling and intercept; what has to be learnt for that is learnt on the rows for estimating."""
     parts = [samples[name][0][rows[name].estimate] for name in samples]
     pooled = np.concatenate(parts) if parts else np.empty((0, 0))
-    mapped = fitted_map(features, pooled)
-    if mapped is not None and len(pooled):
-        pooled = mapped(pooled)
-    middle, scale = np.zeros(pooled.shape[1]), np.ones(pooled.shape[1])
-    if standardise and len(pooled):
-        middle, spread = pooled.mean(axis=0), pooled.std(axis=0)
-        scale = np.where(spread > 0, spread, 1.0)
+    mapped = fitted_map(features, pooled) or (lambda inputs: inputs)
+    middle, turn = _scales(mapped(pooled) if len(pooled) else pooled, scaling)
 
     def transform(inputs: FloatArray) -> FloatArray:
-        made = ((inputs if mapped is None else mapped(inputs)) - middle) / scale
+        made = mapped(inputs)
+        if middle is not None:
+            made = (made - middle) * turn if turn.ndim == 1 else (made - middle) @ turn
         return frozen(np.column_stack([made, np.ones(len(made))]) if intercept else made)
 
-    return transform
+    return mapped, transform
+
+
+def _scales(pooled: FloatArray, scaling: Scaling) -> tuple[FloatArray | None, FloatArray]:
+    """Return what to subtract, and what to multiply with: a factor a column, or a matrix that whitens."""
+    if scaling == "none" or not len(pooled):
+        return None, np.ones(pooled.shape[1])
+    middle = pooled.mean(axis=0)
+    if scaling == "standardise":
+        spread = pooled.std(axis=0)
+        return middle, 1 / np.where(spread > 0, spread, 1.0)
+    _, singular, directions = np.linalg.svd(pooled - middle, full_matrices=False)
+    kept = singular**2 > FLAT * float(singular[0]) ** 2
+    return middle, directions[kept].T * (len(pooled) ** 0.5 / singular[kept])
 
 
 def _listed(places: Any, columns: Sequence[str]) -> str:

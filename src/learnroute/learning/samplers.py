@@ -42,12 +42,12 @@ def direct(models: FloatArray, learner: Learner, runs: int, rng: np.random.Gener
     m, n = learner.features, learner.samples
     truth = np.zeros((len(models), m))
     truth[:, : models.shape[1]] = models
-    model = np.zeros((runs, m))
+    model: FloatArray = np.zeros((runs, m))
     for target in truth:
         x = rng.standard_normal((runs, n, m))
         y = x @ target + learner.noise * rng.standard_normal((runs, n))
         if learner.regime == "under":  # (e5)
-            model = np.linalg.solve(x.mT @ x, x.mT @ y[:, :, None])[:, :, 0]
+            model = np.asarray(np.linalg.solve(x.mT @ x, x.mT @ y[:, :, None])[:, :, 0], dtype=np.float64)
         else:  # (e11)
             missing = y[:, :, None] - x @ model[:, :, None]
             model = model + (x.mT @ np.linalg.solve(x @ x.mT, missing))[:, :, 0]
