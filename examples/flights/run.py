@@ -81,7 +81,7 @@ def error_everywhere(model: Any, data: dict[str, RegionData]) -> float:
     return float(np.mean([np.mean((model.predict(r.test[0]) - r.test[1]) ** 2) for r in data.values()]))
 
 
-def summary(values: Sequence[float]) -> dict[str, float]:
+def summary(values: Any) -> dict[str, float]:
     """Return mean and half width of its 95 % interval over seeds."""
     return {"mean": float(np.mean(values)), "half": float(1.96 * np.std(values, ddof=1) / len(values) ** 0.5)}
 
@@ -114,14 +114,18 @@ def experiment(
     routes |= {f"{label} of {orders}": random_orders[place[k]] for label, k in
                (("best", 0), ("median", orders // 2), ("worst", -1))}  # fmt: skip
     batches = [draw(data, samples, seed) for seed in range(seeds)]
-    rows = []
+    rows: list[dict[str, Any]] = []
+    planned: list[float] = []
     for label, route in routes.items():
         followed = [follow(route, batch, RouteRegressor()).metrics for batch in batches]
         order = [names.index(name) for name in route]
+        errors = [m.average_final_error for m in followed]
+        planned = planned or errors  # the exact route comes first
         rows.append({
             "order": label,
             "route": route,
-            "error": summary([m.average_final_error for m in followed]),
+            "error": summary(errors),
+            "above_exact": summary(np.subtract(errors, planned)),
             "forgetting": summary([m.forgetting for m in followed]),
             "travel_km": float(sum(distances[list(raw).index(a), list(raw).index(b)]
                                    for a, b in itertools.pairwise(route))),
@@ -250,6 +254,7 @@ def main() -> None:
               f"noise {result['noise']:.1f} min")  # fmt: skip
         for row in result["rows"]:
             print(f"  {row['order']:14s} error {row['error']['mean']:8.1f} ± {row['error']['half']:5.1f}   "
+                  f"above exact {row['above_exact']['mean']:6.1f} ± {row['above_exact']['half']:5.1f}   "
                   f"predicted {row['predicted_error']:8.1f}   travel {row['travel_km']:6.0f} km   "
                   f"loss {row['error']['mean'] + row['travel_loss']:8.1f}   last {row['route'][-1]}")  # fmt: skip
         for name, value in result["references"].items():
