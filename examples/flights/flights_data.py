@@ -29,7 +29,7 @@ def load(least: int) -> tuple[dict[str, tuple[Any, Any]], Any]:
     calm = flights["wind_speed"] == 0
     flights.loc[calm, "wind_dir"] = flights.loc[calm, "wind_dir"].fillna(0.0)
     day = pandas.to_datetime(flights[["year", "month", "day"]])
-    season = 2 * np.pi * day.dt.dayofyear / 365
+    season = 2 * np.pi * day.dt.day_of_year / 365
     towards = np.deg2rad(flights["wind_dir"])
     table = pandas.DataFrame(
         {
@@ -37,7 +37,7 @@ def load(least: int) -> tuple[dict[str, tuple[Any, Any]], Any]:
             "scheduled hour": flights["sched_dep_time"] // 100 + flights["sched_dep_time"] % 100 / 60,
             "season, sine": np.sin(season),
             "season, cosine": np.cos(season),
-            "weekend": (day.dt.dayofweek >= 5).astype(float),
+            "weekend": (day.dt.day_of_week >= 5).astype(float),
             "temperature": flights["temp"],
             "humidity": flights["humid"],
             "wind speed": flights["wind_speed"],

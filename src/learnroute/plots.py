@@ -154,6 +154,7 @@ def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
     """Draw each route's simulated error with its interval, beside the closed form, and the spread of single runs."""
     figure = _new_figure(figsize=(2.2 + 1.6 * max(len(simulations), 2), 5.0), layout="constrained")
     axes = figure.subplots()
+    axes.use_sticky_edges = False
     found = [simulation for _, simulation in simulations]
     places = np.arange(len(found))
     low, high = (np.array([np.quantile(s.errors, q) for s in found]) for q in (0.05, 0.95))
@@ -168,7 +169,6 @@ def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
     names = [f"{k + 1} {name}" if len(found) > 1 else name for k, (name, _) in enumerate(simulations)]
     axes.set_xticks(places, [f"{name}\nlast {s.route[-1]}" for name, s in zip(names, found, strict=True)])
     axes.set_xlim(-0.7, len(found) - 0.3)
-    axes.use_sticky_edges = False
     axes.set_ylabel("average final error")
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
