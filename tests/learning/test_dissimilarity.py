@@ -90,6 +90,18 @@ def test_bounds_cover_the_worst_directions(width: int, where: str) -> None:
     assert np.mean(held) >= 0.93
 
 
+def test_few_samples_make_the_noise_uncertain_and_the_bound_wider() -> None:
+    """With 3 degrees of freedom a bound that took the estimated noise for the true one would hold in 90 % only."""
+    rng = np.random.default_rng(8)
+    held = []
+    for _ in range(1500):
+        x = rng.standard_normal((4, 1))
+        found = fit(x, x @ [20.0] + rng.standard_normal(4))
+        squared = float(found.model[0] ** 2)
+        held.append(upper_bound(squared, error_draws(found, 500, rng), np.ones(1), 0.95) >= 400)
+    assert 0.93 <= np.mean(held) <= 0.97
+
+
 def test_a_bound_is_not_idle() -> None:
     """With many samples it comes down to the truth, and a higher level gives a higher bound."""
     truth = np.random.default_rng(0).standard_normal((3, 4))

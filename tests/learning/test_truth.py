@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from learnroute import InputError, Learner, Problem
 from learnroute.learning import simulate, truth_of
@@ -53,6 +54,27 @@ def test_other_matrices_are_approached_from_below(size: int) -> None:
         other = squares(points + rng.normal(0, 0.05, points.shape))
         other = other * min(1.0, float((wanted[other > 0] / other[other > 0]).min()))
         assert np.sum((wanted - other) ** 2) > 0.999 * np.sum((wanted - found) ** 2)
+
+
+def test_they_are_as_near_as_a_general_optimiser_finds() -> None:
+    rng = np.random.default_rng(5)
+    delta = np.triu(rng.uniform(1, 10, (6, 6)), 1)
+    delta = delta + delta.T
+    truth = truth_of(Problem(flat(6), Learner(30, 10), dissimilarity=delta), rng)
+    ours = np.sum((delta - squares(truth.models)) ** 2)
+    above = np.triu_indices(6, 1)
+
+    def room(flattened: FloatArray) -> FloatArray:
+        return (delta - squares(flattened.reshape(6, 5)))[above]
+
+    found = [
+        minimize(
+            lambda x: np.sum(room(x) ** 2), start.ravel(), method="SLSQP", constraints={"type": "ineq", "fun": room}
+        )
+        for start in (np.pad(truth.models, ((0, 0), (0, 5 - truth.models.shape[1]))), rng.standard_normal((6, 5)))
+    ]
+    best = min(2 * result.fun for result in found if result.success)
+    assert ours <= best * (1 + 1e-4)
 
 
 def test_a_triangle_that_cannot_be_is_flattened() -> None:

@@ -26,6 +26,7 @@ MOST_RUNS = 10**8
 MOST_ENTRIES = 3 * 10**8  # of one region's features: 2.4 GB
 CHUNK = 200_000  # numbers drawn at once, between two looks at the clock
 MOST_CHUNK = 4096  # runs
+ROUNDING = 1e-9  # relative; squared distances that differ by less are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +174,7 @@ def simulate(
         sampler=sampler,
         truth=truth,
         seconds=time.monotonic() - started,
-        notes=(*truth.notes, *_tail_note(problem), *_time_note(len(errors), runs)),
+        notes=(*truth.notes, *_bound_note(problem, truth), *_tail_note(problem), *_time_note(len(errors), runs)),
     )
 
 
@@ -212,6 +213,23 @@ def _with_truth(problem: Problem, truth: Truth) -> Problem:
         problem.travel, problem.learner, problem.dissimilarity, problem.vectors, problem.initial, problem.regions,
         truth=truth.models, start=truth.start,
     )  # fmt: skip
+
+
+def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
+    """Say so where the file's own true models are further apart than its Δ, so that Assumption 1 fails."""
+    delta = problem.dissimilarity
+    if truth.origin == "drawn" or delta is None:
+        return ()
+    for i, model in enumerate(truth.models):
+        apart = np.sum((truth.models - model) ** 2, axis=1)
+        j = int(np.argmax(apart - delta[i]))
+        if apart[j] > delta[i, j] * (1 + ROUNDING):
+            pair = f"Δ[{problem.regions[i]}, {problem.regions[j]}]"
+            return (
+                f"{pair} = {delta[i, j]:g} but the true models are {apart[j]:g} apart (squared): "
+                "the bound from Δ need not hold",
+            )
+    return ()
 
 
 def _tail_note(problem: Problem) -> tuple[str, ...]:
