@@ -7,14 +7,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from learnroute import Learner, Problem, read_problem, write_problem
+from learnroute.cli import learning as command_line
 from learnroute.cli import run
 from learnroute.formats.samples import read_samples
+from learnroute.learning import simulation as library
+from learnroute.learning.intake import Scaling
 
 ROOT = Path(__file__).parents[2]
 WAREHOUSE = str(ROOT / "examples" / "warehouse-robot.json")
@@ -233,6 +236,11 @@ def test_regions_that_cannot_be_files_are_said(capsys: pytest.CaptureFixture[str
     assert code == 2
     assert "region 'a/b': cannot be a file name" in err
     assert not (tmp_path / "rest").exists()
+
+
+def test_the_choices_are_those_of_the_library() -> None:
+    assert tuple(library.SAMPLERS) == command_line.SAMPLERS
+    assert get_args(Scaling) == command_line.SCALINGS
 
 
 def test_neither_command_needs_scikit_learn() -> None:

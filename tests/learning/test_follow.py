@@ -142,6 +142,16 @@ def test_bad_routes_are_refused(route: Any, message: str) -> None:
         follow(route, regions(), RouteRegressor())
 
 
+def test_plain_tuples_do_and_a_pair_does_not() -> None:
+    data = regions()
+    plain = {name: (*region.train, *region.test) for name, region in data.items()}
+    np.testing.assert_array_equal(
+        follow(NAMES, plain, RouteRegressor()).errors, follow(NAMES, data, RouteRegressor()).errors
+    )
+    with pytest.raises(InputError, match="region 'A': a RegionData, or"):
+        follow(NAMES, {name: region.train for name, region in data.items()}, RouteRegressor())
+
+
 def test_a_bad_region_names_itself() -> None:
     data = regions()
     x, y = data["B"].train

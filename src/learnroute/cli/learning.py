@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,15 +32,19 @@ from learnroute.formats.csv_files import read_matrix, table_text
 from learnroute.formats.files import check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import read_samples, write_samples
-from learnroute.learning.dissimilarity import Estimate, estimate
-from learnroute.learning.intake import Scaling
-from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
 
+if TYPE_CHECKING:
+    from learnroute.learning.dissimilarity import Estimate
+    from learnroute.learning.intake import Scaling
+    from learnroute.learning.simulation import Simulation
+
 REPORTS = (".json", ".csv")
+SAMPLERS = ("low-dimensional", "direct")  # named here so that other commands need not load the simulation
+SCALINGS = ("none", "standardise", "whiten")
 
 
 @click.command(
@@ -54,7 +58,7 @@ REPORTS = (".json", ".csv")
 @click.option("--route", "routes", multiple=True, metavar="A,B,C",
               help="A route to simulate: names, or 0-based indices; may be repeated.")  # fmt: skip
 @click.option("--runs", type=int, default=10_000, show_default=True, help="How many times to train along each route.")
-@click.option("--sampler", type=click.Choice(list(SAMPLERS)), default="low-dimensional", show_default=True,
+@click.option("--sampler", type=click.Choice(SAMPLERS), default="low-dimensional", show_default=True,
               help="direct makes all features and noise; low-dimensional draws from the same law, fast.")  # fmt: skip
 @click.option("--level", type=float, default=0.95, show_default=True, help="Of the confidence intervals.")
 @seed_option
@@ -72,6 +76,8 @@ def simulate_command(
     True models come from the file (truth, start), or are drawn to match its dissimilarities. --time-limit is for
     each route.
     """
+    from learnroute.learning.simulation import simulate
+
     check_outputs(output, REPORTS, plot)
     problem = load(file, features, samples, noise)
     found: list[tuple[Plan, Simulation]] = []
@@ -109,7 +115,7 @@ def simulate_command(
 @click.option("--share", type=float, default=0.5, show_default=True,
               help="Of each region's samples, to estimate from. The others are left to train and test on.")  # fmt: skip
 @click.option("--no-split", is_flag=True, help="Estimate from all samples (and train on others).")
-@click.option("--scaling", type=click.Choice(list(get_args(Scaling))), default="none", show_default=True,
+@click.option("--scaling", type=click.Choice(SCALINGS), default="none", show_default=True,
               help="Bring features to mean 0 and variance 1; whiten: make them uncorrelated too.")  # fmt: skip
 @click.option("--intercept", is_flag=True, help="Add a constant feature.")
 @click.option("--drop-missing", is_flag=True, help="Drop samples with missing values instead of refusing the region.")
@@ -134,6 +140,8 @@ def estimate_command(
     DATA is a folder with one CSV file a region, or one CSV table with a region column. A region that cannot be
     estimated is named with the reason; the others still are.
     """
+    from learnroute.learning.dissimilarity import estimate
+
     check_outputs(output, REPORTS)
     if problem_file:
         check_destination(problem_file, WRITERS)

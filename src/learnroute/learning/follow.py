@@ -83,7 +83,7 @@ def model_distance(model: Any, region: RegionData) -> float:
 
 def follow(
     route: Sequence[str],
-    data: Mapping[str, RegionData],
+    data: Mapping[str, Any],
     learner: Any,
     error: Error = squared_error,
     features: FeatureMap | None = None,
@@ -96,7 +96,7 @@ def follow(
     route
         Names of regions, each at most once; those of `data` that it leaves out are not visited nor tested.
     data
-        Each region's samples.
+        Each region's samples: a `RegionData`, or (features, targets, test features, test targets).
     learner
         Anything with `partial_fit` and `predict`. It goes on from the model it has; it is not changed.
     error
@@ -130,7 +130,7 @@ def _errors(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArr
     return frozen(np.array([error(model, region) for region in regions]))
 
 
-def _stops(route: Sequence[str], data: Mapping[str, RegionData]) -> tuple[str, ...]:
+def _stops(route: Sequence[str], data: Mapping[str, Any]) -> tuple[str, ...]:
     stops = tuple(route)
     if isinstance(route, str) or len(stops) < 2:
         raise InputError(f"route = {route!r}: a list of at least 2 region names is needed")
@@ -142,8 +142,16 @@ def _stops(route: Sequence[str], data: Mapping[str, RegionData]) -> tuple[str, .
     return stops
 
 
-def _checked(name: str, region: RegionData) -> RegionData:
+def _checked(name: str, given: Any) -> RegionData:
     parts = {}
+    region = given
+    if isinstance(given, tuple) and len(given) == 4:
+        region = RegionData(given[:2], given[2:])
+    if not isinstance(region, RegionData):
+        raise InputError(
+            f"region {name!r}: a RegionData, or (features, targets, test features, test targets), is needed; "
+            "test samples must not be those trained on"
+        )
     for part, what in ((region.train, "training"), (region.test, "test")):
         inputs, outputs = as_batch(name, *part)
         wrong = ~(np.isfinite(inputs).all(axis=1) & np.isfinite(outputs))
