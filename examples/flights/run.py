@@ -19,16 +19,20 @@ from typing import Any
 
 import numpy as np
 from flights_data import COLUMNS, great_circle, load
-from scipy.stats import spearmanr
-from sklearn.decomposition import PCA
-from sklearn.linear_model import RidgeCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from threadpoolctl import threadpool_limits
 
 from learnroute import Problem, expected_loss, plan
 from learnroute.formats.files import write_text, written_whole
 from learnroute.learning import Estimate, ProximalRegressor, RegionData, RouteRegressor, estimate, follow
+
+try:
+    from scipy.stats import spearmanr
+    from sklearn.decomposition import PCA
+    from sklearn.linear_model import RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+    from threadpoolctl import threadpool_limits
+except ImportError:
+    raise SystemExit("this example needs: pip install 'learnroute[flights]'") from None
 
 LEAST_FLIGHTS = 7000
 PRICE = 0.01  # min² a km: what a kilometre of travel is worth in squared minutes of error, per region
