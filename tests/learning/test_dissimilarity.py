@@ -320,6 +320,12 @@ def test_whitened_features_have_unit_moments_and_distances_are_errors() -> None:
     assert estimate(flat, scaling="whiten").models.shape == (3, 3)  # a dependent column adds no direction
 
 
+def test_few_samples_of_even_features_are_not_called_uneven() -> None:
+    rng = np.random.default_rng(1)
+    few = drawn(rng.standard_normal((2, 12)), [30, 30], [0.1] * 2, rng)
+    assert not any("second moments" in caveat for caveat in estimate(few).caveats)
+
+
 def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
     found = estimate(broken(**{"region 1": with_cell(np.nan)}))
     travel = np.arange(16.0).reshape(4, 4)

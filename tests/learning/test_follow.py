@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from sklearn.preprocessing import PolynomialFeatures
 
 from learnroute import InputError, Learner, Problem, true_loss
@@ -20,6 +23,7 @@ from learnroute.learning import (
     metrics_of,
     model_distance,
 )
+from learnroute.model.validation import FloatArray
 
 NAMES = ["A", "B", "C"]
 
@@ -64,6 +68,15 @@ def test_metrics_by_hand() -> None:
     assert better_later.forgetting == -2.0  # (3 - 5 + 4 - 6) / 2
     assert better_later.backward_transfer == 2.0
     assert better_later.forgetting_from_best == -0.5  # (3 - 2 + 4 - 6) / 2: the least one before the end
+
+
+@given(arrays(np.float64, st.integers(2, 6).map(lambda size: (size, size)), elements=st.floats(0, 100)))
+def test_relations_between_metrics(errors: FloatArray) -> None:
+    found = metrics_of(errors)
+    assert found.backward_transfer == -found.forgetting
+    assert found.forgetting_from_best >= found.forgetting - 1e-9  # the least error before the end is no higher
+    worse = errors + np.where(np.arange(len(errors))[:, None] == len(errors) - 1, 1.0, 0.0)
+    assert metrics_of(worse).average_final_error > found.average_final_error
 
 
 def test_every_metric_says_which_way_is_better() -> None:

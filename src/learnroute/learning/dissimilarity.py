@@ -354,7 +354,8 @@ def _scale_caveat(taken: Intake, fits: dict[str, Fit], intercept: bool) -> tuple
     if not pooled.shape[1]:
         return ()
     moments = np.linalg.eigvalsh(pooled.T @ pooled / len(pooled))
-    if moments[0] >= 1 / UNEVEN and moments[-1] <= UNEVEN:
+    chance = (pooled.shape[1] / len(pooled)) ** 0.5  # what few samples do to perfectly even features
+    if moments[0] >= max(1 - chance, 0) ** 2 / UNEVEN and moments[-1] <= (1 + chance) ** 2 * UNEVEN:
         return ()
     return (
         f"the features' second moments go from {max(moments[0], 0):.2g} to {moments[-1]:.2g} by direction, where the "
