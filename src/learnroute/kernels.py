@@ -8,6 +8,13 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_settings = {"always": False}
+
+
+def always_compile() -> None:
+    """From now on, run compiled code for small work too: worth it for a process that solves many problems."""
+    _settings["always"] = True
+
 
 def compile_function(function: Callable[P, R]) -> Callable[P, R]:
     """Compile with numba (no fastmath: results equal the interpreted ones), cached on disk if a disk allows it."""
@@ -40,8 +47,9 @@ class Kernel(Generic[P, R]):
         return self._compiled
 
     def on_size(self, size: int, small: int) -> Callable[P, R]:
-        """Return the interpreted function up to `small`, unless the compiled one is at hand already."""
-        return self.interpreted if size <= small and self._compiled is None else self.compiled
+        """Return the interpreted function up to `small`, unless the compiled one is at hand already or wanted always."""
+        interpret = size <= small and self._compiled is None and not _settings["always"]
+        return self.interpreted if interpret else self.compiled
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the compiled function."""
