@@ -47,7 +47,7 @@ class Kernel(Generic[P, R]):
         return self._compiled
 
     def on_size(self, size: int, small: int) -> Callable[P, R]:
-        """Return the interpreted function up to `small`, unless the compiled one is at hand already or wanted always."""
+        """Return the interpreted function up to `small`, unless the compiled one is at hand or wanted always."""
         interpret = size <= small and self._compiled is None and not _settings["always"]
         return self.interpreted if interpret else self.compiled
 

@@ -21,7 +21,7 @@ from learnroute.errors import InputError
 from learnroute.study.experiment import Experiment, read_experiment
 from learnroute.study.rows import WRITERS, read_rows, write_rows
 from learnroute.study.store import Store
-from learnroute.study.summary import NUMERIC, Statistics, condition, ratios
+from learnroute.study.summary import NUMERIC, Running, condition
 from learnroute.study.sweeps import Sweep, sweep
 
 
@@ -33,16 +33,17 @@ from learnroute.study.sweeps import Sweep, sweep
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
               help="Folder of the sweep: new or empty, or with --resume the one to go on with.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Go on with the sweep in the folder; solved problems are not solved again.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with the sweep in the folder; solved problems are not solved again."
+)
 @click.option("--workers", type=int, metavar="K", help="Processes on this machine.  [default: one a core]")
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT, or on a `local` one.")
 @json_option
-def sweep_command(
-    file: Path, output: Path, resume: bool, workers: int | None, dask: str | None, as_json: bool
-) -> None:
+def sweep_command(file: Path, output: Path, resume: bool, workers: int | None, dask: str | None, as_json: bool) -> None:
     """Solve all problems of the experiment in FILE (.toml or .json), and write one row a problem and method.
 
-    The folder gets rows.csv, and rows.parquet where pyarrow is installed. Interrupted or killed, it keeps what is solved.
+    The folder gets rows.csv, and rows.parquet where pyarrow is installed. Interrupted or killed, it keeps what is
+    solved.
     """
     experiment = read_experiment(file)
     try:
@@ -61,7 +62,10 @@ def sweep_command(
         _print_sweep(done, experiment, output)
 
 
-@click.command("rows", epilog="\b\nExample:\n  learnroute rows sweep -o rows.parquet")
+@click.command(
+    "rows",
+    epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n  learnroute rows ratios -o rows.parquet",
+)
 @click.argument("folder", type=click.Path(path_type=Path))
 @output_option("Where to write them (.csv or .parquet).")
 def rows_command(folder: Path, output: Path | None) -> None:
@@ -75,7 +79,11 @@ def rows_command(folder: Path, output: Path | None) -> None:
     click.echo(f"wrote {output}: {count} rows", err=True)
 
 
-@click.command("plot", epilog="\b\nExample:\n  learnroute plot sweep --x regions -o ratios.png")
+@click.command(
+    "plot",
+    epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n"
+    "  learnroute plot ratios --x regions -o ratios.png",
+)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="ROWS...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True,
               help="Where to draw (.png, .svg or .pdf).")  # fmt: skip
@@ -109,18 +117,17 @@ def _row_files() -> list[str]:
 def _print_sweep(done: Sweep, experiment: Experiment, folder: Path) -> None:
     console = terminal()
     shown = table("method", "problems", "mean ratio", "± 95 %", "largest")
-    groups = ratios(Store(folder).rows(), ["method"])
-    for method in experiment.methods:
-        values = groups.get((method,))
-        if values is None:
-            shown.add_row(method, "0")
-            continue
-        found = Statistics.of(values)
-        numbers = (f"{found.mean:.4f}", f"{found.half_width:.4f}", f"{found.maximum:.4f}")
-        shown.add_row(method, str(found.count), *numbers)
+    found = {method: Running() for method in experiment.methods}
+    for row in Store(folder).rows():
+        if row["ratio"] is not None:
+            found[row["method"]].add(row["ratio"])
+    for method, ratio in found.items():
+        numbers = (f"{ratio.mean:.4f}", f"{ratio.half_width:.4f}", f"{ratio.maximum:.4f}")
+        shown.add_row(method, str(ratio.count), *(numbers if ratio.count else ()))
     console.print(shown)
     before = f"; {done.found} were stored before" if done.found else ""
     failed = f", {done.failed} of them with an error (column `error`)" if done.failed else ""
     console.print(
-        f"solved {done.solved} problems{failed}, in {done.seconds:.1f} s on {done.workers} workers{before}", markup=False
+        f"solved {done.solved} problems{failed}, in {done.seconds:.1f} s on {done.workers} workers{before}",
+        markup=False,
     )

@@ -14,7 +14,7 @@ from learnroute.model.result import Plan
 from learnroute.planner import plan
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.registry import method_named
-from learnroute.study.experiment import Cell, Experiment
+from learnroute.study.experiment import Experiment
 from learnroute.study.families import random_problem
 
 COLUMNS: dict[str, type] = {

@@ -96,11 +96,13 @@ def _belong_to(parent: int) -> None:
 
 
 def _on_cluster(client: Any, workers: int) -> Engine[Any, Any]:
-    from distributed import as_completed
+    import distributed
+
+    cluster: Any = distributed
 
     def run(function: Callable[[A], R], tasks: Iterable[A]) -> Iterator[R]:
         waiting = iter(tasks)
-        flight = as_completed(with_results=True)
+        flight = cluster.as_completed(with_results=True)
         for _ in range(AHEAD * workers):
             _launch(client, flight, function, waiting)
         for future, result in flight:
@@ -123,17 +125,18 @@ def _dask_client(address: str, workers: int | None) -> Iterator[Any]:
         import distributed
     except ImportError:
         raise InputError("--dask needs Dask: pip install 'learnroute[dask]'") from None
+    library: Any = distributed
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         if address == "local":
-            cluster = distributed.LocalCluster(
+            cluster = library.LocalCluster(
                 n_workers=workers or cores(), threads_per_worker=1, host="127.0.0.1", dashboard_address=None
             )
             address = stack.enter_context(cluster).scheduler_address
         elif workers is not None:
             raise InputError(f"workers = {workers}: a cluster at {address} has its own; leave --workers out")
         try:
-            client = stack.enter_context(distributed.Client(address, timeout=CONNECT))
+            client = stack.enter_context(library.Client(address, timeout=CONNECT))
             client.wait_for_workers(1, timeout=CONNECT)
         except (OSError, ValueError, TimeoutError) as error:
             raise InputError(

@@ -99,9 +99,11 @@ class Experiment:
         for length in reversed(self.lengths):
             number, place = divmod(number, length)
             places.append(place)
-        replicate, *others = places
-        values = [getattr(self, axis)[k] for axis, k in zip(AXES, reversed(others), strict=False)]
-        return Cell(*values, replicate)
+        replicate, noise, samples, features, regions, family = places
+        return Cell(
+            self.families[family], self.regions[regions], self.features[features], self.samples[samples],
+            self.noise[noise], replicate,
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Return the experiment as plain JSON values."""

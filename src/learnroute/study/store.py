@@ -1,8 +1,8 @@
 """Solved cells on disk: a log that only grows and that no interruption can spoil.
 
-A store is a folder with `experiment.json` and `cells.log`. Each line of the log is one solved cell: a checksum, the cell's
-number and what was found, as JSON. A cell counts once its line is whole; a line cut short by a crash is dropped when the
-store is opened again.
+A store is a folder with `experiment.json` and `cells.log`. Each line of the log is one solved cell: a checksum, the
+cell's number and what was found, as JSON. A cell counts once its line is whole; a line cut short by a crash is dropped
+when the store is opened again.
 """
 
 from __future__ import annotations

@@ -42,6 +42,29 @@ class Statistics:
         return cls(len(sample), mean, NORMAL_95 * error, float(low), float(high), float(sample.max()))
 
 
+class Running:
+    """Count, mean, variance and maximum of values that are seen once and not kept (Welford)."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.mean = 0.0
+        self.squares = 0.0
+        self.maximum = -math.inf
+
+    def add(self, value: float) -> None:
+        """Take one more value in."""
+        self.count += 1
+        step = value - self.mean
+        self.mean += step / self.count
+        self.squares += step * (value - self.mean)
+        self.maximum = max(self.maximum, value)
+
+    @property
+    def half_width(self) -> float:
+        """Of the mean's 95 % interval."""
+        return NORMAL_95 * math.sqrt(self.squares / (self.count - 1) / self.count) if self.count > 1 else 0.0
+
+
 def ratios(rows: Iterable[Row], by: Sequence[str], where: Mapping[str, Any] | None = None) -> dict[Key, list[float]]:
     """Group the ratios of rows by some columns; rows that failed, or that `where` does not want, are left out."""
     groups: dict[Key, list[float]] = {}

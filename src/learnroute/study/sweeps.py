@@ -56,7 +56,9 @@ def sweep(
     experiment
         What to solve.
     folder
-        Where the store is: new or empty, or with `resume` the store of the same experiment, which is continued.
+        Where the store is: new or empty, unless resumed.
+    resume
+        Whether to continue the store in `folder`, of the same experiment; what is solved is not solved again.
     workers
         Processes on this machine; all its cores if omitted.
     dask
