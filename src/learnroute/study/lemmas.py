@@ -41,11 +41,9 @@ def check_lemma(learner: Learner, regions: int, runs: int, seed: np.random.SeedS
     none = np.zeros((regions, regions))
     problem = Problem(none, learner, none, truth=truth)
     closed_form = true_loss(problem, np.arange(regions)).error
-    errors = []
     share = max(1, TOGETHER // (learner.features * learner.samples))
-    for first in range(0, runs, share):
-        errors.append(_final_errors(truth, learner, min(share, runs - first), rng))
-    error = np.concatenate(errors)
+    parts = [min(share, runs - first) for first in range(0, runs, share)]
+    error = np.concatenate([_final_errors(truth, learner, part, rng) for part in parts])
     spread = float(error.std(ddof=1)) / math.sqrt(runs)
     lemma = 1 if learner.regime == "under" else 2
     return LemmaCheck(

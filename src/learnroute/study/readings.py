@@ -23,7 +23,7 @@ READINGS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 MEANINGS = {
     "loss reduction": "1 − R_alg/R_base, the part of the baseline's loss that is saved",
     "ratio points": "R_base − R_alg, the distance of the two curves of Figure 2",
-    "share of the excess": "(R_base − R_alg)/(R_base − 1), the part of the baseline's excess over the optimum that is saved",
+    "share of the excess": "(R_base − R_alg)/(R_base − 1), the part of the baseline's excess over the optimum saved",
 }
 
 
@@ -62,7 +62,5 @@ def improvements(groups: Mapping[Any, list[float]]) -> list[Improvement]:
             value = float(formula(base.mean(), ours.mean()))
             resampled = formula(base[picks].mean(axis=1), ours[picks].mean(axis=1))
             low, high = (float(x) for x in np.quantile(resampled, (0.025, 0.975)))
-            found.append(
-                Improvement(regime, family, noise, regions, reading, value, low, high, CLAIMED[regime])
-            )
+            found.append(Improvement(regime, family, noise, regions, reading, value, low, high, CLAIMED[regime]))
     return found
