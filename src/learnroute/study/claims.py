@@ -187,8 +187,9 @@ def _figure2(found: Reproduction) -> Claim:
         base = [Statistics.of(found.figure2["uniform", size, m, 0.0, "baseline"]) for size in shown]
         findings.append(
             f"uniform draws, σ = 0, m = {m}: Algorithm 1 {_interval(ours[0])} at T = {shown[0]} and "
-            f"{_interval(ours[1])} at T = {shown[1]}; CL baseline {_interval(base[0])} and {_interval(base[1])}; the exact plan is 1, "
-            f"so Algorithm 1 leaves {100 * (ours[1].mean - 1):.1f} % of the optimum to be gained at T = {shown[1]}"
+            f"{_interval(ours[1])} at T = {shown[1]}; CL baseline {_interval(base[0])} and {_interval(base[1])}; "
+            f"the exact plan is 1, so Algorithm 1 leaves {100 * (ours[1].mean - 1):.1f} % of the optimum to be gained "
+            f"at T = {shown[1]}"
         )
     says = "Figure 2: the ratio of Algorithm 1 is below 3/2 for all T."
     figures = ("figure2", "figure2-families", "figure2-noise")

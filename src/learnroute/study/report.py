@@ -60,11 +60,11 @@ def _settings(found: Reproduction) -> list[str]:
     one, two = found.scale.figure1, found.scale.figure2
     readings = [f"- *{name}*: {meaning}." for name, meaning in MEANINGS.items()]
     return [
-        "The paper leaves open what σ is, whether costs are a metric, and what improvement means. So each is a dimension:",
-        f"n = {SAMPLES}; σ ∈ {{{', '.join(f'{s:g}' for s in NOISE)}}}; families {', '.join(FAMILIES)} (`uniform` is the",
+        "The paper leaves open what σ is, whether costs are a metric, and what improvement means. Each is varied:",
+        f"σ ∈ {{{', '.join(f'{s:g}' for s in NOISE)}}}; families {', '.join(FAMILIES)} (`uniform` is the",
         "paper's; see docs/commands.md). Noise adds the same to every route's loss, so ratios are largest at σ = 0.",
-        f"Figure 1 has {one.replicates} problems a point, {one.size:,} in all, Figure 2 {two.replicates} and "
-        f"{two.size:,}. The optimum is exact throughout;",
+        f"With n = {SAMPLES}, Figure 1 has {one.replicates} problems a point, {one.size:,} in all, Figure 2 "
+        f"{two.replicates} and {two.size:,}. The optimum is exact throughout;",
         "± is a 95 % interval of the mean (one standard error for the lemmas). The CL baseline, which in the under",
         f"regime fixes only its last region, is averaged over {two.draws} random orders.",
         "",
@@ -72,7 +72,7 @@ def _settings(found: Reproduction) -> list[str]:
         "",
         *readings,
         "",
-        f"Made with {found.scale.name} settings, Python {platform.python_version()}. Same version and seed, same tables, "
+        f"Made with {found.scale.name} settings, Python {platform.python_version()}. Same version, same tables, "
         "except for the times.",
     ]
 

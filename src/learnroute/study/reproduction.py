@@ -106,7 +106,7 @@ FULL = Scale(
          1000],
         60, 10,
     ),
-    figure2=_experiment(range(2, 15), [UNDER, OVER], 150, 20),
+    figure2=_experiment(range(2, 15), [UNDER, OVER], 100, 20),
     lemmas=tuple(
         (Learner(m, n, noise), size, runs)
         for m, n, size, runs in ((80, 100, 5, 3000), (120, 100, 5, 3000), (10, 30, 8, 40_000), (30, 10, 8, 40_000))
@@ -114,10 +114,10 @@ FULL = Scale(
         if m > n or noise > 0
     ),
     searches=_searches(
-        [4, 5, 6, 7, 8], [UNDER, 102, OVER, 200, 1000, 10_000], ("metric", "metric-in-range", "raw-in-range"), 3, 1500
+        [4, 6, 8], [UNDER, 102, OVER, 200, 1000, 10_000], ("metric", "metric-in-range", "raw-in-range"), 2, 1500
     ),
     growth=(50, 100, 200, 400, 800, 1600),
-    repeats=3,
+    repeats=2,
     triples=200,
 )  # fmt: skip
 
