@@ -95,6 +95,19 @@ def _belong_to(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+@contextlib.contextmanager
+def _children_ignore_ctrl_c() -> Iterator[None]:
+    """Processes started in here leave Ctrl-C to this one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _on_cluster(client: Any, workers: int) -> Engine[Any, Any]:
     import distributed
 
@@ -129,9 +142,11 @@ def _dask_client(address: str, workers: int | None) -> Iterator[Any]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         if address == "local":
-            cluster = library.LocalCluster(
-                n_workers=workers or cores(), threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-            )
+            with _children_ignore_ctrl_c():
+                cluster = library.LocalCluster(
+                    n_workers=workers or cores(), threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )  # fmt: skip
             address = stack.enter_context(cluster).scheduler_address
         elif workers is not None:
             raise InputError(f"workers = {workers}: a cluster at {address} has its own; leave --workers out")
