@@ -42,7 +42,7 @@ def test_lines_go_through_the_means(rows: list[Row]) -> None:
 def test_a_panel_for_every_other_dimension(rows: list[Row]) -> None:
     figure = draw_ratios(rows)  # regions vary most
     assert len(figure.axes) == 8
-    assert figure.axes[0].get_title() == "family closure, m = 80, σ = 0"
+    assert figure.axes[0].get_title() == "family uniform, m = 80, σ = 0"
     assert len(draw_ratios(rows, "noise").axes) == 12
     assert len(draw_ratios(rows, "features", {"regions": 3}, "spread").axes) == 4
 

@@ -13,7 +13,7 @@ from learnroute.formats.files import check_destination, written_whole
 from learnroute.study.cells import COLUMNS, Row
 from learnroute.study.store import EXPERIMENT_FILE, Store
 
-PIECE = 20_000  # rows
+PIECE = 2_000  # rows
 
 
 def write_rows(rows: Iterable[Row], path: str | Path) -> int:
