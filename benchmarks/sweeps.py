@@ -1,7 +1,7 @@
 """How fast sweeps are: `python benchmarks/sweeps.py`. Prints a table in Markdown; docs/benchmarks.md shows one.
 
-10 000 problems of 8 regions with Algorithm 1, the baseline and the exact optimum; the same work as two serial halves, one
-after the other and side by side; and the memory of sweeps of different lengths.
+10 000 problems of 8 regions with Algorithm 1, the baseline and the exact optimum; the same work as two serial halves,
+one after the other and side by side; and the memory of sweeps of different lengths.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Run:
         )
 
     def wait(self) -> dict[str, Any]:
+        """Return its figures once it has ended."""
         out, _ = self.process.communicate()
         assert self.process.returncode == 0
         return {**json.loads(out), "all": time.perf_counter() - self.started}

@@ -72,8 +72,8 @@ def _settings(found: Reproduction) -> list[str]:
         "",
         *readings,
         "",
-        f"Made with {found.scale.name} settings, Python {platform.python_version()}. Same version, same tables, "
-        "except for the times.",
+        f"Made with {found.scale.name} settings, Python {platform.python_version()}. Same version and machine, "
+        "same tables, except for the times.",
     ]
 
 

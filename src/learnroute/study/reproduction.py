@@ -135,10 +135,12 @@ def reproduce(scale: Scale, folder: Path, workers: int | None = None, progress: 
         _refuse_failures(store, found.figure1 if number == 1 else found.figure2)
     found.improvements = improvements(found.figure2)
     streams = np.random.SeedSequence(SEED).spawn(len(scale.lemmas))
-    for k, ((learner, regions, runs), stream) in enumerate(zip(scale.lemmas, streams, strict=True)):
-        found.lemmas.append(check_lemma(learner, regions, runs, stream))
-        tell("lemmas", (k + 1) / len(scale.lemmas))
     with engine(workers) as (run, _):
+        checks = []
+        for number, check in run(_check_lemma, enumerate(zip(scale.lemmas, streams, strict=True))):
+            checks.append((number, check))
+            tell("lemmas", len(checks) / len(scale.lemmas))
+        found.lemmas = [check for _, check in sorted(checks, key=lambda entry: entry[0])]
         for case in run(_find_worst, scale.searches):
             found.worst.append(case)
             tell("worst cases", len(found.worst) / len(scale.searches))
@@ -197,6 +199,11 @@ def case_name(case: WorstCase) -> str:
 def _ratio_table(groups: Ratios) -> list[list[Any]]:
     header = [*GROUP, "problems", "mean", "half_width_95", "quantile_05", "quantile_95", "maximum"]
     return [header, *([*key, *vars(Statistics.of(values)).values()] for key, values in groups.items())]
+
+
+def _check_lemma(entry: tuple[int, Any]) -> tuple[int, LemmaCheck]:
+    number, ((learner, regions, runs), stream) = entry
+    return number, check_lemma(learner, regions, runs, stream)
 
 
 def _find_worst(search: Search) -> WorstCase:
