@@ -172,7 +172,8 @@ def lemmas(found: Reproduction) -> Figure:
     axes.set_yticks(range(len(checks)), names, fontsize=9)
     axes.invert_yaxis()
     axes.set_xlabel("simulated mean ÷ closed form, with 95 % interval", fontsize=9)
-    axes.set_title("Final error F_T: trained on fresh data again and again, beside the lemmas", fontsize=10)
+    figure.suptitle("Final error F_T, trained on fresh data again and again, over its closed form", fontsize=10, x=0.01,
+                    ha="left")  # fmt: skip
     tidy(axes)
     return figure
 
@@ -193,7 +194,7 @@ def worst(found: Reproduction) -> Figure:
     shown = f"T = {sizes[0]}" if len(sizes) == 1 else f"T = {sizes[0]} … {sizes[-1]}"
     _finish(figure, grid[0, 0], f"Worst ratios found, n = {SAMPLES}, σ = 0, {shown}; "
             f"{found.scale.searches[0].starts} starts of {found.scale.searches[0].steps} steps for each T and m\n"
-            "numbers on top: the paper's bound for the worst instance, where it is off the scale", 5)  # fmt: skip
+            "marks at 1000: bounds off the scale, with the paper's for the worst instance as a number", 5)  # fmt: skip
     return figure
 
 
@@ -288,7 +289,8 @@ def _worst_panel(axes: Axes, tops: list[WorstCase], space: str) -> None:
         axes.plot(places, paper, color=VERMILLION, marker="_", ms=22, mew=2.5, ls="none", label="the paper's bound")
         for place, case in zip(places, tops, strict=True):
             if case.paper > TOP:
-                axes.text(place, TOP * 1.15, f"{case.paper:.3g}", color=VERMILLION, ha="center", fontsize=8)
+                text = f"{case.paper:.1e}".replace("e+0", "e").replace("e+", "e")
+                axes.text(place, TOP * 1.15, text, color=VERMILLION, ha="center", fontsize=7.5)
     axes.set_yscale("log")
     axes.set_ylim(0.9, TOP * 2)
     axes.set_yticks([1, 1.5, 3, 10, 30, 100, 300, 1000], ["1", "1.5", "3", "10", "30", "100", "300", "1000"])

@@ -35,7 +35,7 @@ def report_text(found: Reproduction, claims: Sequence[Claim], folder: str) -> st
         "All figures on this page, the tables and the pictures come from one command:",
         "",
         "```",
-        f"learnroute reproduce{quick} -o {place}",
+        f"learnroute reproduce{quick} -o {place}" + ("" if quick else "    # or: make reproduce"),
         "```",
         "",
         *_settings(found),

@@ -114,7 +114,7 @@ FULL = Scale(
         if m > n or noise > 0
     ),
     searches=_searches(
-        [4, 6, 8], [UNDER, 102, OVER, 200, 1000, 10_000], ("metric", "metric-in-range", "raw-in-range"), 2, 1500
+        [4, 6, 8], [UNDER, 102, OVER, 200, 1000, 10_000], ("metric", "metric-in-range", "raw-in-range"), 4, 1500
     ),
     growth=(50, 100, 200, 400, 800, 1600),
     repeats=2,
