@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_settings = {"always": False}
+_wanted = [False]  # whether compiled code is wanted for small work too
 
 
-def always_compile() -> None:
-    """From now on, run compiled code for small work too: worth it for a process that solves many problems."""
-    _settings["always"] = True
+@contextlib.contextmanager
+def always_compiled(wanted: bool = True) -> Iterator[None]:
+    """In here, run compiled code for small work too: worth it where many problems are solved."""
+    before, _wanted[0] = _wanted[0], wanted
+    try:
+        yield
+    finally:
+        _wanted[0] = before
 
 
 def compile_function(function: Callable[P, R]) -> Callable[P, R]:
@@ -48,7 +54,7 @@ class Kernel(Generic[P, R]):
 
     def on_size(self, size: int, small: int) -> Callable[P, R]:
         """Return the interpreted function up to `small`, unless the compiled one is at hand or wanted always."""
-        interpret = size <= small and self._compiled is None and not _settings["always"]
+        interpret = size <= small and self._compiled is None and not _wanted[0]
         return self.interpreted if interpret else self.compiled
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:

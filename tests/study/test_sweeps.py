@@ -223,32 +223,31 @@ def test_ctrl_c_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -
     assert list(Store(folder).rows()) == long_rows
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real Dask scheduler with two worker processes."""
-    folder = tmp_path_factory.mktemp("dask")
+@contextlib.contextmanager
+def dask_processes(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A real Dask scheduler and worker processes: its address, and all of them."""
     file = folder / "scheduler.json"
+    processes: list[subprocess.Popen[bytes]] = []
     with contextlib.ExitStack() as stack:
 
         def launch(*arguments: str) -> None:
             command = [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(file)]
-            process = stack.enter_context(
-                subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            )
+            process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            processes.append(stack.enter_context(process))
             stack.callback(process.terminate)
 
         launch("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-jupyter")
-        for _ in range(2):
+        for _ in range(workers):
             launch("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
         deadline = time.monotonic() + 30
         while not file.exists() and time.monotonic() < deadline:
             time.sleep(0.1)
-        yield json.loads(file.read_text())["address"]
+        yield json.loads(file.read_text())["address"], processes
 
 
-def test_rows_from_a_dask_cluster_are_the_same(tmp_path: Path, cluster: str, long_rows: list[Row]) -> None:
+def test_rows_from_a_dask_cluster_are_the_same(tmp_path: Path, long_rows: list[Row]) -> None:
     folder = tmp_path / "sweep"
-    with start(folder, "--dask", cluster) as process:
+    with dask_processes(tmp_path, workers=2) as (address, _), start(folder, "--dask", address) as process:
         out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     summary = json.loads(out)
@@ -266,6 +265,21 @@ def test_ctrl_c_on_dask_local_ends_cleanly_and_resumes(tmp_path: Path, long_rows
     assert "Traceback" not in err
     assert "--resume goes on with the rest" in err
     assert sweep(LONG, folder, resume=True, workers=1).found >= 20
+    assert list(Store(folder).rows()) == long_rows
+
+
+def test_a_dask_cluster_that_goes_away_is_one_line_and_resumes(tmp_path: Path, long_rows: list[Row]) -> None:
+    folder = tmp_path / "sweep"
+    with dask_processes(tmp_path, workers=1) as (address, processes):
+        process = start(folder, "--dask", address)
+        wait_for_cells(process, folder, 5)
+        for one in processes:
+            one.kill()
+        out, err = process.communicate(timeout=90)
+    assert (process.returncode, out) == (2, "")
+    assert "what was solved is stored; --resume continues" in err
+    assert err.count("\n") == 1
+    assert sweep(LONG, folder, resume=True, workers=1).found >= 5
     assert list(Store(folder).rows()) == long_rows
 
 

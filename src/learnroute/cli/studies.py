@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import logging
 from itertools import chain
 from pathlib import Path
 
@@ -46,6 +49,8 @@ def sweep_command(file: Path, output: Path, resume: bool, workers: int | None, d
     solved.
     """
     experiment = read_experiment(file)
+    if dask is not None:
+        _silence_dask()
     try:
         with progress_shown() as progress:
             done = sweep(experiment, output, resume, workers, dask, progress)
@@ -104,6 +109,16 @@ def plot_command(
 
 
 COMMANDS = (sweep_command, rows_command, plot_command)
+
+
+def _silence_dask() -> None:
+    """Keep Dask from logging at length what the command says in one line."""
+    families = ("distributed", "tornado", "asyncio")
+    with contextlib.suppress(ImportError):
+        importlib.import_module("distributed")
+    for name in [*families, *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in families:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _row_files() -> list[str]:

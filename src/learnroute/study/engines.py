@@ -13,6 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from learnroute.errors import InputError
@@ -118,10 +119,17 @@ def _on_cluster(client: Any, workers: int) -> Engine[Any, Any]:
         flight = cluster.as_completed(with_results=True)
         for _ in range(AHEAD * workers):
             _launch(client, flight, function, waiting)
-        for future, result in flight:
-            future.release()
-            _launch(client, flight, function, waiting)
-            yield result
+        try:
+            for future, result in flight:
+                if isinstance(result, BaseException):  # a future that was cancelled comes back like that
+                    raise result
+                future.release()
+                _launch(client, flight, function, waiting)
+                yield result
+        except (cluster.KilledWorker, OSError, CancelledError) as failure:
+            raise InputError(
+                f"the Dask cluster failed ({type(failure).__name__}): what was solved is stored; --resume continues"
+            ) from None
 
     return run
 
@@ -139,7 +147,6 @@ def _dask_client(address: str, workers: int | None) -> Iterator[Any]:
     except ImportError:
         raise InputError("--dask needs Dask: pip install 'learnroute[dask]'") from None
     library: Any = distributed
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
         if address == "local":
             with _children_ignore_ctrl_c():

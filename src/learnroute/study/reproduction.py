@@ -13,7 +13,7 @@ from learnroute.errors import InputError
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import write as write_problem_file
-from learnroute.kernels import always_compile
+from learnroute.kernels import always_compiled
 from learnroute.model.metric import check_metric
 from learnroute.model.problem import Learner
 from learnroute.solvers.contract import Progress
@@ -125,7 +125,6 @@ FULL = Scale(
 def reproduce(scale: Scale, folder: Path, workers: int | None = None, progress: Progress | None = None) -> Reproduction:
     """Run everything; sweeps are kept in `folder`, so that an interrupted run goes on where it was."""
     tell = progress or (lambda _stage, _share: None)
-    always_compile()
     found = Reproduction(scale)
     for number, experiment in ((1, scale.figure1), (2, scale.figure2)):
         place = folder / "sweeps" / f"{scale.name}-figure{number}"
@@ -207,8 +206,8 @@ def _check_lemma(entry: tuple[int, Any]) -> tuple[int, LemmaCheck]:
 
 
 def _find_worst(search: Search) -> WorstCase:
-    always_compile()
-    return find_worst(search)
+    with always_compiled():
+        return find_worst(search)
 
 
 def _growth(scale: Scale, tell: Progress) -> Iterator[Timing]:

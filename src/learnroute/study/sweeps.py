@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from learnroute.kernels import always_compile
+from learnroute.kernels import always_compiled
 from learnroute.solvers.contract import Progress
 from learnroute.study.cells import Values, solve_cell
 from learnroute.study.engines import engine
@@ -92,9 +92,8 @@ def sweep(
 def solve_batch(experiment: Experiment, compiled: bool, numbers: list[int]) -> Solved:
     """Solve some cells, and say how long that took; runs in a worker."""
     started = time.perf_counter()
-    if compiled:
-        always_compile()
-    entries = [(number, solve_cell(experiment, number)) for number in numbers]
+    with always_compiled(compiled):
+        entries = [(number, solve_cell(experiment, number)) for number in numbers]
     return entries, time.perf_counter() - started
 
 
