@@ -97,11 +97,12 @@ def _solve(problem: Problem, name: str, draws: int, seed: int) -> tuple[Plan, Lo
         if not method.random or draws == 1:
             return found, found.loss, 1
         objective, rng = objective_of(problem), np.random.default_rng(seed)
-        losses = [expected_loss(problem, method.solve(objective, rng, Budget()).order) for _ in range(draws)]
+        orders = [method.solve(objective, rng, Budget()).order for _ in range(draws)]
+        if all(np.array_equal(order, orders[0]) for order in orders):  # not random on this problem
+            return found, found.loss, 1
+        losses = [expected_loss(problem, order) for order in orders]
     except Exception as failure:
         return failure
-    if len({loss.total for loss in losses}) == 1:  # not random on this problem
-        return found, found.loss, 1
     mean = {part: math.fsum(getattr(loss, part) for loss in losses) / draws for part in found.loss.to_dict()}
     return found, Loss(**mean), draws
 
