@@ -4,7 +4,7 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
 BIN := .venv/bin
 EXAMPLE := examples/city-survey.json
 
-.PHONY: demo test benchmark clean
+.PHONY: demo test reproduce benchmark clean
 
 demo: .venv/installed
 	@mkdir -p demo
@@ -17,6 +17,9 @@ test: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -n 2
+
+reproduce: .venv/installed
+	$(BIN)/learnroute reproduce -o reproduction --report REPRODUCTION.md
 
 benchmark: .venv/installed
 	$(BIN)/python benchmarks/foundation.py

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_wanted = [False]  # whether compiled code is wanted for small work too
+
+
+@contextlib.contextmanager
+def always_compiled(wanted: bool = True) -> Iterator[None]:
+    """In here, run compiled code for small work too: worth it where many problems are solved."""
+    before, _wanted[0] = _wanted[0], wanted
+    try:
+        yield
+    finally:
+        _wanted[0] = before
 
 
 def compile_function(function: Callable[P, R]) -> Callable[P, R]:
@@ -40,8 +53,9 @@ class Kernel(Generic[P, R]):
         return self._compiled
 
     def on_size(self, size: int, small: int) -> Callable[P, R]:
-        """Return the interpreted function up to `small`, unless the compiled one is at hand already."""
-        return self.interpreted if size <= small and self._compiled is None else self.compiled
+        """Return the interpreted function up to `small`, unless the compiled one is at hand or wanted always."""
+        interpret = size <= small and self._compiled is None and not _wanted[0]
+        return self.interpreted if interpret else self.compiled
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the compiled function."""

@@ -252,3 +252,7 @@ def _new_figure(**options: Any) -> Figure:
     except ImportError:
         raise InputError("pictures need matplotlib: pip install 'learnroute[plot]'") from None
     return Figure(**options)
+
+
+# the way all pictures are made and written, here and in `figures`
+new_figure, save_figure = _new_figure, _save

@@ -20,6 +20,7 @@ from samples import METRIC_FAMILIES, OVER
 
 ROOT = Path(__file__).parents[2]
 CITY = str(ROOT / "examples" / "city-survey.json")
+RATIOS = str(ROOT / "examples" / "ratios.toml")
 WAREHOUSE = str(ROOT / "examples" / "warehouse-robot.json")
 
 
@@ -168,10 +169,30 @@ def test_pictures_and_plans_are_written(capsys: pytest.CaptureFixture[str], tmp_
         ["generate", "-o", "problem.txt"],
         ["check", CITY, "--repair"],
         ["check", CITY, "-o", "x.json"],
+        ["sweep"],
+        ["sweep", "missing.toml", "-o", "x"],
+        ["sweep", CITY, "-o", "x"],
+        ["sweep", RATIOS],
+        ["sweep", RATIOS, "-o", CITY],
+        ["sweep", RATIOS, "-o", "x", "--workers", "many"],
+        ["rows", "missing", "-o", "rows.csv"],
+        ["rows", "."],
+        ["rows", ".", "-o", "rows.csv"],
+        ["rows", ".", "-o", "rows.xlsx"],
+        ["plot"],
+        ["plot", "missing.csv", "-o", "a.png"],
+        ["plot", CITY, "-o", "a.png"],
+        ["plot", ".", "-o", "a.png"],
+        ["plot", "missing.csv", "-o", "a.txt"],
+        ["plot", "missing.csv", "-o", "a.png", "--where", "shape=round"],
+        ["plot", "missing.csv", "-o", "a.png", "--where", "regions=few"],
+        ["reproduce"],
+        ["reproduce", "--quick", "-o", CITY],
+        ["reproduce", "--quick", "-o", "x", "--report", "report.pdf"],
         ["fly"],
         ["--wings"],
     ],
-    ids=lambda arguments: " ".join(arguments).replace(CITY, "FILE"),
+    ids=lambda arguments: " ".join(arguments).replace(CITY, "FILE").replace(RATIOS, "EXPERIMENT"),
 )
 def test_anything_wrong_is_one_line_and_exit_code_2(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
@@ -193,6 +214,8 @@ def test_every_command_has_help_with_an_example_that_works(
     assert code == 0
     assert f"learnroute {command}" in out.split("Example:")[1]
     assert command in (ROOT / "docs" / "commands.md").read_text()
+    if command == "reproduce":
+        return  # takes a minute: tests/study/test_reproduction.py runs it
     # run it, on a folder that looks like the repository
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)

@@ -142,12 +142,17 @@ def progress_shown() -> Iterator[Progress]:
     started = time.monotonic()
     if not sys.stderr.isatty():
         spoken = started
+        begun: dict[str, tuple[float, float]] = {}  # when a stage was first heard of, and how far it was then
 
         def speak(stage: str, share: float) -> None:
             nonlocal spoken
-            if time.monotonic() - spoken >= SELDOM:
-                spoken = time.monotonic()
-                click.echo(f"{stage}: {share:.0%} after {spoken - started:.0f} s", err=True)
+            now = time.monotonic()
+            since, before = begun.setdefault(stage, (now, share))
+            if now - spoken >= SELDOM:
+                spoken = now
+                pace = (share - before) / (now - since) if now > since else 0.0
+                left = f", about {(1 - share) / pace:.0f} s left" if pace > 0 else ""
+                click.echo(f"{stage}: {share:.0%} after {now - started:.0f} s{left}", err=True)
 
         yield speak
         return

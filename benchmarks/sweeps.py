@@ -1,0 +1,80 @@
+"""How fast sweeps are: `python benchmarks/sweeps.py`. Prints a table in Markdown; docs/benchmarks.md shows one.
+
+10 000 problems of 8 regions with Algorithm 1, the baseline and the exact optimum; the same work as two serial halves,
+one after the other and side by side; and the memory of sweeps of different lengths.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+CELLS = 10_000
+CODE = """
+import json, resource, sys
+from learnroute.study.experiment import read_experiment
+from learnroute.study.rows import write_rows
+from learnroute.study.store import Store
+from learnroute.study.sweeps import sweep
+file, folder, workers = sys.argv[1:]
+done = sweep(read_experiment(file), folder, workers=int(workers))
+write_rows(Store(folder).rows(), folder + "/rows.csv")
+print(json.dumps({"sweep": done.seconds, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+"""
+
+
+class Run:
+    """A sweep in a process of its own."""
+
+    def __init__(self, folder: Path, name: str, cells: int, workers: int, seed: int = 0) -> None:
+        data = {"families": "uniform", "regions": 8, "features": [80, 120], "replicates": cells // 2, "seed": seed}
+        file = folder / f"{name}.json"
+        file.write_text(json.dumps(data))
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CODE, str(file), str(folder / name), str(workers)], stdout=subprocess.PIPE
+        )
+
+    def wait(self) -> dict[str, Any]:
+        """Return its figures once it has ended."""
+        out, _ = self.process.communicate()
+        assert self.process.returncode == 0
+        return {**json.loads(out), "all": time.perf_counter() - self.started}
+
+
+def main() -> None:
+    workers = 2
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        Run(folder, "warm", 200, workers).wait()  # compiles
+        whole = Run(folder, "whole", CELLS, workers).wait()
+        beside = [Run(folder, f"beside{k}", CELLS // 2, 1, k) for k in (1, 2)]
+        together = max(run.wait()["sweep"] for run in beside)
+        halves = [Run(folder, f"half{k}", CELLS // 2, 1, k).wait()["sweep"] for k in (1, 2)]
+        again = Run(folder, "again", CELLS, workers).wait()
+        short = Run(folder, "short", CELLS // 10, workers).wait()
+    least = min(whole["sweep"], again["sweep"])
+    print(
+        f"Python {platform.python_version()}, joblib {version('joblib')}, {os.cpu_count()} cores, {platform.machine()}"
+    )
+    print(f"\n| {CELLS:,} problems, T = 8, three methods | measured |\n|---|---|")
+    print(f"| {workers} workers, from start to rows.csv | {whole['all']:.1f} s and {again['all']:.1f} s |")
+    print(f"| the sweep alone | {whole['sweep']:.1f} s and {again['sweep']:.1f} s |")
+    print(f"| two serial halves, one after the other | {halves[0]:.1f} s + {halves[1]:.1f} s |")
+    print(f"| efficiency beside that | {sum(halves) / workers / least:.0%} |")
+    print(f"| two serial halves, side by side | {together:.1f} s |")
+    print(f"| efficiency beside that | {together / least:.0%} |")
+    print(f"| peak memory of the sweeping process, {CELLS // 10:,} problems | {short['memory']:.0f} MiB |")
+    print(f"| peak memory of the sweeping process, {CELLS:,} problems | {whole['memory']:.0f} MiB |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""reproduce."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from learnroute.cli.common import json_option, print_json, progress_shown, say_written, table, terminal
+from learnroute.errors import InputError
+from learnroute.formats.files import write_text
+from learnroute.study.claims import Claim, claims_of
+from learnroute.study.report import relative, report_text
+from learnroute.study.reproduction import FULL, QUICK, reproduce, write_tables
+
+
+@click.command("reproduce", epilog="\b\nExample:\n  learnroute reproduce --quick -o reproduction")
+@click.option("--quick", is_flag=True, help="Fewer and smaller problems: about a minute instead of some ten.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
+              help="Folder for tables, figures, worst instances and the report.")  # fmt: skip
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
+              help="Where to write the report.  [default: FOLDER/REPRODUCTION.md]")  # fmt: skip
+@click.option("--workers", type=int, metavar="K", help="Processes on this machine.  [default: one a core]")
+@json_option
+def reproduce_command(quick: bool, output: Path, report: Path | None, workers: int | None, as_json: bool) -> None:
+    """Measure every claim of the paper, and say which ones hold, under which reading.
+
+    Writes tables (CSV), figures (PNG and SVG) and a report. Interrupted, it goes on where it was if it is run again.
+    """
+    from learnroute.figures.paper import save_all
+
+    report = report or output / "REPRODUCTION.md"
+    if report.suffix.lower() != ".md":
+        raise InputError(f"--report {report}: the report is Markdown; give a name that ends in .md")
+    _make(output)
+    with progress_shown() as progress:
+        found = reproduce(QUICK if quick else FULL, output, workers, progress)
+    write_tables(found, output)
+    save_all(found, output / "figures")
+    claims = claims_of(found)
+    write_text(report, report_text(found, claims, relative(output, report)))
+    say_written(output)
+    say_written(report)
+    if as_json:
+        print_json({"scale": found.scale.name, "claims": [vars(claim) for claim in claims]})
+    else:
+        _print_claims(claims)
+
+
+COMMANDS = (reproduce_command,)
+
+
+def _make(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
+
+
+def _print_claims(claims: list[Claim]) -> None:
+    shown = table("claim", "verdict", left=2)
+    for claim in claims:
+        shown.add_row(claim.name, claim.verdict)
+    console = terminal()
+    console.print(shown)
+    for claim in claims:
+        console.print(f"{claim.name}: {claim.says}", markup=False)
+        for finding in claim.findings:
+            console.print(f"  {finding}", markup=False)

@@ -1,0 +1,148 @@
+"""sweep, rows, plot."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from learnroute.cli.common import (
+    check_outputs,
+    json_option,
+    output_option,
+    print_json,
+    progress_shown,
+    say_written,
+    table,
+    terminal,
+)
+from learnroute.errors import InputError
+from learnroute.study.experiment import Experiment, read_experiment
+from learnroute.study.rows import WRITERS, read_rows, write_rows
+from learnroute.study.store import Store
+from learnroute.study.summary import NUMERIC, Running, condition
+from learnroute.study.sweeps import Sweep, sweep
+
+
+@click.command(
+    "sweep",
+    epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n"
+    "  learnroute sweep examples/ratios.toml -o ratios --resume",
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
+              help="Folder of the sweep: new or empty, or with --resume the one to go on with.")  # fmt: skip
+@click.option(
+    "--resume", is_flag=True, help="Go on with the sweep in the folder; solved problems are not solved again."
+)
+@click.option("--workers", type=int, metavar="K", help="Processes on this machine.  [default: one a core]")
+@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT, or on a `local` one.")
+@json_option
+def sweep_command(file: Path, output: Path, resume: bool, workers: int | None, dask: str | None, as_json: bool) -> None:
+    """Solve all problems of the experiment in FILE (.toml or .json), and write one row a problem and method.
+
+    The folder gets rows.csv, and rows.parquet where pyarrow is installed. Interrupted or killed, it keeps what is
+    solved.
+    """
+    experiment = read_experiment(file)
+    if dask is not None:
+        _silence_dask()
+    try:
+        with progress_shown() as progress:
+            done = sweep(experiment, output, resume, workers, dask, progress)
+    except KeyboardInterrupt:
+        solved = Store(output).done if (output / "experiment.json").exists() else 0
+        click.echo(f"{solved} of {experiment.size} problems are stored; --resume goes on with the rest", err=True)
+        raise
+    for name in _row_files():
+        write_rows(Store(output).rows(), output / name)
+        say_written(output / name)
+    if as_json:
+        print_json(done.to_dict())
+    else:
+        _print_sweep(done, experiment, output)
+
+
+@click.command(
+    "rows",
+    epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n  learnroute rows ratios -o rows.parquet",
+)
+@click.argument("folder", type=click.Path(path_type=Path))
+@output_option("Where to write them (.csv or .parquet).")
+def rows_command(folder: Path, output: Path | None) -> None:
+    """Write the rows of the sweep in FOLDER, finished or not, in the order of its experiment."""
+    if output is None:
+        raise InputError("-o: missing; say where to write the rows (.csv or .parquet)")
+    check_outputs(output, WRITERS)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give the folder of a sweep")
+    count = write_rows(read_rows(folder), output)
+    click.echo(f"wrote {output}: {count} rows", err=True)
+
+
+@click.command(
+    "plot",
+    epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n"
+    "  learnroute plot ratios --x regions -o ratios.png",
+)
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="ROWS...")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True,
+              help="Where to draw (.png, .svg or .pdf).")  # fmt: skip
+@click.option("--x", "axis", type=click.Choice(NUMERIC), help="What runs along the axis.  [default: what varies most]")
+@click.option("--where", "conditions", multiple=True, metavar="NAME=VALUE", help="Only such rows; may be repeated.")
+@click.option("--band", type=click.Choice(["interval", "spread"]), default="interval", show_default=True,
+              help="Shade the mean's 95 % interval, or where 90 % of the problems are.")  # fmt: skip
+def plot_command(
+    sources: tuple[Path, ...], output: Path, axis: str | None, conditions: tuple[str, ...], band: str
+) -> None:
+    """Draw the ratio to the optimum (or best bound) of each method, from rows: .csv, .parquet or folders of sweeps."""
+    from learnroute.figures import save_ratios
+
+    check_outputs(None, (), output)
+    where = dict(condition(text) for text in conditions)
+    save_ratios(chain.from_iterable(read_rows(source) for source in sources), output, axis, where, band)
+    say_written(output)
+
+
+COMMANDS = (sweep_command, rows_command, plot_command)
+
+
+def _silence_dask() -> None:
+    """Keep Dask from logging at length what the command says in one line."""
+    families = ("distributed", "tornado", "asyncio")
+    with contextlib.suppress(ImportError):
+        importlib.import_module("distributed")
+    for name in [*families, *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in families:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _row_files() -> list[str]:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return ["rows.csv"]
+    return ["rows.csv", "rows.parquet"]
+
+
+def _print_sweep(done: Sweep, experiment: Experiment, folder: Path) -> None:
+    console = terminal()
+    shown = table("method", "problems", "mean ratio", "± 95 %", "largest")
+    found = {method: Running() for method in experiment.methods}
+    for row in Store(folder).rows():
+        if row["ratio"] is not None:
+            found[row["method"]].add(row["ratio"])
+    for method, ratio in found.items():
+        numbers = (f"{ratio.mean:.4f}", f"{ratio.half_width:.4f}", f"{ratio.maximum:.4f}")
+        shown.add_row(method, str(ratio.count), *(numbers if ratio.count else ()))
+    console.print(shown)
+    before = f"; {done.found} were stored before" if done.found else ""
+    failed = f", {done.failed} of them with an error (column `error`)" if done.failed else ""
+    console.print(
+        f"solved {done.solved} problems{failed}, in {done.seconds:.1f} s on {done.workers} workers{before}",
+        markup=False,
+    )

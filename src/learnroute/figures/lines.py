@@ -1,0 +1,104 @@
+"""Lines with bands, the same look everywhere: one colour, marker and dash a method, told apart without colour too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from learnroute.study.summary import Statistics
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Look(NamedTuple):
+    """How one line is drawn and named."""
+
+    name: str
+    colour: str
+    marker: str
+    dash: str
+
+
+# Okabe and Ito's colours, told apart by all kinds of colour vision
+BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, BLACK = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000",
+)  # fmt: skip
+METHOD_LOOKS = {
+    "algorithm1": Look("Algorithm 1", BLUE, "o", "-"),
+    "baseline": Look("CL baseline", VERMILLION, "s", "--"),
+    "exact": Look("exact plan", GREEN, "D", "-"),
+    "auto": Look("auto", BLACK, "v", "-"),
+    "travel": Look("travel only", PURPLE, "^", "-."),
+    "nearest": Look("nearest neighbour", SKY, "P", ":"),
+    "random": Look("random order", ORANGE, "X", ":"),
+}
+SPARE_LOOKS = tuple((colour, marker, dash) for colour, marker, dash in zip(
+    (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, BLACK), "osD^PXv", ("-", "--", "-.", ":", "-", "--", "-."),
+    strict=True))  # fmt: skip
+AXIS_NAMES = {
+    "regions": "number of regions T",
+    "features": "number of features m",
+    "samples": "samples a region n",
+    "noise": "noise level σ",
+}
+SYMBOLS = {"regions": "T", "features": "m", "samples": "n", "noise": "σ"}
+
+Line = Sequence[tuple[float, Statistics]]
+
+
+def look_of(name: str, place: int = 0) -> Look:
+    """Return a method's look, or a spare one for anything else."""
+    if name in METHOD_LOOKS:
+        return METHOD_LOOKS[name]
+    return Look(name, *SPARE_LOOKS[place % len(SPARE_LOOKS)])
+
+
+def shown_value(name: str, value: Any) -> str:
+    """`T = 8`, `family closure`."""
+    if name in SYMBOLS:
+        return f"{SYMBOLS[name]} = {value:g}"
+    return f"{name} {value}"
+
+
+def draw_line(axes: Axes, line: Line, look: Look, band: str = "interval", maximum: bool = False) -> None:
+    """Draw means as a line over a band (`interval`: 95 % of the mean, `spread`: 5 … 95 % of problems, `none`)."""
+    line = sorted(line, key=lambda point: point[0])
+    x = [place for place, _ in line]
+    means = [found.mean for _, found in line]
+    if band != "none":
+        low = [found.low if band == "spread" else found.mean - found.half_width for _, found in line]
+        high = [found.high if band == "spread" else found.mean + found.half_width for _, found in line]
+        axes.fill_between(x, low, high, color=look.colour, alpha=0.18, lw=0)
+    axes.plot(x, means, color=look.colour, ls=look.dash, marker=look.marker, ms=4.5, lw=1.6, label=look.name)
+    if maximum:
+        tops = [found.maximum for _, found in line]
+        axes.plot(x, tops, color=look.colour, ls=":", lw=1.1, marker="_", ms=6, label=f"{look.name}, largest seen")
+
+
+def break_at(axes: Axes, samples: int) -> None:
+    """Mark m = n - 1, n, n + 1, where no expectation exists."""
+    axes.axvspan(samples - 1.5, samples + 1.5, color="#BBBBBB", alpha=0.7, lw=0, zorder=0)
+
+
+def tidy(axes: Axes) -> None:
+    """A light grid, no box."""
+    axes.grid(True, color="#DDDDDD", lw=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def whole_ticks(axes: Axes, axis: str) -> None:
+    """Tick whole numbers only where the axis counts something."""
+    if axis in ("regions", "samples") and axes.get_xscale() == "linear":
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
+
+
+def counts(lines: Mapping[Any, Line]) -> str:
+    """How many problems there are a point: `n = 100`, or a range."""
+    seen = sorted({found.count for line in lines.values() for _, found in line})
+    if not seen:
+        return "no problems"
+    return f"{seen[0]} problems a point" if len(seen) == 1 else f"{seen[0]} to {seen[-1]} problems a point"

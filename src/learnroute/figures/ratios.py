@@ -1,0 +1,107 @@
+"""The standard figure of rows: how far above the optimum each method is, against one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from learnroute.errors import InputError
+from learnroute.figures.lines import (
+    AXIS_NAMES,
+    Line,
+    break_at,
+    counts,
+    draw_line,
+    look_of,
+    shown_value,
+    tidy,
+    whole_ticks,
+)
+from learnroute.plots import new_figure, save_figure
+from learnroute.study.cells import Row
+from learnroute.study.summary import DIMENSIONS, NUMERIC, Statistics
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_PANELS = 12
+ACROSS = 4  # panels a row
+
+
+def save_ratios(
+    rows: Iterable[Row], path: str | Path, axis: str | None = None, where: Mapping[str, Any] | None = None,
+    band: str = "interval",
+) -> None:  # fmt: skip
+    """Write the figure of rows: .png, .svg or .pdf."""
+    save_figure(path, lambda: draw_ratios(rows, axis, where, band))
+
+
+def draw_ratios(
+    rows: Iterable[Row], axis: str | None = None, where: Mapping[str, Any] | None = None, band: str = "interval"
+) -> Figure:
+    """Draw mean ratios of all methods against `axis`; other dimensions that vary get a panel each combination."""
+    groups, proved = _groups(rows, dict(where or {}))
+    if not groups:
+        wanted = ", ".join(f"{name}={value}" for name, value in (where or {}).items())
+        raise InputError(f"no row with a ratio{' has ' + wanted if wanted else ''}: nothing to draw")
+    values = {name: sorted({key[k] for key in groups}) for k, name in enumerate(DIMENSIONS)}
+    axis = axis or max(NUMERIC, key=lambda name: len(values[name]))
+    varying = [name for name in DIMENSIONS if name != axis and len(values[name]) > 1]
+    panels = _panels(groups, axis, varying)
+    if len(panels) > MOST_PANELS:
+        hint = " ".join(f"--where {name}={values[name][0]}" for name in varying)
+        raise InputError(
+            f"{len(panels)} panels ({' x '.join(varying)}): at most {MOST_PANELS} are legible; choose, e.g. {hint}"
+        )
+    across = min(ACROSS, len(panels))
+    down = -(-len(panels) // across)
+    figure = new_figure(figsize=(max(5.6, 3.1 * across + 0.6), 2.9 * down + 1.1), layout="constrained")
+    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    for axes, (key, lines) in zip(grid.flat, panels.items(), strict=False):
+        for k, (method, line) in enumerate(lines.items()):
+            draw_line(axes, line, look_of(method, k), band)
+        tidy(axes)
+        if key:
+            axes.set_title(", ".join(shown_value(*pair) for pair in zip(varying, key, strict=True)), fontsize=10)
+        if axis == "features" and len(values["samples"]) == 1:
+            break_at(axes, values["samples"][0])
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    if axis != "noise" and values[axis][-1] > 20 * values[axis][0]:
+        grid[0, 0].set_xscale("log")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    for axes in grid[-1] if down == 1 else grid.flat:
+        axes.set_xlabel(AXIS_NAMES[axis], fontsize=9)
+        whole_ticks(axes, axis)
+    figure.supylabel("loss ÷ " + ("optimum" if proved else "best lower bound"), fontsize=10)
+    fixed = ", ".join(shown_value(name, values[name][0]) for name in DIMENSIONS if name not in (axis, *varying))
+    shade = "95 % interval of the mean" if band == "interval" else "where 90 % of the problems are"
+    every = {(*key, method): line for key, lines in panels.items() for method, line in lines.items()}
+    title = f"{fixed}\nmean ratio, {counts(every)}; shaded: {shade}"
+    figure.suptitle(title, fontsize=10, x=0.01, ha="left")
+    return figure
+
+
+def _groups(rows: Iterable[Row], where: dict[str, Any]) -> tuple[dict[tuple[Any, ...], list[float]], bool]:
+    """Ratios by dimensions and method, and whether all of them are to a proved optimum."""
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    proved = True
+    for row in rows:
+        if row["ratio"] is None or any(row[name] != value for name, value in where.items()):
+            continue
+        groups.setdefault((*(row[name] for name in DIMENSIONS), row["method"]), []).append(row["ratio"])
+        proved = proved and bool(row["bound_is_optimum"])
+    return groups, proved
+
+
+def _panels(
+    groups: dict[tuple[Any, ...], list[float]], axis: str, varying: list[str]
+) -> dict[tuple[Any, ...], dict[str, Line]]:
+    panels: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for key, sample in groups.items():
+        place = dict(zip((*DIMENSIONS, "method"), key, strict=True))
+        lines = panels.setdefault(tuple(place[name] for name in varying), {})
+        lines.setdefault(place["method"], []).append((float(place[axis]), Statistics.of(sample)))
+    return panels

@@ -1,0 +1,118 @@
+"""From one cell of an experiment to its rows: the problem drawn, every method run, everything by one best bound."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.model.losses import Loss, expected_loss, objective_of
+from learnroute.model.problem import Learner, Problem
+from learnroute.model.result import Plan
+from learnroute.planner import plan
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.registry import method_named
+from learnroute.study.experiment import Experiment
+from learnroute.study.families import random_problem
+
+COLUMNS: dict[str, type] = {
+    "cell": int,
+    "family": str,
+    "regions": int,
+    "features": int,
+    "samples": int,
+    "noise": float,
+    "replicate": int,
+    "method": str,
+    "regime": str,
+    "ratio": float,
+    "loss_total": float,
+    "loss_travel": float,
+    "loss_dissimilarity": float,
+    "loss_initial": float,
+    "loss_noise": float,
+    "lower_bound": float,
+    "bound_is_optimum": bool,
+    "guarantee": float,
+    "draws": int,
+    "used": str,
+    "error": str,
+}
+SOLVED = 8  # columns from here on are what solving found; the others are known from the experiment
+
+Values = list[Any]  # one row's values from column SOLVED on
+Row = dict[str, Any]
+
+
+def solve_cell(experiment: Experiment, number: int) -> list[Values]:
+    """Return what each method found on problem `number`, in the order of the experiment's methods.
+
+    Whatever goes wrong with a problem or a method is recorded in the column `error`; other methods go on.
+    """
+    cell = experiment.cell(number)
+    drawn, routes = streams(experiment.seed, cell.replicate)
+    try:
+        learner = Learner(cell.features, cell.samples, cell.noise)
+        problem = random_problem(cell.family, cell.regions, learner, drawn)
+    except Exception as failure:
+        return [_failed("", failure) for _ in experiment.methods]
+    found = [_solve(problem, method, experiment.draws, routes) for method in experiment.methods]
+    plans = [outcome[0] for outcome in found if not isinstance(outcome, Exception)]
+    bound = max((p.lower_bound for p in plans if p.lower_bound is not None), default=None)
+    optimal = any(p.optimal for p in plans)
+    return [
+        _failed(learner.regime, outcome)
+        if isinstance(outcome, Exception)
+        else _solved(*outcome, bound=bound, optimal=optimal)
+        for outcome in found
+    ]
+
+
+def rows_of(experiment: Experiment, number: int, solved: list[Values]) -> list[Row]:
+    """Return the tidy rows of a cell: one a method, with every column of COLUMNS."""
+    cell = experiment.cell(number)
+    names = list(COLUMNS)
+    known = [number, cell.family, cell.regions, cell.features, cell.samples, cell.noise, cell.replicate]
+    return [
+        dict(zip(names, [*known, method, *values], strict=True))
+        for method, values in zip(experiment.methods, solved, strict=True)
+    ]
+
+
+def streams(seed: int, replicate: int) -> tuple[np.random.SeedSequence, int]:
+    """Return the replicate's own randomness: for drawing its problem, and (as a seed) for random methods.
+
+    The same as `SeedSequence(seed).spawn(…)[replicate].spawn(2)`, without making those before it.
+    """
+    problem, routes = np.random.SeedSequence(seed, spawn_key=(replicate,)).spawn(2)
+    return problem, int(routes.generate_state(1, np.uint32)[0])
+
+
+def _solve(problem: Problem, name: str, draws: int, seed: int) -> tuple[Plan, Loss, int] | Exception:
+    method = method_named(name)
+    try:
+        found = plan(problem, name, seed)
+        if not method.random or draws == 1:
+            return found, found.loss, 1
+        objective, rng = objective_of(problem), np.random.default_rng(seed)
+        orders = [method.solve(objective, rng, Budget()).order for _ in range(draws)]
+        if all(np.array_equal(order, orders[0]) for order in orders):  # not random on this problem
+            return found, found.loss, 1
+        losses = [expected_loss(problem, order) for order in orders]
+    except Exception as failure:
+        return failure
+    mean = {part: math.fsum(getattr(loss, part) for loss in losses) / draws for part in found.loss.to_dict()}
+    return found, Loss(**mean), draws
+
+
+def _solved(found: Plan, loss: Loss, draws: int, *, bound: float | None, optimal: bool) -> Values:
+    ratio = loss.total / bound if bound is not None and bound > 0 else None
+    parts = [loss.total, loss.travel, loss.dissimilarity, loss.initial, loss.noise]
+    return [found.regime, ratio, *parts, bound, optimal, found.guarantee.value, draws, found.method, None]
+
+
+def _failed(regime: str, failure: Exception) -> Values:
+    reason = str(failure) if isinstance(failure, InputError) else f"{type(failure).__name__}: {failure}"
+    return [regime or None, *[None] * (len(COLUMNS) - SOLVED - 2), " ".join(reason.split())]

@@ -1,0 +1,173 @@
+"""A declarative experiment: the product of its lists, cell by cell."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.formats.files import read_text
+from learnroute.formats.json_files import parse
+from learnroute.model.validation import as_count, as_number, shown
+from learnroute.solvers.registry import method_named
+from learnroute.study.families import FAMILIES
+
+MOST_CELLS = 10**8
+MOST_DRAWS = 10**6
+AXES = ("families", "regions", "features", "samples", "noise", "replicates")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One random problem: a family, a size, a learner, and which replicate of them."""
+
+    family: str
+    regions: int
+    features: int
+    samples: int
+    noise: float
+    replicate: int
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Families x regions x features x samples x noise levels x replicates, each solved by all methods.
+
+    Parameters
+    ----------
+    families, regions, features, samples, noise, methods
+        One value or a list of distinct ones: names of families, T, m, n, σ, names of methods.
+    replicates
+        How many problems are drawn for each combination. Replicate k has the same regions whatever the learner.
+    draws
+        How many routes random methods are averaged over.
+    seed
+        Same experiment, same rows.
+    name
+        What the experiment is called in print.
+    """
+
+    families: tuple[str, ...]
+    regions: tuple[int, ...]
+    features: tuple[int, ...]
+    samples: tuple[int, ...] = (100,)
+    noise: tuple[float, ...] = (0.1,)
+    methods: tuple[str, ...] = ("algorithm1", "baseline", "exact")
+    replicates: int = 100
+    draws: int = 10
+    seed: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        checks: dict[str, Callable[[str, Any], Any]] = {
+            "families": _family,
+            "regions": lambda field, value: as_count(field, value, least=2, meaning="the number of regions"),
+            "features": lambda field, value: as_count(field, value, meaning="the number of features m"),
+            "samples": lambda field, value: as_count(field, value, meaning="the number of samples n"),
+            "noise": lambda field, value: as_number(field, value, least=0.0, meaning="the noise σ"),
+            "methods": _method,
+        }
+        for field, check in checks.items():
+            object.__setattr__(self, field, _values(field, getattr(self, field), check))
+        for field, least in (("replicates", 1), ("draws", 1), ("seed", 0)):
+            object.__setattr__(self, field, as_count(field, getattr(self, field), least=least, meaning=f"{field}"))
+        if self.draws > MOST_DRAWS:
+            raise InputError(f"draws = {self.draws}: at most {MOST_DRAWS:,}")
+        if not isinstance(self.name, str) or not self.name.isprintable():
+            raise InputError(f"name = {shown(self.name)}: one line of printable text is needed")
+        if self.size > MOST_CELLS:
+            raise InputError(f"the experiment has {self.size:,} problems: at most {MOST_CELLS:,}; shorten its lists")
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """How many values each axis has, outermost first."""
+        return (*(len(getattr(self, axis)) for axis in AXES[:-1]), self.replicates)
+
+    @property
+    def size(self) -> int:
+        """The number of problems."""
+        return math.prod(self.lengths)
+
+    def cell(self, number: int) -> Cell:
+        """Return problem `number`, 0 … size-1; replicates run fastest."""
+        places = []
+        for length in reversed(self.lengths):
+            number, place = divmod(number, length)
+            places.append(place)
+        replicate, noise, samples, features, regions, family = places
+        return Cell(
+            self.families[family], self.regions[regions], self.features[features], self.samples[samples],
+            self.noise[noise], replicate,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the experiment as plain JSON values."""
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Experiment:
+        """Build an experiment from the content of a file, refusing unknown and missing fields by name."""
+        known = [field.name for field in fields(cls)]
+        if not isinstance(data, dict):
+            raise InputError(f"experiment = {shown(data)}: a table with {', '.join(known)} is needed")
+        for key in data:
+            if key not in known:
+                close = get_close_matches(str(key), known, 1)
+                hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
+                raise InputError(f"{key}: unknown field; {hint}")
+        for key in ("families", "regions", "features"):
+            if key not in data:
+                raise InputError(f"{key}: missing; needed are families, regions and features")
+        return cls(**data)
+
+
+def read_experiment(path: str | Path) -> Experiment:
+    """Read an experiment from a TOML or JSON file."""
+    path = Path(path)
+    readers: dict[str, Callable[[str], Any]] = {".toml": _parse_toml, ".json": parse}
+    if path.suffix.lower() not in readers:
+        raise InputError(f"{path}: unknown format {path.suffix!r}; experiments are .toml or .json")
+    text = read_text(path)
+    try:
+        return Experiment.from_dict(readers[path.suffix.lower()](text))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _parse_toml(text: str) -> Any:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not TOML ({error})") from None
+
+
+def _values(field: str, given: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
+    """Check one value or a list of them; none may be there twice."""
+    if isinstance(given, dict):
+        raise InputError(f"{field} = {shown(given)}: a value or a list of values is needed")
+    entries = list(given) if isinstance(given, list | tuple) else [given]
+    if not entries:
+        raise InputError(f"{field} = []: at least one value is needed")
+    checked = tuple(check(f"{field}[{k}]" if len(entries) > 1 else field, entry) for k, entry in enumerate(entries))
+    for k, value in enumerate(checked):
+        if value in checked[:k]:
+            raise InputError(f"{field}[{k}] = {value!r}: given twice; give each value once")
+    return checked
+
+
+def _family(field: str, value: Any) -> str:
+    if not isinstance(value, str) or value not in FAMILIES:
+        raise InputError(f"{field} = {shown(value)}: unknown; known are {', '.join(FAMILIES)}")
+    return value
+
+
+def _method(field: str, value: Any) -> str:
+    try:
+        return method_named(value).name
+    except InputError as error:
+        raise InputError(f"{field}: {error}") from None

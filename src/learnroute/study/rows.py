@@ -1,0 +1,118 @@
+"""Tidy rows in and out: CSV and Parquet, a piece at a time, so that memory does not grow with their number."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.formats.files import check_destination, written_whole
+from learnroute.study.cells import COLUMNS, Row
+from learnroute.study.store import EXPERIMENT_FILE, Store
+
+PIECE = 2_000  # rows
+
+
+def write_rows(rows: Iterable[Row], path: str | Path) -> int:
+    """Write rows to a `.csv` or `.parquet` file, whole or not at all; return how many there were.
+
+    CSV: numbers with all their digits, true and false, nothing for what is unknown.
+    """
+    path = Path(path)
+    check_destination(path, WRITERS)
+    with written_whole(path) as temporary:
+        return WRITERS[path.suffix.lower()](rows, temporary)
+
+
+def read_rows(path: str | Path) -> Iterator[Row]:
+    """Yield the rows of a `.csv` or `.parquet` file, or of the store in a folder."""
+    path = Path(path)
+    if path.is_dir():
+        if not (path / EXPERIMENT_FILE).exists():
+            raise InputError(f"{path}: holds no sweep; give the folder of one, or a .csv or .parquet file of rows")
+        return Store(path).rows()
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+    if path.suffix.lower() not in READERS:
+        raise InputError(f"{path}: unknown format {path.suffix!r}; known are {', '.join(READERS)}, a folder")
+    return READERS[path.suffix.lower()](path)
+
+
+def _write_csv(rows: Iterable[Row], path: Path) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in rows:
+            writer.writerow([_text(row[name]) for name in COLUMNS])
+            count += 1
+    return count
+
+
+def _text(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _write_parquet(rows: Iterable[Row], path: Path) -> int:
+    arrow, parquet = _arrow()
+    kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string(), bool: arrow.bool_()}
+    schema = arrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+    rows, count = iter(rows), 0
+    with parquet.ParquetWriter(path, schema) as writer:
+        while piece := list(islice(rows, PIECE)):
+            writer.write_table(arrow.Table.from_pylist(piece, schema=schema))
+            count += len(piece)
+    return count
+
+
+def _read_csv(path: Path) -> Iterator[Row]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = csv.DictReader(file)
+        _check_columns(path, lines.fieldnames or ())
+        for number, line in enumerate(lines, 2):
+            try:
+                yield {name: _value(kind, line[name]) for name, kind in COLUMNS.items()}
+            except (ValueError, TypeError) as error:
+                raise InputError(f"{path}: line {number}: {error}") from None
+
+
+def _value(kind: type, text: str) -> Any:
+    if text == "":
+        return None
+    if kind is bool:
+        return text.lower() == "true"
+    return kind(text)
+
+
+def _read_parquet(path: Path) -> Iterator[Row]:
+    arrow, parquet = _arrow()
+    try:
+        file = parquet.ParquetFile(path)
+    except (OSError, arrow.ArrowInvalid) as error:
+        raise InputError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None
+    with file:
+        _check_columns(path, file.schema_arrow.names)
+        for piece in file.iter_batches(PIECE, columns=list(COLUMNS)):
+            yield from piece.to_pylist()
+
+
+def _check_columns(path: Path, names: Iterable[str]) -> None:
+    missing = [name for name in COLUMNS if name not in set(names)]
+    if missing:
+        raise InputError(f"{path}: no column {missing[0]}; rows as `learnroute sweep` writes them are needed")
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise InputError("Parquet needs pyarrow: pip install 'learnroute[study]', or write .csv") from None
+    return pyarrow, pyarrow.parquet
+
+
+WRITERS: dict[str, Callable[[Iterable[Row], Path], int]] = {".csv": _write_csv, ".parquet": _write_parquet}
+READERS: dict[str, Callable[[Path], Iterator[Row]]] = {".csv": _read_csv, ".parquet": _read_parquet}

@@ -1,0 +1,185 @@
+"""Solved cells on disk: a log that only grows and that no interruption can spoil.
+
+A store is a folder with `experiment.json` and `cells.log`. Each line of the log is one solved cell: a checksum, the
+cell's number and what was found, as JSON. A cell counts once its line is whole; a line cut short by a crash is dropped
+when the store is opened again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.formats.files import read_text, write_text
+from learnroute.formats.json_files import dumps, parse
+from learnroute.model.validation import IntArray
+from learnroute.study.cells import Row, Values, rows_of
+from learnroute.study.experiment import Experiment
+
+EXPERIMENT_FILE = "experiment.json"
+LOG_FILE = "cells.log"
+FORMAT = 1
+MISSING = -1
+
+
+class Store:
+    """The solved cells of one experiment. Open for writing with `opened`, for reading with `Store(folder)`."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.experiment = _experiment_in(self.folder)
+        self.places, self.length = _index(self.folder / LOG_FILE, self.experiment.size)
+        self._log: IO[bytes] | None = None
+
+    @property
+    def done(self) -> int:
+        """How many cells are solved."""
+        return int(np.count_nonzero(self.places != MISSING))
+
+    def pending(self) -> Iterator[int]:
+        """Yield the cells that are not solved yet, in order."""
+        for number in np.flatnonzero(self.places == MISSING):
+            yield int(number)
+
+    def add(self, solved: Iterable[tuple[int, list[Values]]]) -> None:
+        """Append solved cells; each is safe from the death of this process once this returns."""
+        assert self._log is not None
+        lines = []
+        for number, values in solved:
+            if self.places[number] == MISSING:
+                line = _line(number, values)
+                self.places[number] = self.length
+                self.length += len(line)
+                lines.append(line)
+        try:
+            self._log.write(b"".join(lines))
+            self._log.flush()
+        except OSError as error:
+            raise InputError(
+                f"{self.folder / LOG_FILE}: cannot be written ({error.strerror}); what was solved before is safe: "
+                "make room, then --resume"
+            ) from None
+
+    def sync(self) -> None:
+        """Have the disk confirm what was appended: safe from the death of the machine too."""
+        assert self._log is not None
+        os.fsync(self._log.fileno())
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of all solved cells, in the order of the experiment whatever the order of solving."""
+        with (self.folder / LOG_FILE).open("rb") as log:
+            for number in np.flatnonzero(self.places != MISSING):
+                log.seek(self.places[number])
+                entry = _entry(log.readline())
+                assert entry is not None
+                yield from rows_of(self.experiment, int(number), entry[1])
+
+
+@contextlib.contextmanager
+def opened(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator[Store]:
+    """Open a store for writing: a new one, or, to resume, the one that is there; only one process at a time."""
+    folder = Path(folder)
+    if (folder / EXPERIMENT_FILE).exists():
+        if not resume:
+            raise InputError(f"{folder}: holds a sweep already; add --resume to go on with it, or give another folder")
+        _same(folder, _experiment_in(folder), experiment)
+    else:
+        _begin(folder, experiment)
+    with _locked(folder) as log:
+        store = Store(folder)
+        log.truncate(store.length)  # drops a line that a crash cut short
+        log.seek(store.length)
+        store._log = log
+        try:
+            yield store
+            store.sync()
+        finally:
+            store._log = None
+
+
+def _begin(folder: Path, experiment: Experiment) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
+    if any(folder.iterdir()):
+        raise InputError(f"{folder}: holds other files; give a new or empty folder")
+    write_text(folder / EXPERIMENT_FILE, dumps({"format": FORMAT, **experiment.to_dict()}))
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[IO[bytes]]:
+    try:
+        log = (folder / LOG_FILE).open("ab")
+    except OSError as error:
+        raise InputError(f"{folder / LOG_FILE}: cannot be written ({error.strerror})") from None
+    with log:
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"{folder}: another sweep is writing there; wait for it, or give another folder") from None
+        yield log
+
+
+def _experiment_in(folder: Path) -> Experiment:
+    path = folder / EXPERIMENT_FILE
+    try:
+        data = parse(read_text(path))
+        if isinstance(data, dict) and data.pop("format", None) != FORMAT:
+            raise InputError(f"format: {FORMAT} is needed; the store was written by another version of learnroute")
+        return Experiment.from_dict(data)
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if message.startswith(str(path)) else f"{path}: {message}") from None
+
+
+def _same(folder: Path, stored: Experiment, given: Experiment) -> None:
+    old, new = stored.to_dict(), given.to_dict()
+    for field in old:
+        if field != "name" and old[field] != new[field]:
+            raise InputError(
+                f"{folder}: holds another experiment, with {field} = {json.dumps(old[field])} instead of "
+                f"{json.dumps(new[field])}; give another folder"
+            )
+
+
+def _line(number: int, values: list[Values]) -> bytes:
+    text = json.dumps([number, values], allow_nan=False, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _entry(line: bytes) -> tuple[int, list[Values]] | None:
+    """Return the number and values of a log line; None if it is not whole."""
+    if len(line) < 10 or not line.endswith(b"\n"):
+        return None
+    text = line[9:-1]
+    if line[:9] != b"%08x " % zlib.crc32(text):
+        return None
+    entry: Any = json.loads(text)
+    return entry[0], entry[1]
+
+
+def _index(log: Path, size: int) -> tuple[IntArray, int]:
+    """Return where each cell's line starts, and where the last whole line ends; broken lines are passed over."""
+    places = np.full(size, MISSING, dtype=np.int64)
+    place = length = 0
+    if log.exists():
+        with log.open("rb") as lines:
+            for line in lines:
+                entry = _entry(line)
+                if entry is not None:
+                    places[entry[0]] = place
+                    length = place + len(line)
+                place += len(line)
+    return places, length

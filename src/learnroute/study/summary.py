@@ -1,0 +1,86 @@
+"""Rows to statistics: the ratio of each method in each group, in one pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.model.validation import FloatArray
+from learnroute.study.cells import COLUMNS, Row
+
+DIMENSIONS = ("family", "regions", "features", "samples", "noise")
+NUMERIC = DIMENSIONS[1:]
+NORMAL_95 = 1.959963984540054  # half-width of a 95 % interval, in standard errors
+SPREAD = (0.05, 0.95)  # quantiles
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """A sample's mean with its 95 % interval, its spread (5 % and 95 % quantiles) and its maximum."""
+
+    count: int
+    mean: float
+    half_width: float
+    low: float
+    high: float
+    maximum: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Statistics:
+        """Summarise a sample of at least one value."""
+        sample: FloatArray = np.asarray(values, dtype=np.float64)
+        error = float(sample.std(ddof=1)) / math.sqrt(len(sample)) if len(sample) > 1 else 0.0
+        low, high = np.quantile(sample, SPREAD)
+        mean = math.fsum(values) / len(sample)
+        return cls(len(sample), mean, NORMAL_95 * error, float(low), float(high), float(sample.max()))
+
+
+class Running:
+    """Count, mean, variance and maximum of values that are seen once and not kept (Welford)."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.mean = 0.0
+        self.squares = 0.0
+        self.maximum = -math.inf
+
+    def add(self, value: float) -> None:
+        """Take one more value in."""
+        self.count += 1
+        step = value - self.mean
+        self.mean += step / self.count
+        self.squares += step * (value - self.mean)
+        self.maximum = max(self.maximum, value)
+
+    @property
+    def half_width(self) -> float:
+        """Of the mean's 95 % interval."""
+        return NORMAL_95 * math.sqrt(self.squares / (self.count - 1) / self.count) if self.count > 1 else 0.0
+
+
+def ratios(rows: Iterable[Row], by: Sequence[str], where: Mapping[str, Any] | None = None) -> dict[Key, list[float]]:
+    """Group the ratios of rows by some columns; rows that failed, or that `where` does not want, are left out."""
+    groups: dict[Key, list[float]] = {}
+    wanted = dict(where or {})
+    for row in rows:
+        if row["ratio"] is not None and all(row[name] == value for name, value in wanted.items()):
+            groups.setdefault(tuple(row[name] for name in by), []).append(row["ratio"])
+    return groups
+
+
+def condition(text: str) -> tuple[str, Any]:
+    """Read `column=value`, as `--where` has it."""
+    name, sign, value = text.partition("=")
+    if not sign or name not in (*DIMENSIONS, "method", "regime"):
+        raise InputError(f"where = {text!r}: give one of {', '.join((*DIMENSIONS, 'method', 'regime'))} as NAME=VALUE")
+    try:
+        return name, COLUMNS[name](value)
+    except ValueError:
+        raise InputError(f"where = {text!r}: {value!r} is not a number") from None

@@ -1,0 +1,113 @@
+"""The whole sweep: experiment -> batches -> engine -> store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from learnroute.kernels import always_compiled
+from learnroute.solvers.contract import Progress
+from learnroute.study.cells import Values, solve_cell
+from learnroute.study.engines import engine
+from learnroute.study.experiment import Experiment
+from learnroute.study.store import opened
+
+BATCH_SECONDS = 0.4  # what a batch should take: long beside its overhead, short beside a kill
+MOST_BATCH = 2000  # cells
+FEW = 50  # cells up to which no kernel is compiled just for them
+SYNC = 2.0  # seconds between two confirmations by the disk
+
+Solved = tuple[list[tuple[int, list[Values]]], float]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep did: its cells, those found in the store, those solved now, and how long that took."""
+
+    cells: int
+    found: int
+    solved: int
+    failed: int
+    seconds: float
+    workers: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        return dict(vars(self))
+
+
+def sweep(
+    experiment: Experiment,
+    folder: str | Path,
+    resume: bool = False,
+    workers: int | None = None,
+    dask: str | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Solve all cells of an experiment into the store in `folder`; `Store(folder).rows()` are the rows.
+
+    Parameters
+    ----------
+    experiment
+        What to solve.
+    folder
+        Where the store is: new or empty, unless resumed.
+    resume
+        Whether to continue the store in `folder`, of the same experiment; what is solved is not solved again.
+    workers
+        Processes on this machine; all its cores if omitted.
+    dask
+        Instead: the address of a Dask scheduler, or `local`. Rows are the same, bit for bit, wherever they are made.
+    progress
+        Called with the share of cells that is done.
+    """
+    started = time.monotonic()
+    with opened(folder, experiment, resume) as store, engine(workers, dask) as (run, count):
+        found = solved = store.done
+        failed = 0
+        if progress:
+            progress("sweep", solved / experiment.size)
+        pace = _Pace(experiment.size - found, count)
+        batches = pace.batches(store.pending())
+        synced = time.monotonic()
+        task = partial(solve_batch, experiment, experiment.size > FEW)
+        for entries, seconds in run(task, batches):
+            store.add(entries)
+            pace.learn(len(entries), seconds)
+            solved += len(entries)
+            failed += sum(any(values[-1] is not None for values in cell) for _, cell in entries)
+            if time.monotonic() - synced > SYNC:
+                store.sync()
+                synced = time.monotonic()
+            if progress:
+                progress("sweep", solved / experiment.size)
+    return Sweep(experiment.size, found, solved - found, failed, time.monotonic() - started, count)
+
+
+def solve_batch(experiment: Experiment, compiled: bool, numbers: list[int]) -> Solved:
+    """Solve some cells, and say how long that took; runs in a worker."""
+    started = time.perf_counter()
+    with always_compiled(compiled):
+        entries = [(number, solve_cell(experiment, number)) for number in numbers]
+    return entries, time.perf_counter() - started
+
+
+class _Pace:
+    """Batches of a good size: a single cell first, then as many as fill BATCH_SECONDS at the pace seen last."""
+
+    def __init__(self, cells: int, workers: int) -> None:
+        self.size = 1
+        self.most = max(1, min(MOST_BATCH, cells // (8 * workers)))
+
+    def batches(self, numbers: Iterator[int]) -> Iterator[list[int]]:
+        while batch := list(islice(numbers, self.size)):
+            yield batch
+
+    def learn(self, cells: int, seconds: float) -> None:
+        wanted = int(cells * BATCH_SECONDS / max(seconds, 1e-9))
+        self.size = max(1, min(wanted, 4 * max(self.size, cells), self.most))

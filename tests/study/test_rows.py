@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from learnroute import InputError
+from learnroute.study.cells import COLUMNS, solve_cell
+from learnroute.study.experiment import Experiment
+from learnroute.study.rows import read_rows, write_rows
+from learnroute.study.store import Store, opened
+from learnroute.study.summary import Running, Statistics, condition, ratios
+from learnroute.study.sweeps import sweep
+
+MIXED = Experiment(("uniform", "closure"), (3, 4), (80, 100, 120), replicates=3)  # m = 100 fails
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("rows") / "sweep"
+    sweep(MIXED, place, workers=1)
+    return place
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_rows_come_back_bit_for_bit(folder: Path, tmp_path: Path, suffix: str) -> None:
+    rows = list(Store(folder).rows())
+    path = tmp_path / f"rows{suffix}"
+    assert write_rows(rows, path) == MIXED.size * 3
+    assert list(read_rows(path)) == rows
+    assert list(read_rows(folder)) == rows
+    assert [path.name for path in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_rows_load_straight_into_tables(folder: Path, tmp_path: Path, library: str, suffix: str) -> None:
+    write_rows(Store(folder).rows(), tmp_path / f"rows.{suffix}")
+    wanted = ratios(Store(folder).rows(), ["method"])
+    mean = sum(wanted["algorithm1",]) / len(wanted["algorithm1",])
+    code = (
+        f"import {library} as lib; rows = lib.read_{suffix}('rows.{suffix}');"
+        "kept = rows[rows.method == 'algorithm1'] if lib.__name__ == 'pandas' else "
+        "rows.filter(lib.col('method') == 'algorithm1');"
+        "print(list(rows.columns), len(rows), kept['ratio'].mean(), rows['ratio'].dtype, kept['cell'].max())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=True
+    )
+    columns, rest = done.stdout.split("] ")
+    count, found, kind, last = rest.split()
+    assert columns + "]" == str(list(COLUMNS))
+    assert int(count) == MIXED.size * 3
+    assert float(found) == pytest.approx(mean, rel=1e-12)
+    assert kind.lower() == "float64"
+    assert int(last) == MIXED.size - 1
+
+
+def fill(folder: Path, replicates: int) -> Path:
+    """A store with many cells, made without solving them."""
+    experiment = Experiment(("uniform",), (3,), (80,), replicates=replicates)
+    values = solve_cell(experiment, 0)
+    with opened(folder, experiment, resume=False) as store:
+        for first in range(0, replicates, 500):
+            store.add((number, values) for number in range(first, first + 500))
+    return folder
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path, suffix: str) -> None:
+    def peak(replicates: int) -> int:
+        place = fill(tmp_path / str(replicates), replicates)
+        tracemalloc.start()
+        write_rows(Store(place).rows(), tmp_path / f"{replicates}{suffix}")
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    few, many = peak(2_000), peak(8_000)
+    assert many - few < 60 * (8_000 - 2_000)  # a place and a few flags a cell; a cell's rows are 1500 bytes
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "cell,family\n1,uniform\n", "no column regions"),
+        ("a.csv", "", "no column cell"),
+        ("a.csv", ",".join(COLUMNS) + "\n" + "x" + "," * (len(COLUMNS) - 1) + "\n", "line 2"),
+        ("a.parquet", "no", "not a Parquet file"),
+        ("a.xlsx", "", "unknown format"),
+    ],
+)
+def test_what_are_no_rows_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError) as refusal:
+        list(read_rows(tmp_path / name))
+    assert message in str(refusal.value)
+
+
+def test_without_pyarrow_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"pip install 'learnroute\[study\]', or write .csv"):
+        write_rows([], tmp_path / "rows.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_statistics_are_those_of_the_sample() -> None:
+    sample = [1.0, 2.0, 4.0, 9.0]
+    found, running = Statistics.of(sample), Running()
+    for value in sample:
+        running.add(value)
+    assert (found.count, found.mean, found.maximum) == (4, 4.0, 9.0)
+    assert found.half_width == pytest.approx(1.96 * (38 / 3 / 4) ** 0.5, rel=1e-4)
+    assert (running.count, running.mean, running.maximum) == (4, 4.0, 9.0)
+    assert running.half_width == pytest.approx(found.half_width)
+
+
+def test_groups_leave_failures_out(folder: Path) -> None:
+    groups = ratios(Store(folder).rows(), ["features", "method"], {"family": "closure"})
+    assert {key[0] for key in groups} == {80, 120}
+    assert all(len(values) == 6 for values in groups.values())
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("regions=4", ("regions", 4)), ("family=closure", ("family", "closure"))])
+def test_conditions(text: str, wanted: tuple[str, Any]) -> None:
+    assert condition(text) == wanted

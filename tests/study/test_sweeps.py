@@ -1,0 +1,308 @@
+"""Rows are right, the same wherever they are made, and survive whatever happens to the sweep."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import oracle
+from learnroute import InputError, Learner
+from learnroute.study.cells import COLUMNS, Row, solve_cell, streams
+from learnroute.study.experiment import Experiment
+from learnroute.study.families import random_problem
+from learnroute.study.store import LOG_FILE, Store, opened
+from learnroute.study.sweeps import sweep
+
+SMALL = Experiment(("uniform", "vectors"), (3, 5), (80, 120), noise=(0.0, 0.5), replicates=2, draws=3)
+# a few seconds of work: long enough to be killed in the middle
+LONG = Experiment(("uniform",), (10,), (80, 120), methods=("algorithm1", "exact", "random"), replicates=400, draws=2)
+
+
+@pytest.fixture(scope="session")
+def long_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """The rows of LONG, made in this process without a break."""
+    folder = tmp_path_factory.mktemp("reference") / "sweep"
+    sweep(LONG, folder, workers=1)
+    return list(Store(folder).rows())
+
+
+def rows_of(experiment: Experiment, folder: Path, **options: Any) -> list[Row]:
+    sweep(experiment, folder, **options)
+    return list(Store(folder).rows())
+
+
+def test_rows_say_what_the_oracle_says(tmp_path: Path) -> None:
+    rows = rows_of(SMALL, tmp_path / "a", workers=1)
+    assert len(rows) == SMALL.size * 3
+    assert [list(row) for row in rows] == [list(COLUMNS)] * len(rows)
+    for row in rows:
+        learner = Learner(row["features"], row["samples"], row["noise"])
+        problem = random_problem(row["family"], row["regions"], learner, streams(0, row["replicate"])[0])
+        least = oracle.least_loss(problem)
+        assert row["lower_bound"] == pytest.approx(least, rel=1e-12)
+        assert row["bound_is_optimum"] is True
+        assert row["ratio"] == pytest.approx(row["loss_total"] / least, rel=1e-12)
+        parts = [row[f"loss_{part}"] for part in ("travel", "dissimilarity", "initial", "noise")]
+        assert row["loss_total"] == pytest.approx(sum(parts), rel=1e-12)
+        assert row["regime"] == learner.regime
+        assert row["error"] is None
+    exact = [row["ratio"] for row in rows if row["method"] == "exact"]
+    assert exact == [1.0] * SMALL.size
+    drawn = {row["regime"]: row["draws"] for row in rows if row["method"] == "baseline" and row["regions"] == 5}
+    assert drawn == {"under": 3, "over": 1}
+
+
+def test_failing_cells_are_recorded_and_the_rest_goes_on(tmp_path: Path) -> None:
+    experiment = Experiment("uniform", (3, 22), (80, 100), methods=("exact", "algorithm1"), replicates=2)  # type: ignore[arg-type]
+    done = sweep(experiment, tmp_path / "a", workers=1)
+    rows = list(Store(tmp_path / "a").rows())
+    impossible = [row for row in rows if row["features"] == 100]
+    assert len(impossible) == 8
+    assert all("the expected error does not exist" in row["error"] and row["ratio"] is None for row in impossible)
+    possible = [row for row in rows if row["features"] == 80]
+    assert all(row["error"] is None and row["ratio"] >= 1 for row in possible if row["method"] == "algorithm1")
+    assert (done.solved, done.failed) == (8, 4 + sum(r["error"] is not None for r in possible))
+
+
+def test_even_a_bug_in_a_method_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr("learnroute.study.cells.plan", broken)
+    rows = rows_of(Experiment("uniform", 3, 80, methods="nearest", replicates=2), tmp_path / "a", workers=1)  # type: ignore[arg-type]
+    assert [row["error"] for row in rows] == ["ZeroDivisionError: by nothing"] * 2
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_rows_are_the_same_for_any_number_of_workers(tmp_path: Path, long_rows: list[Row], workers: int) -> None:
+    assert rows_of(LONG, tmp_path / "a", workers=workers) == long_rows
+
+
+def test_the_order_of_solving_does_not_show(tmp_path: Path) -> None:
+    straight = rows_of(SMALL, tmp_path / "a", workers=1)
+    numbers = list(range(SMALL.size))
+    random.Random(1).shuffle(numbers)
+    with opened(tmp_path / "b", SMALL, resume=False) as store:
+        for number in numbers:
+            store.add([(number, solve_cell(SMALL, number))])
+    assert list(Store(tmp_path / "b").rows()) == straight
+
+
+def test_a_log_cut_anywhere_goes_on_from_its_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    straight = rows_of(SMALL, tmp_path / "a", workers=1)
+    log = tmp_path / "a" / LOG_FILE
+    whole = log.read_bytes()
+    solved: list[int] = []
+
+    def counted(experiment: Experiment, number: int) -> list[Any]:
+        solved.append(number)
+        return solve_cell(experiment, number)
+
+    monkeypatch.setattr("learnroute.study.sweeps.solve_cell", counted)
+    chance = random.Random(5)
+    for cut in [0, 1, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(12))]:
+        log.write_bytes(whole[:cut] + chance.choice([b"", b"\0\0\0", b"deadbeef [1"]))
+        kept = whole[:cut].count(b"\n")
+        solved.clear()
+        done = sweep(SMALL, tmp_path / "a", resume=True, workers=1)
+        assert (done.found, done.solved, len(solved)) == (kept, SMALL.size - kept, SMALL.size - kept)
+        assert list(Store(tmp_path / "a").rows()) == straight
+
+
+def test_a_line_spoilt_in_the_middle_is_solved_again(tmp_path: Path) -> None:
+    straight = rows_of(SMALL, tmp_path / "a", workers=1)
+    log = tmp_path / "a" / LOG_FILE
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3].replace(b"1", b"2")
+    log.write_bytes(b"".join(lines))
+    assert sweep(SMALL, tmp_path / "a", resume=True, workers=1).solved == 1
+    assert list(Store(tmp_path / "a").rows()) == straight
+
+
+def test_stores_are_guarded(tmp_path: Path) -> None:
+    sweep(SMALL, tmp_path / "a", workers=1)
+    with pytest.raises(InputError, match="holds a sweep already; add --resume"):
+        sweep(SMALL, tmp_path / "a", workers=1)
+    other = Experiment(("uniform",), (3, 5), (80, 120), noise=(0.0, 0.5), replicates=2, draws=3)
+    with pytest.raises(InputError, match=r"holds another experiment, with families = \[\"uniform\", \"vectors\"\]"):
+        sweep(other, tmp_path / "a", resume=True, workers=1)
+    with (
+        opened(tmp_path / "a", SMALL, resume=True),
+        pytest.raises(InputError, match="another sweep is writing there"),
+    ):
+        sweep(SMALL, tmp_path / "a", resume=True, workers=1)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").touch()
+    with pytest.raises(InputError, match="holds other files"):
+        sweep(SMALL, tmp_path / "full", workers=1)
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+    file = folder.parent / "experiment.json"
+    file.write_text(json.dumps(LONG.to_dict()))
+    command = [sys.executable, "-m", "learnroute", "sweep", str(file), "-o", str(folder), "--json", *options]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )  # fmt: skip
+
+
+def wait_for_cells(process: subprocess.Popen[str], folder: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    log = folder / LOG_FILE
+    while time.monotonic() < deadline:
+        ended = process.poll() is not None
+        if log.exists() and log.read_bytes().count(b"\n") >= count:
+            return
+        if ended:
+            break
+        time.sleep(0.02)
+    raise AssertionError(f"no {count} cells: {process.communicate(timeout=10)}")
+
+
+def session_is_empty(session: int) -> bool:
+    """Whether no process of a session is left (zombies, which nobody has waited for yet, do not count)."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                state, _, _, its_session = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
+                if int(its_session) == session and state != "Z":
+                    return False
+    return True
+
+
+def test_kill_9_loses_nothing_and_repeats_nothing(tmp_path: Path, long_rows: list[Row]) -> None:
+    folder = tmp_path / "sweep"
+    chance = random.Random(os.getpid())  # other moments every time
+    done = 0
+    for more in (1, chance.randrange(1, 150), chance.randrange(1, 150)):
+        process = start(folder, "--workers", "2", "--resume")
+        wait_for_cells(process, folder, min(done + more, LONG.size))
+        time.sleep(chance.random() * 0.1)
+        process.kill()
+        process.communicate(timeout=30)
+        deadline = time.monotonic() + 20
+        while not session_is_empty(process.pid) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert session_is_empty(process.pid), "workers outlive the sweep"
+        before, done = done, Store(folder).done
+        assert done >= min(before + more, LONG.size)
+    with start(folder, "--workers", "2", "--resume") as last:
+        out, err = last.communicate(timeout=120)
+    assert last.returncode == 0, err
+    summary = json.loads(out)
+    assert (summary["found"], summary["solved"]) == (done, LONG.size - done)
+    assert list(Store(folder).rows()) == long_rows
+
+
+def test_ctrl_c_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -> None:
+    folder = tmp_path / "sweep"
+    process = start(folder, "--workers", "2")
+    wait_for_cells(process, folder, 20)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    stored = Store(folder).done
+    assert [line for line in err.splitlines() if line] == [
+        f"{stored} of {LONG.size} problems are stored; --resume goes on with the rest",
+        "learnroute: interrupted",
+    ]
+    assert session_is_empty(process.pid)
+    assert 20 <= stored < LONG.size
+    assert sweep(LONG, folder, resume=True, workers=2).solved == LONG.size - stored
+    assert list(Store(folder).rows()) == long_rows
+
+
+@contextlib.contextmanager
+def dask_processes(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A real Dask scheduler and worker processes: its address, and all of them."""
+    file = folder / "scheduler.json"
+    processes: list[subprocess.Popen[bytes]] = []
+    with contextlib.ExitStack() as stack:
+
+        def launch(*arguments: str) -> None:
+            command = [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(file)]
+            process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            processes.append(stack.enter_context(process))
+            stack.callback(process.terminate)
+
+        launch("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-jupyter")
+        for _ in range(workers):
+            launch("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
+        deadline = time.monotonic() + 30
+        while not file.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        yield json.loads(file.read_text())["address"], processes
+
+
+def test_rows_from_a_dask_cluster_are_the_same(tmp_path: Path, long_rows: list[Row]) -> None:
+    folder = tmp_path / "sweep"
+    with dask_processes(tmp_path, workers=2) as (address, _), start(folder, "--dask", address) as process:
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    summary = json.loads(out)
+    assert (summary["solved"], summary["workers"]) == (LONG.size, 2)
+    assert list(Store(folder).rows()) == long_rows
+
+
+def test_ctrl_c_on_dask_local_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -> None:
+    folder = tmp_path / "sweep"
+    process = start(folder, "--dask", "local", "--workers", "2")
+    wait_for_cells(process, folder, 20)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "--resume goes on with the rest" in err
+    assert sweep(LONG, folder, resume=True, workers=1).found >= 20
+    assert list(Store(folder).rows()) == long_rows
+
+
+def test_a_dask_cluster_that_goes_away_is_one_line_and_resumes(tmp_path: Path, long_rows: list[Row]) -> None:
+    folder = tmp_path / "sweep"
+    with dask_processes(tmp_path, workers=1) as (address, processes):
+        process = start(folder, "--dask", address)
+        wait_for_cells(process, folder, 5)
+        for one in processes:
+            one.kill()
+        out, err = process.communicate(timeout=90)
+    assert (process.returncode, out) == (2, "")
+    assert "what was solved is stored; --resume continues" in err
+    assert err.count("\n") == 1
+    assert sweep(LONG, folder, resume=True, workers=1).found >= 5
+    assert list(Store(folder).rows()) == long_rows
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--workers", "0"], "workers = 0: at least 1"),
+        (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "a cluster at tcp://127.0.0.1:9 has its own"),
+        (["--dask", "nowhere://x"], "no scheduler with workers answers there"),
+    ],
+)
+def test_engines_that_cannot_be(tmp_path: Path, options: list[str], message: str) -> None:
+    with start(tmp_path / "sweep", *options) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_without_joblib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    with pytest.raises(InputError, match=r"pip install 'learnroute\[study\]', or say --workers 1"):
+        sweep(SMALL, tmp_path / "a", workers=2)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'learnroute\[dask\]'"):
+        sweep(SMALL, tmp_path / "b", dask="local")
