@@ -50,6 +50,24 @@ def loss_of(problem: Any, order: Sequence[int]) -> dict[str, float]:
     )
 
 
+def errors_over_time(problem: Any, order: Sequence[int]) -> list[list[float]]:
+    """Lemma 2 after each visit, region by region: one sum over the visits so far."""
+    m, n, sigma = problem.learner.features, problem.learner.samples, problem.learner.noise
+    delta, size, r = delta_of(problem), len(order), 1 - n / m
+    rows = [[float(x) for x in problem.initial]]
+    for t in range(1, size + 1):
+        if m < n:
+            rows.append([float(delta[order[t - 1]][i]) + m * sigma**2 / (n - m - 1) for i in range(size)])
+            continue
+        noise = (1 - r**t) * m * sigma**2 / (m - n - 1)
+        rows.append([
+            sum((1 - r) * r ** (t - k) * float(delta[order[k - 1]][i]) for k in range(1, t + 1))
+            + r**t * float(problem.initial[i]) + noise
+            for i in range(size)
+        ])  # fmt: skip
+    return rows
+
+
 def least_loss(problem: Any) -> float:
     """The least total loss over all orders, the terms that depend on the order spread over arrays."""
     size, m, n = len(problem.travel), problem.learner.features, problem.learner.samples
