@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from learnroute import __version__
-from learnroute.cli import planning, problems
+from learnroute.cli import planning, problems, serving
 from learnroute.errors import InputError
 
 EXAMPLE = """\b
@@ -29,7 +29,7 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for module in (planning, problems):
+for module in (planning, problems, serving):
     for command in module.COMMANDS:
         commands.add_command(command)
 
