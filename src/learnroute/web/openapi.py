@@ -197,7 +197,7 @@ def _answers(loss: str) -> dict[str, Any]:
         "Health": _object(status=text, version=text, workers=count, busy=count, waiting=count, limits=limits),
         "Formats": _object(methods=_list(_object(name=text, summary=text)),
                            problem=_object(read=suffixes, write=suffixes), plan=_object(write=suffixes)),
-        "Examples": _object(examples=_list(_object(name=text, title=text))),
+        "Examples": _object(examples=_list(_object(name=text, title=text, geographic=flag))),
         "Refusal": {
             "type": "object", "required": ["type", "title", "status", "detail"],
             "properties": {"type": text, "title": text, "status": count, "detail": text, "field": text},
