@@ -89,6 +89,25 @@ def least_loss(problem: Any) -> float:
     return loss_of(problem, [int(i) for i in best])["total"]
 
 
+def corners(problem: Any) -> list[tuple[float, float]]:
+    """Travel and error of the routes that are best for some rate between the two: all orders, lower convex hull."""
+    points = set()
+    for order in itertools.permutations(range(len(problem.travel))):
+        parts = loss_of(problem, order)
+        points.add((round(parts["travel"], 12), round(parts["total"] - parts["travel"], 12)))
+    hull: list[tuple[float, float]] = []
+    for x, y in sorted(points):
+        if hull and y >= hull[-1][1]:
+            continue
+        while len(hull) > 1:
+            (ax, ay), (bx, by) = hull[-2:]
+            if (by - ay) * (x - bx) < (y - by) * (bx - ax) - 1e-12:
+                break
+            hull.pop()
+        hull.append((x, y))
+    return hull
+
+
 def shortest_path(travel: Any) -> float:
     size = len(travel)
     return min(sum(float(travel[o[t]][o[t + 1]]) for t in range(size - 1)) for o in itertools.permutations(range(size)))

@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from learnroute import __version__
 from learnroute.formats import PLAN_WRITERS, READERS, WRITERS
@@ -155,10 +156,13 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
         assert isinstance(error, Refusal)
         return Response(error.document(), error.status, dict(error.headers), PROBLEM_JSON)
 
-    async def http(_: Request, error: Exception) -> Response:
+    async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         refusal = Refusal(error.status_code, str(error.detail))
-        return Response(refusal.document(), error.status_code, dict(error.headers or {}), PROBLEM_JSON)
+        headers = dict(error.headers or {})
+        if error.status_code == 405:  # the router names the methods of the first route alone
+            headers["Allow"] = ", ".join(sorted(_methods(app, request.url.path)))
+        return Response(refusal.document(), error.status_code, headers, PROBLEM_JSON)
 
     async def unread(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -175,6 +179,12 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
     }  # fmt: skip
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
+
+
+def _methods(app: FastAPI, path: str) -> set[str]:
+    """Return the HTTP methods that an address answers to."""
+    found = (route for route in app.routes if isinstance(route, Route) and route.path_regex.match(path))
+    return {method for route in found for method in route.methods or ()}
 
 
 async def read_body(request: Request, most: int) -> bytes:

@@ -77,7 +77,7 @@ def _operations() -> dict[tuple[str, str], dict[str, Any]]:
             "requestBody": {"required": True, "content": _json(_ref(f"{task.capitalize()}Request"))},
             "responses": _responses({200: {"description": kind.summary, "content": content}}, TASK_REFUSALS),
         }
-    any_request = {"anyOf": [_ref(f"{task.capitalize()}Request") for task in TASKS]}
+    any_request = {"description": "As for POST /api/TASK; what is wrong with it is told by the job's result"}
     job = {"description": "The job", "content": _json(_ref("Job"))}
     submitted = {**job, "headers": {"Location": {"schema": {"type": "string"}, "description": "The job's address"}}}
     found["post", "/api/jobs"] = {

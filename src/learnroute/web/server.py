@@ -17,7 +17,7 @@ def serve(
     settings: Settings, port: int = 0, announce: Callable[[str], None] | None = None, seconds: float | None = None
 ) -> None:
     """Serve until interrupted, or for so many seconds; `announce` is told the address once it answers."""
-    with _bound(settings.host, port) as listener:
+    with contextlib.closing(bound(settings.host, port)) as listener:
         Server(settings, listener, announce, seconds).run(sockets=[listener])
 
 
@@ -53,7 +53,8 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def _bound(host: str, port: int) -> contextlib.closing[socket.socket]:
+def bound(host: str, port: int) -> socket.socket:
+    """Return a listening socket, or refuse."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -69,7 +70,7 @@ def _bound(host: str, port: int) -> contextlib.closing[socket.socket]:
         listener.close()
         cause = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"--host {host} --port {port}: cannot be listened on ({cause}); try another port") from None
-    return contextlib.closing(listener)
+    return listener
 
 
 def _url(host: str, listener: socket.socket) -> str:
