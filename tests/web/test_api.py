@@ -173,7 +173,21 @@ def test_a_thousand_malformed_bodies(service: Service) -> None:
     """Bytes changed, cut, doubled; members of wrong kinds: a problem document each, and the service lives on."""
     rng = random.Random(8)
     whole = json.dumps({"problem": example(), "route": example()["regions"]}).encode()
-    values = [None, True, -1, 1e308, 10**40, "", "x" * 300, [], [[]], {}, {"a": [1]}, "\ud800", float("1e-320")]
+    values: list[Any] = [
+        None,
+        True,
+        -1,
+        1e308,
+        10**40,
+        "",
+        "x" * 300,
+        [],
+        [[]],
+        {},
+        {"a": [1]},
+        "\ud800",
+        float("1e-320"),
+    ]
     statuses = set()
     for k in range(1000):
         if k % 2:

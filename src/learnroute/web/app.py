@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -61,7 +62,10 @@ def _add_task(app: FastAPI, task: str, jobs: Jobs, settings: Settings) -> None:
 
     async def run(request: Request) -> Response:
         body = await read_body(request, settings.limits.body)
-        return _answer(await jobs.run(task, body, _departure(request)))
+        started = time.perf_counter()
+        answer = _answer(await jobs.run(task, body, _departure(request)))
+        answer.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.2f}"
+        return answer
 
     app.post(f"/api/{task}", name=task, operation_id=task, response_model=None)(run)
 
