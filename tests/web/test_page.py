@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from learnroute import Learner, Problem, evaluate, plan, read_problem, write_problem
 from learnroute.study.families import random_problem
-from service import EXAMPLES, Service, example, long_task
+from service import EXAMPLES, Service, example, long_task, serving
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
@@ -25,7 +25,7 @@ FLAGS = [
 Open = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while playwright runs, no other event loop can in this thread
 def browser() -> Iterator[Browser]:
     if not os.path.exists(CHROMIUM):
         if os.environ.get("CI") == "true":
@@ -409,6 +409,40 @@ def test_light_and_dark(opened: Open) -> None:
     light.reload()
     settle(light)
     assert background(light) < 200  # remembered
+
+
+def test_a_curve_of_another_problem_is_not_shown(opened: Open) -> None:
+    page = opened()
+    page.click("#curve")
+    page.wait_for_selector("#tradeoff .point")
+    page.fill("#rate", "1.5")
+    settle(page)
+    assert page.is_visible("#tradeoff")
+    drag(page, "Airport", -60, 0)
+    assert not page.is_visible("#tradeoff")
+    assert "draw the curve again" in page.inner_text("#tradeoff-text")
+
+
+def test_the_page_takes_its_token_from_the_address(browser: Browser) -> None:
+    with serving(workers=1, token="let-me-in") as guarded:
+        page = browser.new_context().new_page()
+        page.goto(f"{guarded.url}/#token=let-me-in")
+        settle(page)
+        assert "token" not in page.url
+        page.reload()  # the tab remembers it
+        settle(page)
+        stranger = browser.new_context().new_page()
+        stranger.goto(guarded.url)
+        stranger.wait_for_selector('#status.wrong:has-text("token")')
+
+
+def test_many_regions(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    write_problem(random_problem("euclidean", 400, Learner(80, 100), 1), tmp_path / "many.json")
+    page.set_input_files("#file", tmp_path / "many.json")
+    page.wait_for_selector('#title:has-text("400 regions")')
+    page.wait_for_selector(".leg >> nth=398", state="attached", timeout=60_000)
+    page.wait_for_selector('#journey-text:has-text("up to 300 regions")', timeout=60_000)
 
 
 def test_names_are_text_and_never_markup(opened: Open, tmp_path: Path) -> None:

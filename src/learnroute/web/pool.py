@@ -141,12 +141,16 @@ class Pool:
                         self._warming.release()
                 continue
             started = time.monotonic()
-            self._busy += 1
+            self._count(1)
             try:
                 worker = self._run(number, worker, ticket)
             finally:
-                self._busy -= 1
+                self._count(-1)
             self._typical += 0.1 * (time.monotonic() - started - self._typical)
+
+    def _count(self, more: int) -> None:
+        with self._changed:
+            self._busy += more
 
     def _next(self, patience: float) -> Ticket | None:
         with self._changed:

@@ -11,6 +11,7 @@ import { drawTradeoff } from "./tradeoff.js";
 const FIRST = "city-survey";
 const PATIENCE = 300; // ms after which an outdated calculation is called off
 const MOST_CURVE = 20; // regions up to which the curve is drawn
+const MOST_JOURNEY = 300; // regions up to which errors over time are asked for
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
@@ -131,8 +132,9 @@ async function refresh() {
 async function calculate(signal) {
   const { features, samples, noise } = state.problem.learner;
   const inputs = ["features", "samples", "noise", "rate"].map($);
+  const wrong = inputs.filter((input) => input.value === "" || !input.checkValidity());
   if (!showRegime(state.problem.learner)) throw new Error("Nothing is planned in the forbidden middle: change m or n.");
-  if (inputs.some((input) => !input.checkValidity() || input.value === "")) throw new Error(`Check the fields: ${inputs.filter((input) => !input.checkValidity() || input.value === "").map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
+  if (wrong.length) throw new Error(`Check the fields: ${wrong.map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
   const asked = { problem: { ...state.problem, learner: { features, samples, noise } }, travel_rate: state.rate };
   const size = asked.problem.travel.length;
   const found = await planned({ ...asked, method: state.method }, signal, showProgress);
@@ -145,7 +147,7 @@ async function calculate(signal) {
   map.draw(state);
   if ($("status").classList.contains("wrong")) say("");
   const [journey, ...rivals] = await Promise.all([
-    post("journey", { ...asked, route: found.order }, signal),
+    size > MOST_JOURNEY ? null : post("journey", { ...asked, route: found.order }, signal),
     ...Object.keys(state.rivals).map((method) => post("plan", { ...asked, method }, signal)),
   ]);
   if (state.problem.travel.length !== size) return;
@@ -153,9 +155,11 @@ async function calculate(signal) {
   Object.values(state.rivals).forEach((rival, k) => { rival.plan = rivals[k]; });
   map.draw(state);
   showRivals(found, state.rivals);
-  showTime(state);
-  drawHeat(state, jump);
-  if (state.curve) drawCurve();
+  if (journey) {
+    showTime(state);
+    drawHeat(state, jump);
+  } else $("journey-text").textContent = `Errors over time are shown for up to ${MOST_JOURNEY} regions.`;
+  showCurve();
   document.body.dataset.plans = String(Number(document.body.dataset.plans ?? 0) + 1);
 }
 
@@ -166,13 +170,14 @@ function showProgress({ stage, progress, state: where }) {
 }
 
 async function computeCurve() {
-  const { problem, rate } = state;
+  const { problem } = state;
   if (problem.travel.length > MOST_CURVE) return complain(`The curve is drawn for up to ${MOST_CURVE} regions.`);
   calling = new AbortController();
   try {
     $("curve").disabled = true;
-    state.curve = await job("tradeoff", { problem }, calling.signal, showProgress);
-    drawCurve(rate);
+    const curve = await job("tradeoff", { problem }, calling.signal, showProgress);
+    state.curve = { ...curve, problem };
+    showCurve();
   } catch (error) {
     failed(error);
   } finally {
@@ -181,7 +186,14 @@ async function computeCurve() {
   }
 }
 
-function drawCurve() {
+/** Draw the curve, unless it is another problem's. */
+function showCurve() {
+  if (state.curve && state.curve.problem !== state.problem) {
+    state.curve = null;
+    $("tradeoff").setAttribute("hidden", "");
+    $("tradeoff-text").textContent = "The problem has changed: draw the curve again.";
+  }
+  if (!state.curve) return;
   drawTradeoff(state, (rate) => {
     $("rate").value = Number(rate.toPrecision(6));
     readControls();
@@ -227,7 +239,9 @@ function readControls() {
   for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
   state.rate = value("rate");
   state.method = $("method").value;
-  state.problem = { ...state.problem, learner: { features: value("features"), samples: value("samples"), noise: value("noise") } };
+  const learner = { features: value("features"), samples: value("samples"), noise: value("noise") };
+  const same = Object.entries(learner).every(([name, entry]) => (state.problem.learner[name] ?? 0) === entry);
+  if (!same) state.problem = { ...state.problem, learner };
   $("method-summary").textContent = methods.find(({ name }) => name === state.method)?.summary ?? "";
   changed();
 }
@@ -322,7 +336,7 @@ function listen() {
   $("theme").addEventListener("click", () => setTheme({ auto: "light", light: "dark", dark: "auto" }[$("theme").value]));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => { event.preventDefault(); openFiles(event.dataTransfer.files); });
-  window.addEventListener("resize", () => { if (state.journey) drawHeat(state, jump); if (state.curve) drawCurve(); });
+  window.addEventListener("resize", () => { if (state.journey) drawHeat(state, jump); showCurve(); });
 }
 
 async function start() {

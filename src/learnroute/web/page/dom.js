@@ -28,6 +28,9 @@ export function number(value, digits = 5) {
   return String(Number(value.toPrecision(digits)));
 }
 
+/** Largest entry of a matrix of any size. */
+export const largest = (matrix) => matrix.reduce((most, row) => row.reduce((a, b) => Math.max(a, b), most), -Infinity);
+
 const CIVIDIS = [[254, 232, 56], [188, 174, 108], [125, 124, 120], [68, 78, 108], [0, 34, 78]];
 
 /** Colour of a share between 0 (low, yellow) and 1 (high, dark blue). */

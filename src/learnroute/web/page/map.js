@@ -1,6 +1,6 @@
 // The map: a grid, the route with its arrows, and regions that can be dragged or moved by keys.
 
-import { inkOn, number, shade, svg, ticks } from "./dom.js";
+import { inkOn, largest, number, shade, svg, ticks } from "./dom.js";
 
 const MOST_NAMES = 40;
 const MOST_NUMBERS = 120;
@@ -110,7 +110,7 @@ export class RouteMap {
   /** Expected error of the model held now, as an area around each region. */
   drawHalos({ journey, time }) {
     if (!journey || journey.errors[0].length !== this.spots.length) return this.layers.halos.replaceChildren();
-    const most = Math.max(...journey.errors.slice(1).flat(), 1e-300);
+    const most = Math.max(largest(journey.errors.slice(1)), 1e-300);
     const now = journey.errors[Math.min(time, journey.errors.length - 1)];
     this.layers.halos.replaceChildren(...this.spots.map(([cx, cy], i) =>
       svg("circle", { class: "halo", cx, cy, r: 13 + 26 * Math.sqrt(Math.min(1, now[i] / most)) })));
@@ -150,6 +150,7 @@ export class RouteMap {
     const visit = new Map(order.map((region, k) => [region, k + 1]));
     const [least, most] = [Math.min(...scores), Math.max(...scores)];
     const radius = size > MOST_NUMBERS ? 4 : size > MOST_NAMES ? 7 : this.size[0] < NARROW ? 9 : 11;
+    const taken = [];
     this.groups.forEach((group, i) => {
       const share = most > least ? (scores[i] - least) / (most - least) : 0;
       const last = order.length > 0 && order[size - 1] === i;
@@ -168,33 +169,39 @@ export class RouteMap {
       label.style.fill = inkOn(share);
       label.style.fontSize = size <= MOST_NAMES ? "12px" : "8px";
       name.textContent = size <= MOST_NAMES ? problem.regions[i] : "";
-      this.placeName(name, i, order, k, radius);
+      this.placeName(name, i, order, k, radius, taken);
       const error = journey && journey.errors[0].length === size ? `, expected error now ${number(journey.errors[Math.min(time, journey.errors.length - 1)][i], 3)}` : "";
       const role = k ? `, visit ${k} of ${size}${last ? ", last" : ""}` : "";
       group.setAttribute("aria-label", `${problem.regions[i]}${role}, score ${number(scores[i], 3)}${error}`);
     });
   }
 
-  /** Write a name on the side of its region that the way through it leaves most free. */
-  placeName(name, i, order, k, radius) {
+  /** Write a name on the side of its region that is most free of legs, other regions and other names. */
+  placeName(name, i, order, k, radius, taken) {
+    const [x, y] = this.spots[i];
     const legs = [order[k - 2], order[k]].filter((j) => k && j !== undefined).map((j) => {
-      const [dx, dy] = [this.spots[j][0] - this.spots[i][0], this.spots[j][1] - this.spots[i][1]];
+      const [dx, dy] = [this.spots[j][0] - x, this.spots[j][1] - y];
       const length = Math.hypot(dx, dy) || 1;
       return [dx / length, dy / length];
     });
-    const sides = [[0, -1, "middle", -6], [0, 1, "middle", 14], [1, 0, "start", 4], [-1, 0, "end", 4]];
-    const [width] = this.size;
-    const room = name.textContent.length * 7 + radius + 8;
-    const cost = ([dx, dy]) => {
+    const [width, height] = this.size;
+    const long = name.textContent.length * (width < NARROW ? 6 : 6.6);
+    const sides = [[0, -1, "middle", -6], [0, 1, "middle", 14], [1, 0, "start", 4], [-1, 0, "end", 4]].map(([dx, dy, anchor, drop]) => {
+      const at = [dx * (radius + 7), dy * (radius + 2) + drop];
+      const left = x + at[0] - (anchor === "middle" ? long / 2 : anchor === "end" ? long : 0);
+      const box = [left, y + at[1] - 10, left + long, y + at[1] + 3];
       const crowded = Math.max(0, ...legs.map(([lx, ly]) => lx * dx + ly * dy));
-      const x = this.spots[i][0];
-      const outside = dx > 0 ? x + room > width : dx < 0 ? x < room : x < room / 2 || x + room / 2 > width;
-      return crowded + (dx ? 0.35 : 0) + (outside ? 2 : 0);
-    };
-    const [dx, dy, anchor, drop] = sides.reduce((a, b) => (cost(b) < cost(a) ? b : a));
-    name.setAttribute("x", dx * (radius + 7));
-    name.setAttribute("y", dy * (radius + 2) + drop);
-    name.setAttribute("text-anchor", anchor);
+      const outside = box[0] < 2 || box[2] > width - 2 || box[1] < 2 || box[3] > height - 2;
+      const names = taken.filter((other) => overlap(box, other)).length;
+      const dots = this.spots.filter(([ox, oy], j) => j !== i && overlap(box, [ox - radius, oy - radius, ox + radius, oy + radius])).length;
+      return { at, anchor, box, names, cost: crowded + (dx ? 0.35 : 0) + 2 * outside + 2 * dots + 4 * names };
+    });
+    const best = sides.reduce((one, other) => (other.cost < one.cost ? other : one));
+    name.setAttribute("x", best.at[0]);
+    name.setAttribute("y", best.at[1]);
+    name.setAttribute("text-anchor", best.anchor);
+    name.setAttribute("visibility", best.names && i !== this.state.selected ? "hidden" : "visible");
+    if (!best.names) taken.push(best.box);
   }
 
   newRegion(i) {
@@ -256,5 +263,7 @@ export class RouteMap {
     this.agent.setAttribute("cy", from[1] + part * (to[1] - from[1]) - aside);
   }
 }
+
+const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);

@@ -15,10 +15,14 @@ export function showRegime({ features: m, samples: n }) {
   const node = $("regime");
   const middle = Number.isFinite(m) && Number.isFinite(n) && Math.abs(m - n) <= 1;
   node.className = middle ? "wrong" : "";
+  if (!Number.isFinite(m) || !Number.isFinite(n)) {
+    node.textContent = "";
+    return true;
+  }
   for (const id of ["features", "samples"]) $(id).setAttribute("aria-invalid", String(middle));
   if (middle) {
     node.textContent = `m = ${m} and n = ${n}: the expected error does not exist for m between n − 1 and n + 1 (the samples just `
-      + `determine the model, and the mean error is infinite). Use m ≤ ${n - 2} or m ≥ ${n + 2}.`;
+      + `determine the model, and the mean error is infinite). Use ${n > 2 ? `m ≤ ${n - 2} or ` : ""}m ≥ ${n + 2}.`;
   } else if (m < n) {
     node.textContent = `Under regime (m ≤ n − 2): each region is learnt from scratch, so only the last region counts; r = 0.`;
   } else {

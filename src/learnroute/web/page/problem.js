@@ -1,5 +1,7 @@
 // Editing a problem. A problem is the JSON of the files; every function returns a new one.
 
+import { largest } from "./dom.js";
+
 const EARTH = 6371.0088; // km
 
 /** Distance on the map: straight, or along the globe. */
@@ -14,7 +16,7 @@ export function distance(a, b, geographic) {
 export function detours(problem, geographic) {
   const places = problem.coordinates;
   const gaps = places.map((a) => places.map((b) => distance(a, b, geographic)));
-  const tiny = 1e-9 * Math.max(...gaps.flat());
+  const tiny = 1e-9 * largest(gaps);
   const factors = problem.travel.map((row, i) => row.map((cost, j) => (gaps[i][j] > tiny ? cost / gaps[i][j] : null)));
   const known = factors.flat().filter((factor) => factor !== null && factor > 0).sort((a, b) => a - b);
   const typical = known.length ? known[known.length >> 1] : 1;
