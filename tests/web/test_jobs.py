@@ -101,9 +101,9 @@ def test_a_killed_worker_is_replaced_and_its_job_told(service: Service) -> None:
 
 
 def test_a_stuck_worker_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "GRACE", 0.5)
+    monkeypatch.setattr(pool, "GRACE", 1.0)
     monkeypatch.setattr(pool, "IDLE", 60.0)  # no warming up
-    with serving(workers=1, limits=Limits(seconds=1)) as service:
+    with serving(workers=1, limits=Limits(seconds=2)) as service:
         assert service.post("plan", problem=example()).status_code == 200
         os.kill(service.pool.processes[0], signal.SIGSTOP)
         answer = service.post("plan", problem=example())

@@ -13,13 +13,14 @@ from multiprocessing import connection
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import Result
-from learnroute.web.worker import WARM, Broken, Message, Order, Progressed, Stop, work
+from learnroute.web.worker import WARM, Broken, Message, Order, Progressed, Ready, Stop, work
 
 log = logging.getLogger("learnroute.web")
 
 LOOK = 0.1  # seconds between two looks at whether a task is still wanted
 OBEY = 1.0  # seconds for a worker to stop by itself before it is killed
 GRACE = 5.0  # seconds beyond the longest time limit after which a worker counts as stuck
+START = 60.0  # seconds for a worker to start
 IDLE = 1.0  # seconds without work before a worker warms up
 
 Outcome = Result | Refusal
@@ -51,6 +52,7 @@ class _Worker:
         self.process = context.Process(target=work, args=(theirs,), name="learnroute-worker", daemon=True)
         self.process.start()
         theirs.close()
+        self.ready = False
 
     def end(self) -> None:
         self.process.kill()
@@ -179,7 +181,8 @@ class Pool:
 
     def _follow(self, worker: _Worker, ticket: Ticket) -> Outcome | None:
         """Hand a ticket to a worker and wait for its outcome; None if the worker is lost."""
-        deadline = time.monotonic() + self._settings.limits.seconds + GRACE
+        allowed = self._settings.limits.seconds + GRACE
+        deadline = time.monotonic() + (allowed if worker.ready else START)
         told = float("inf")
         try:
             worker.line.send(Order(ticket.task, ticket.body, self._settings.limits))
@@ -188,7 +191,10 @@ class Pool:
                 ready = connection.wait([worker.line, worker.process.sentinel], LOOK)
                 if worker.line in ready:
                     message: Message = worker.line.recv()
-                    if isinstance(message, Progressed):
+                    if isinstance(message, Ready):
+                        worker.ready = True
+                        deadline = time.monotonic() + allowed
+                    elif isinstance(message, Progressed):
                         ticket.listener(message)
                     else:
                         return _outcome(message, ticket)

@@ -30,6 +30,11 @@ class Order:
 
 
 @dataclass(frozen=True)
+class Ready:
+    """The worker has started."""
+
+
+@dataclass(frozen=True)
 class Stop:
     """No longer wanted."""
 
@@ -49,7 +54,7 @@ class Broken:
     trace: str
 
 
-Message = Progressed | Result | Refusal | Stop | Broken
+Message = Ready | Progressed | Result | Refusal | Stop | Broken
 
 
 class Stopped(BaseException):
@@ -60,6 +65,10 @@ def work(line: Connection) -> None:
     """Take orders from a connection until it closes."""
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to leave
+    try:
+        line.send(Ready())
+    except OSError:
+        return
     while True:
         try:
             order = line.recv()
