@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import copy
 import json
 import os
+import random
 import stat
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 from learnroute import InputError, Problem, plan, read_problem, write_plan, write_problem
-from learnroute.formats import files
+from learnroute.formats import files, json_files
 from learnroute.formats.json_files import problem_to_dict
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, OVER, UNDER, small
@@ -241,3 +243,30 @@ def test_written_files_have_ordinary_permissions(tmp_path: Path) -> None:
     finally:
         os.umask(mask)
     assert stat.S_IMODE((tmp_path / "p.json").stat().st_mode) == 0o644
+
+
+def test_mutated_files_are_read_or_refused_but_never_crash() -> None:
+    """A thousand damaged copies of an example: each is a problem or one line that says what is wrong."""
+    rng = random.Random(1)
+    base = json.loads((ROOT / "examples" / "warehouse-robot.json").read_text())
+    junk: list[Any] = [None, True, -1, 1e308, 10**400, "x", "", [], {}, [[]], 0, 99, 100, "NaN", [1, 2], "\0", 1e101]
+    refusals = []
+    for _ in range(1000):
+        data: Any = copy.deepcopy(base)
+        node = data
+        while isinstance(node, dict | list) and node:
+            key = rng.choice(list(node)) if isinstance(node, dict) else rng.randrange(len(node))
+            if rng.random() < 0.4 or not isinstance(node[key], dict | list) or not node[key]:
+                node[key] = rng.choice(junk)
+                break
+            node = node[key]
+        text = json.dumps(data)
+        if rng.random() < 0.2:
+            cut = rng.randrange(len(text))
+            text = text[:cut] + rng.choice(["", '"', "[", "}", "\\u", ",", "-", "e9"]) + text[cut + 1 :]
+        try:
+            plan(Problem.from_dict(json_files.parse(text)), "nearest")
+        except InputError as refusal:
+            refusals.append(str(refusal))
+    assert 700 < len(refusals) < 1000
+    assert not any("\n" in line for line in refusals)

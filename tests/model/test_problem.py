@@ -60,6 +60,10 @@ SQUARE = [[0, 1], [1, 0]]
         ({"regions": ["A", "B", "C", "D\n"]}, "regions[3] = 'D\\n': names must be printable"),
         ({"regions": ["A", "B", "C", 4]}, "regions[3] = 4: names must be given as text"),
         ({"regions": ["A", "B"]}, "regions has 2 names: 4 needed"),
+        ({"regions": []}, "regions has 0 names: 4 needed"),
+        ({"travel": np.zeros((4, 4, 4))}, "travel[0, 0] = array"),
+        ({"travel": np.zeros((4, 4), dtype=bool)}, "an array of bool was given"),
+        ({"travel": np.float64(3)}, "travel = np.float64(3.0): a list of rows is needed"),
         ({"coordinates": [[0, 0, 0]] * 4}, "coordinates[0] has 3 entries: 2 needed"),
         ({"coordinates": [[0, 0], [1, 1]]}, "coordinates has 2 rows: 4 needed"),
         ({"start": [1.0]}, "start: the learner's first model is given without truth"),
@@ -117,6 +121,14 @@ def test_a_problem_is_immutable_and_shares_nothing_with_its_origin() -> None:
         problem.travel[0, 1] = 2
     with pytest.raises(dataclasses.FrozenInstanceError):
         problem.title = "x"  # type: ignore[misc]
+
+
+def test_tables_of_other_libraries_are_taken_as_arrays() -> None:
+    class Table:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return np.array(SQUARE, dtype=dtype)
+
+    assert Problem(Table(), UNDER, Table()).size == 2
 
 
 def test_names_default_and_rounding_asymmetry_is_evened_out() -> None:
