@@ -53,8 +53,6 @@ class Asked:
         """Return the problem asked about, travel counted at the rate asked for."""
         data = self.members.get("problem")
         if isinstance(data, dict):
-            if data.get("regions") == []:
-                raise Refusal(422, "regions has 0 names: leave it out, or name each region", "problem.regions")
             for field in ("travel", "dissimilarity", "vectors"):
                 size = len(data[field]) if isinstance(data.get(field), list) else 0
                 if size > self.limits.regions:
