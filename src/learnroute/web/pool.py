@@ -21,6 +21,7 @@ LOOK = 0.1  # seconds between two looks at whether a task is still wanted
 OBEY = 1.0  # seconds for a worker to stop by itself before it is killed
 GRACE = 5.0  # seconds beyond the longest time limit after which a worker counts as stuck
 START = 60.0  # seconds for a worker to start
+STAGGER = 0.5  # seconds between the starts of two workers, unless there is work for both
 IDLE = 1.0  # seconds without work before a worker warms up
 
 Outcome = Result | Refusal
@@ -110,7 +111,7 @@ class Pool:
                 detail = f"{len(self._waiting)} calculations are waiting already; try again later"
                 raise Refusal(429, detail, retry=min(60, max(1, round(pause))))
             self._waiting.append(ticket)
-            self._changed.notify()
+            self._changed.notify_all()
 
     def withdraw(self, ticket: Ticket) -> None:
         """Say that nobody wants the outcome any more: out of the queue, or the worker freed."""
@@ -123,6 +124,8 @@ class Pool:
 
     def _serve(self, number: int) -> None:
         """Feed one worker until the pool closes."""
+        with self._changed:  # the first worker starts at once, the others do not slow it down
+            self._changed.wait_for(lambda: number == 0 or self._closed or bool(self._waiting), STAGGER * number)
         worker = self._hire(number, None)
         warm = False
         while True:
