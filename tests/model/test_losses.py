@@ -92,6 +92,24 @@ def test_errors_over_time_end_at_the_expected_error(family: str, learner: Learne
         assert errors == pytest.approx(np.array(oracle.errors_over_time(problem, order)), rel=1e-9)
 
 
+@pytest.mark.parametrize(("m", "n"), [(14, 6), (4, 12)], ids=["over", "under"])
+def test_errors_over_time_are_what_learners_measure(m: int, n: int) -> None:
+    """Least-squares learners, trained for real: least norm of the change (over), from scratch (under)."""
+    rng = np.random.default_rng(11)
+    truth, first, sigma, runs = rng.normal(size=(3, m)), rng.normal(size=m), 0.7, 6000
+    learner = Learner(m, n, sigma)
+    problem = Problem(np.ones((3, 3)) - np.eye(3), learner, vectors=truth, initial=((truth - first) ** 2).sum(axis=1))
+    model = np.tile(first, (runs, 1))
+    for t, region in enumerate([2, 0, 1], 1):
+        features = rng.normal(size=(runs, n, m))
+        labels = features @ truth[region] + sigma * rng.normal(size=(runs, n))
+        missed = labels - np.einsum("rnm,rm->rn", features, model)
+        model += np.einsum("rmn,rn->rm", np.linalg.pinv(features), missed)
+        measured = ((model[:, None, :] - truth) ** 2).sum(axis=2)
+        slack = 4.5 * measured.std(axis=0) / np.sqrt(runs)
+        assert np.all(np.abs(measured.mean(axis=0) - error_over_time(problem, [2, 0, 1])[t]) < slack)
+
+
 def test_position_weights_add_up_to_what_is_learnt() -> None:
     for learner in LEARNERS.values():
         weights = position_weights(learner, 30)

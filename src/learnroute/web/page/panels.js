@@ -59,8 +59,10 @@ function row(part, name, value, total) {
   return el("tr", {},
     el("td", {}, el("span", { class: `swatch part-${part}` }), name),
     el("td", { "data-part": part }, number(value)),
-    el("td", {}, total > 0 ? `${number((100 * value) / total, 3)} %` : ""));
+    el("td", {}, total > 0 ? share(value / total) : ""));
 }
+
+const share = (part) => (part > 0 && part < 1e-4 ? "< 0.01 %" : `${number(100 * part, 3)} %`);
 
 function drawBar(plan) {
   const most = Math.max(plan.loss.total, plan.lower_bound ?? 0) || 1;
