@@ -24,6 +24,7 @@ reproduce: .venv/installed
 benchmark: .venv/installed
 	$(BIN)/python benchmarks/foundation.py
 	$(BIN)/python benchmarks/simulation.py
+	$(BIN)/python benchmarks/load.py
 
 clean:
 	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -50,6 +50,24 @@ def loss_of(problem: Any, order: Sequence[int]) -> dict[str, float]:
     )
 
 
+def errors_over_time(problem: Any, order: Sequence[int]) -> list[list[float]]:
+    """Lemma 2 after each visit, region by region: one sum over the visits so far."""
+    m, n, sigma = problem.learner.features, problem.learner.samples, problem.learner.noise
+    delta, size, r = delta_of(problem), len(order), 1 - n / m
+    rows = [[float(x) for x in problem.initial]]
+    for t in range(1, size + 1):
+        if m < n:
+            rows.append([float(delta[order[t - 1]][i]) + m * sigma**2 / (n - m - 1) for i in range(size)])
+            continue
+        noise = (1 - r**t) * m * sigma**2 / (m - n - 1)
+        rows.append([
+            sum((1 - r) * r ** (t - k) * float(delta[order[k - 1]][i]) for k in range(1, t + 1))
+            + r**t * float(problem.initial[i]) + noise
+            for i in range(size)
+        ])  # fmt: skip
+    return rows
+
+
 def least_loss(problem: Any) -> float:
     """The least total loss over all orders, the terms that depend on the order spread over arrays."""
     size, m, n = len(problem.travel), problem.learner.features, problem.learner.samples
@@ -69,6 +87,25 @@ def least_loss(problem: Any) -> float:
                 error += (1 - r) * r ** (size - 1 - i) * delta[orders[:, i], j]
     best = orders[int(np.argmin(way + error))]
     return loss_of(problem, [int(i) for i in best])["total"]
+
+
+def corners(problem: Any) -> list[tuple[float, float]]:
+    """Travel and error of the routes that are best for some rate between the two: all orders, lower convex hull."""
+    points = set()
+    for order in itertools.permutations(range(len(problem.travel))):
+        parts = loss_of(problem, order)
+        points.add((round(parts["travel"], 12), round(parts["total"] - parts["travel"], 12)))
+    hull: list[tuple[float, float]] = []
+    for x, y in sorted(points):
+        if hull and y >= hull[-1][1]:
+            continue
+        while len(hull) > 1:
+            (ax, ay), (bx, by) = hull[-2:]
+            if (by - ay) * (x - bx) < (y - by) * (bx - ax) - 1e-12:
+                break
+            hull.pop()
+        hull.append((x, y))
+    return hull
 
 
 def shortest_path(travel: Any) -> float:

@@ -12,7 +12,7 @@
 
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import read_problem, write_plan, write_problem
-from learnroute.model.losses import Loss, expected_loss, objective_of, true_loss
+from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Learner, Problem
@@ -38,6 +38,7 @@ __all__ = [
     "RefusedError",
     "check_metric",
     "compare",
+    "error_over_time",
     "evaluate",
     "expected_loss",
     "metric_closure",

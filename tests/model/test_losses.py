@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import InputError, Learner, Problem, expected_loss, objective_of, true_loss
+from learnroute import InputError, Learner, Problem, error_over_time, expected_loss, objective_of, true_loss
 from learnroute.model.losses import noise_error, position_weights
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, small
@@ -78,6 +78,36 @@ def test_bounds_that_are_the_true_distances_give_the_true_loss() -> None:
     assert true_loss(problem, range(6)).to_dict() == pytest.approx(
         expected_loss(problem, range(6)).to_dict(), rel=1e-12
     )
+
+
+@pytest.mark.parametrize("family", ALL_FAMILIES)
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_errors_over_time_end_at_the_expected_error(family: str, learner: Learner) -> None:
+    problem = random_problem(family, 7, learner, seed=3)
+    for order in ([0, 1, 2, 3, 4, 5, 6], [4, 2, 6, 0, 5, 1, 3]):
+        errors = error_over_time(problem, order)
+        assert errors.shape == (8, 7)
+        assert errors[-1].mean() == pytest.approx(expected_loss(problem, order).error, rel=1e-12)
+        assert errors[0].tolist() == problem.initial.tolist()
+        assert errors == pytest.approx(np.array(oracle.errors_over_time(problem, order)), rel=1e-9)
+
+
+@pytest.mark.parametrize(("m", "n"), [(14, 6), (4, 12)], ids=["over", "under"])
+def test_errors_over_time_are_what_learners_measure(m: int, n: int) -> None:
+    """Least-squares learners, trained for real: least norm of the change (over), from scratch (under)."""
+    rng = np.random.default_rng(11)
+    truth, first, sigma, runs = rng.normal(size=(3, m)), rng.normal(size=m), 0.7, 6000
+    learner = Learner(m, n, sigma)
+    problem = Problem(np.ones((3, 3)) - np.eye(3), learner, vectors=truth, initial=((truth - first) ** 2).sum(axis=1))
+    model = np.tile(first, (runs, 1))
+    for t, region in enumerate([2, 0, 1], 1):
+        features = rng.normal(size=(runs, n, m))
+        labels = features @ truth[region] + sigma * rng.normal(size=(runs, n))
+        missed = labels - np.einsum("rnm,rm->rn", features, model)
+        model += np.einsum("rmn,rn->rm", np.linalg.pinv(features), missed)
+        measured = ((model[:, None, :] - truth) ** 2).sum(axis=2)
+        slack = 4.5 * measured.std(axis=0) / np.sqrt(runs)
+        assert np.all(np.abs(measured.mean(axis=0) - error_over_time(problem, [2, 0, 1])[t]) < slack)
 
 
 def test_position_weights_add_up_to_what_is_learnt() -> None:

@@ -56,6 +56,26 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
     return _loss(problem.learner, problem.travel, scores, initial_sum, as_order(order, problem.size))
 
 
+def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
+    """Upper bound of the expected error on each region after each visit of a route.
+
+    Row t is the model held after t visits (row 0: the first model), column i is region i. Lemma 2 restarted after
+    every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
+    as after a route of t regions. The mean of the last row is the `error` of `expected_loss`.
+    """
+    stops = as_order(order, problem.size)
+    learner = problem.learner
+    kept = learner.retention
+    learnt = 1.0 if learner.regime == "under" else learner.samples / learner.features
+    errors = np.empty((len(stops) + 1, problem.size))
+    errors[0] = problem.initial
+    model = np.array(problem.initial)
+    for t, region in enumerate(stops, 1):
+        model = kept * model + learnt * problem.dissimilarities_to(int(region))
+        errors[t] = model + noise_error(learner, t)
+    return frozen(errors)
+
+
 def objective_of(problem: Problem) -> Objective:
     """Compile the regime away: the same minimisation, in the terms that solvers see."""
     size = problem.size

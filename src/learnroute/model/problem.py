@@ -165,6 +165,15 @@ class Problem:
         assert self.vectors is not None
         return distance_sums(self.vectors)
 
+    def dissimilarities_to(self, region: int) -> FloatArray:
+        """Return the dissimilarities between one region and each region: a row of Δ, without the matrix."""
+        if self.dissimilarity is not None:
+            row: FloatArray = self.dissimilarity[region]
+            return row
+        assert self.vectors is not None
+        apart = self.vectors - self.vectors[region]
+        return frozen(np.einsum("ij,ij->i", apart, apart))
+
     @cached_property
     def initial_sum(self) -> float:
         """The sum of the initial dissimilarities."""

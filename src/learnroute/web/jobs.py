@@ -1,0 +1,193 @@
+"""Long calculations: submitted, followed, cancelled, fetched. Everything here runs on the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+import time
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, Literal
+
+from learnroute.web.pool import Outcome, Pool, Started, Ticket
+from learnroute.web.refusals import Refusal
+from learnroute.web.settings import Settings
+from learnroute.web.tasks import Result
+from learnroute.web.worker import Progressed
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+MOST_HELD = 256 << 20  # bytes of results kept at once
+HEARTBEAT = 5.0  # seconds between signs of life to a follower; a follower who is gone is noticed then
+
+
+class Job:
+    """One calculation: where it is, and what came of it."""
+
+    def __init__(self, task: str) -> None:
+        self.id = secrets.token_urlsafe(12)
+        self.task = task
+        self.state: State = "queued"
+        self.stage = ""
+        self.share = 0.0
+        self.outcome: Outcome | None = None
+        self.ticket: Ticket | None = None
+        self.followers = 0
+        self.seen = time.monotonic()
+        self.changed = asyncio.Event()  # a new one after each change
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.outcome is not None
+
+    def hear(self, news: Started | Progressed | Outcome) -> None:
+        """Take in what the pool reports."""
+        if self.over:
+            return
+        if isinstance(news, Started):
+            self.state = "running"
+        elif isinstance(news, Progressed):
+            self.stage, self.share = news.stage, news.share
+        else:
+            self.outcome = news
+            self.seen = time.monotonic()
+            if isinstance(news, Result):
+                self.state, self.share = "done", 1.0
+            else:
+                self.state = "cancelled" if news.status == 409 else "failed"
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the job as the API shows it."""
+        wrong = self.outcome if isinstance(self.outcome, Refusal) else None
+        return {
+            "id": self.id,
+            "task": self.task,
+            "state": self.state,
+            "stage": self.stage,
+            "progress": self.share,
+            "error": wrong.detail if wrong else None,
+        }
+
+    def result(self) -> Result:
+        """Return what was calculated, or refuse with what came instead."""
+        if self.outcome is None:
+            raise Refusal(409, f"the job is {self.state}: there is no result yet", retry=1)
+        if isinstance(self.outcome, Refusal):
+            raise self.outcome
+        return self.outcome
+
+
+class Jobs:
+    """All jobs of the service."""
+
+    def __init__(self, pool: Pool, settings: Settings) -> None:
+        self._pool = pool
+        self._settings = settings
+        self._jobs: dict[str, Job] = {}
+        self._janitor: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Start looking after abandoned and forgotten jobs."""
+        self._janitor = asyncio.get_running_loop().create_task(self._look_after())
+
+    async def close(self) -> None:
+        """Stop looking after them."""
+        if self._janitor is not None:
+            self._janitor.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._janitor
+
+    def submit(self, task: str, body: bytes) -> Job:
+        """Queue a calculation."""
+        unfinished = sum(not job.over for job in self._jobs.values())
+        if unfinished >= self._settings.kept_jobs:
+            raise Refusal(429, f"{unfinished} jobs are unfinished already; try again later", retry=5)
+        job = Job(task)
+        job.ticket = self._ticket(job, body)
+        self._pool.submit(job.ticket)
+        self._jobs[job.id] = job
+        return job
+
+    async def run(self, task: str, body: bytes, leaves: Coroutine[Any, Any, None]) -> Result:
+        """Calculate while somebody waits for it; where `leaves` ends first, free the worker."""
+        leaving = asyncio.ensure_future(leaves)
+        job = Job(task)
+        ticket = self._ticket(job, body)
+        try:
+            self._pool.submit(ticket)
+            while not job.over and not leaving.done():
+                news = asyncio.ensure_future(job.changed.wait())
+                await asyncio.wait({news, leaving}, return_when=asyncio.FIRST_COMPLETED)
+                news.cancel()
+            return job.result()
+        finally:
+            leaving.cancel()
+            if not job.over:
+                self._pool.withdraw(ticket)
+
+    def named(self, name: str) -> Job:
+        """Return a job, or refuse."""
+        job = self._jobs.get(name)
+        if job is None:
+            raise Refusal(404, "there is no such job; results are kept for a while only", "id")
+        job.seen = time.monotonic()
+        return job
+
+    def cancel(self, job: Job) -> None:
+        """Free the job's worker, or its place in the queue."""
+        if not job.over and job.ticket is not None:
+            self._pool.withdraw(job.ticket)
+
+    async def follow(self, job: Job) -> AsyncIterator[bytes]:
+        """Yield server-sent events until the job is over: `progress` ones, then one `end`."""
+        job.followers += 1
+        try:
+            while True:
+                changed = job.changed
+                yield _event("end" if job.over else "progress", job)
+                if job.over and job.changed is changed:
+                    return
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), HEARTBEAT)
+        finally:
+            job.followers -= 1
+            job.seen = time.monotonic()
+
+    def _ticket(self, job: Job, body: bytes) -> Ticket:
+        loop = asyncio.get_running_loop()
+
+        def hear(news: Started | Progressed | Outcome) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to hear it
+                loop.call_soon_threadsafe(job.hear, news)
+
+        return Ticket(job.task, body, hear)
+
+    async def _look_after(self) -> None:
+        """Give up jobs that nobody asks about, and forget old results."""
+        while True:
+            await asyncio.sleep(min(1.0, self._settings.patience / 4 + 0.05))
+            now = time.monotonic()
+            for job in list(self._jobs.values()):
+                unseen = 0.0 if job.followers else now - job.seen
+                if not job.over and unseen > self._settings.patience:
+                    self.cancel(job)
+                elif job.over and unseen > self._settings.keep:
+                    del self._jobs[job.id]
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        """Keep the number and the size of results within bounds."""
+        finished = [job for job in self._jobs.values() if job.over]
+        held = sum(len(job.outcome.content) for job in finished if isinstance(job.outcome, Result))
+        for job in finished:
+            if len(self._jobs) <= self._settings.kept_jobs and held <= MOST_HELD:
+                return
+            held -= len(job.outcome.content) if isinstance(job.outcome, Result) else 0
+            del self._jobs[job.id]
+
+
+def _event(kind: str, job: Job) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps(job.to_dict())}\n\n".encode()

@@ -1,0 +1,56 @@
+// Small helpers: elements, numbers, colours.
+
+export const $ = (id) => document.getElementById(id);
+
+/** Make an HTML element. */
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** Make an SVG element. */
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+/** A number in at most `digits` significant digits, without exponents where they can be avoided. */
+export function number(value, digits = 5) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  if (value !== 0 && (Math.abs(value) >= 1e7 || Math.abs(value) < 1e-4)) return value.toExponential(Math.min(digits, 4) - 1);
+  return String(Number(value.toPrecision(digits)));
+}
+
+/** Largest entry of a matrix of any size. */
+export const largest = (matrix) => matrix.reduce((most, row) => row.reduce((a, b) => Math.max(a, b), most), -Infinity);
+
+const CIVIDIS = [[254, 232, 56], [188, 174, 108], [125, 124, 120], [68, 78, 108], [0, 34, 78]];
+
+/** Colour of a share between 0 (low, yellow) and 1 (high, dark blue). */
+export function shade(share) {
+  const at = Math.min(Math.max(Number.isFinite(share) ? share : 0, 0), 1) * (CIVIDIS.length - 1);
+  const k = Math.min(Math.floor(at), CIVIDIS.length - 2);
+  const mixed = CIVIDIS[k].map((from, c) => Math.round(from + (at - k) * (CIVIDIS[k + 1][c] - from)));
+  return `rgb(${mixed.join(",")})`;
+}
+
+/** Ink that can be read on that colour. */
+export const inkOn = (share) => (share > 0.45 ? "#fff" : "#111");
+
+/** Steps for about `count` grid lines over a range. */
+export function ticks(low, high, count) {
+  const raw = (high - low) / count;
+  if (!(raw > 0)) return [];
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
+  const found = [];
+  for (let k = Math.ceil(low / step); k * step <= high; k++) found.push(Number((k * step).toPrecision(10)));
+  return found;
+}

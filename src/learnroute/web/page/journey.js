@@ -1,0 +1,106 @@
+// The journey: which model holds after each visit, and which regions it has forgotten.
+
+import { $, inkOn, number, shade, svg } from "./dom.js";
+
+const NAMES = 120; // width of the names beside the heat map
+const MOST_CELLS = 60; // regions up to which the heat map is drawn
+
+/** Say what holds after `time` visits. */
+export function showTime({ problem, journey, time }) {
+  const size = journey.order.length;
+  $("time").max = size;
+  $("time").value = time;
+  $("time-label").textContent = `${time} of ${size}`;
+  const now = journey.errors[time];
+  const mean = number(now.reduce((a, b) => a + b, 0) / size, 4);
+  if (time === 0) {
+    $("journey-text").textContent = `Before the first visit: the first model, expected error ${mean} on average.`;
+    return;
+  }
+  const forgotten = journey.order.slice(0, time - 1)
+    .map((region, k) => ({ region, more: now[region] - journey.errors[k + 1][region] }))
+    .filter(({ region, more }) => more > 1e-9 * (1 + now[region]))
+    .sort((a, b) => b.more - a.more);
+  const shown = forgotten.slice(0, 4).map(({ region, more }) => `${problem.regions[region]} (+${number(more, 3)})`).join(", ");
+  const rest = forgotten.length > 4 ? ` and ${forgotten.length - 4} more` : "";
+  const lost = forgotten.length ? `Forgotten since their own visit: ${shown}${rest}.` : "Nothing forgotten so far.";
+  $("journey-text").textContent = `After visit ${time}, ${problem.regions[journey.order[time - 1]]}: expected error ${mean} on average. ${lost}`;
+}
+
+/** Expected error of each region (rows, in order of visit) after each visit (columns). */
+export function drawHeat({ problem, journey, time }, onTime) {
+  const size = journey.order.length;
+  const node = $("heat");
+  node.toggleAttribute("hidden", size > MOST_CELLS);
+  if (size > MOST_CELLS) {
+    $("heat-legend").textContent = `The table of errors is drawn for up to ${MOST_CELLS} regions.`;
+    return;
+  }
+  const room = Math.max(300, node.parentElement.clientWidth || 600) - NAMES - 8;
+  const wide = Math.max(14, Math.min(46, room / (size + 1)));
+  const high = size > 25 ? 14 : 20;
+  const values = journey.errors.flat();
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const parts = [];
+  journey.order.forEach((region, row) => {
+    const name = problem.regions[region];
+    parts.push(svg("text", { x: NAMES - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > 16 ? `${name.slice(0, 15)}…` : name));
+    journey.errors.forEach((errors, t) => {
+      const share = most > least ? (errors[region] - least) / (most - least) : 0;
+      const cell = { x: NAMES + t * wide, y: row * high, width: wide - 1, height: high - 1, class: "cell", fill: shade(share), "data-time": t };
+      parts.push(svg("rect", cell, svg("title", {}, `${name} after visit ${t}: ${number(errors[region], 4)}`)));
+      if (t === row + 1) parts.push(svg("circle", { cx: NAMES + (t + 0.5) * wide - 0.5, cy: row * high + high / 2, r: 3.2, fill: inkOn(share), "pointer-events": "none" }));
+    });
+  });
+  for (let t = 0; t <= size; t++) {
+    if (wide > 17 || t % 2 === 0) parts.push(svg("text", { x: NAMES + (t + 0.5) * wide, y: size * high + 14, "text-anchor": "middle" }, t));
+  }
+  parts.push(svg("rect", { class: "now", x: NAMES + time * wide - 1, y: -1, width: wide + 1, height: size * high + 1 }));
+  node.setAttribute("viewBox", `0 -2 ${NAMES + (size + 1) * wide + 4} ${size * high + 22}`);
+  node.style.width = `${NAMES + (size + 1) * wide + 4}px`;
+  node.style.height = `${size * high + 22}px`;
+  node.replaceChildren(...parts);
+  node.onclick = (event) => event.target.dataset?.time !== undefined && onTime(Number(event.target.dataset.time));
+  $("heat-legend").textContent = `Expected error of each region (rows) after each visit (columns), from ${number(least, 3)} (yellow) to ${number(most, 3)} (dark); a dot marks the region's own visit.`;
+}
+
+/** Plays the journey: calls step(time, part of the way) until the end. */
+export class Player {
+  constructor(step) {
+    this.step = step;
+    this.playing = false;
+  }
+
+  toggle(time, size) {
+    if (this.playing) return this.stop();
+    this.playing = true;
+    this.show();
+    let visit = time >= size ? 1 : time + 1;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const pace = Math.max(180, Math.min(900, 14000 / size));
+    let began = performance.now();
+    const frame = (clock) => {
+      if (!this.playing) return;
+      const part = Math.min(1, Math.max(0, (clock - began) / pace));
+      this.step(visit, still || visit === 1 ? 1 : Math.min(1, part * 1.35));
+      if (part >= 1) {
+        visit += 1;
+        began = clock;
+      }
+      if (visit > size) return this.stop();
+      this.frame = requestAnimationFrame(frame);
+    };
+    this.frame = requestAnimationFrame(frame);
+  }
+
+  stop() {
+    this.playing = false;
+    cancelAnimationFrame(this.frame);
+    this.show();
+  }
+
+  show() {
+    $("play").textContent = this.playing ? "❚❚ Pause" : "▶ Play";
+    $("play").setAttribute("aria-label", this.playing ? "Pause the journey" : "Play the journey");
+  }
+}

@@ -1,0 +1,269 @@
+// The map: a grid, the route with its arrows, and regions that can be dragged or moved by keys.
+
+import { inkOn, largest, number, shade, svg, ticks } from "./dom.js";
+
+const MOST_NAMES = 40;
+const MOST_NUMBERS = 120;
+const NARROW = 520; // px
+const STAR = Array.from({ length: 10 }, (_, k) => {
+  const [r, a] = [k % 2 ? 0.5 : 1.25, (k * Math.PI) / 5 - Math.PI / 2];
+  return `${(r * Math.cos(a)).toFixed(3)},${(r * Math.sin(a)).toFixed(3)}`;
+}).join(" ");
+
+export class RouteMap {
+  /** `on` has move(region, place), release(), choose(region), remove(region), add(place). */
+  constructor(node, on) {
+    this.node = node;
+    this.on = on;
+    this.groups = [];
+    this.layers = {};
+    for (const name of ["grid", "halos", "rivals", "route", "regions", "agent"]) {
+      this.layers[name] = node.appendChild(svg("g", { class: `layer-${name}` }));
+    }
+    this.agent = this.layers.agent.appendChild(svg("circle", { class: "agent", r: 7 }));
+    node.addEventListener("dblclick", (event) => {
+      if (!event.target.closest(".region")) this.on.add(this.placeAt(event));
+    });
+    new ResizeObserver(() => this.state && this.draw(this.state)).observe(node);
+  }
+
+  /** Show all regions, with room for their names. */
+  fit(problem, geographic) {
+    this.geographic = geographic;
+    const ys = problem.coordinates.map(([, y]) => y);
+    this.squeeze = geographic ? Math.max(0.05, Math.cos((((Math.min(...ys) + Math.max(...ys)) / 2) * Math.PI) / 180)) : 1;
+    const xs = problem.coordinates.map(([x]) => x * this.squeeze);
+    this.middle = [(Math.min(...xs) + Math.max(...xs)) / 2, (Math.min(...ys) + Math.max(...ys)) / 2];
+    this.reach = [(Math.max(...xs) - Math.min(...xs)) / 2, (Math.max(...ys) - Math.min(...ys)) / 2];
+    if (!(Math.max(...this.reach) > 0)) this.reach = [1, 1];
+  }
+
+  get size() {
+    return [this.node.clientWidth || 600, this.node.clientHeight || 400];
+  }
+
+  get scale() {
+    const [width, height] = this.size;
+    const [across, along] = width < NARROW ? [30, 34] : [62, 44]; // room for names
+    return Math.min((width / 2 - across) / (this.reach[0] || 1e-9), (height / 2 - along) / (this.reach[1] || 1e-9));
+  }
+
+  toScreen([x, y]) {
+    const [width, height] = this.size;
+    return [width / 2 + (x * this.squeeze - this.middle[0]) * this.scale, height / 2 - (y - this.middle[1]) * this.scale];
+  }
+
+  fromScreen([px, py]) {
+    const [width, height] = this.size;
+    const x = ((px - width / 2) / this.scale + this.middle[0]) / this.squeeze;
+    const y = this.middle[1] - (py - height / 2) / this.scale;
+    const rounded = [x, y].map((value) => Number(value.toPrecision(6)));
+    return this.geographic ? [clamp(rounded[0], -180, 180), clamp(rounded[1], -90, 90)] : rounded;
+  }
+
+  placeAt(event) {
+    const box = this.node.getBoundingClientRect();
+    const [width, height] = this.size;
+    return this.fromScreen([clamp(event.clientX - box.left, 8, width - 8), clamp(event.clientY - box.top, 8, height - 8)]);
+  }
+
+  middlePlace() {
+    const [width, height] = this.size;
+    return this.fromScreen([width / 2, height / 2]);
+  }
+
+  draw(state) {
+    this.state = state;
+    const [width, height] = this.size;
+    this.node.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.spots = state.problem.coordinates.map((place) => this.toScreen(place));
+    this.drawGrid(width, height);
+    this.drawHalos(state);
+    this.drawRivals(state);
+    this.drawRoute(state);
+    this.drawRegions(state);
+    this.drawAgent(state);
+  }
+
+  drawGrid(width, height) {
+    const [[left, bottom], [right, top]] = [this.fromScreen([0, height]), this.fromScreen([width, 0])];
+    const parts = [];
+    for (const x of ticks(left, right, Math.max(3, width / 130))) {
+      const [px] = this.toScreen([x, 0]);
+      parts.push(svg("line", { class: "gridline", x1: px, x2: px, y1: 0, y2: height }));
+      parts.push(svg("text", { class: "gridlabel", x: px + 3, y: height - 4 }, this.degrees(x, "E", "W")));
+    }
+    for (const y of ticks(bottom, top, Math.max(3, height / 110))) {
+      const [, py] = this.toScreen([0, y]);
+      parts.push(svg("line", { class: "gridline", x1: 0, x2: width, y1: py, y2: py }));
+      if (py < height - 20) parts.push(svg("text", { class: "gridlabel", x: 3, y: py - 3 }, this.degrees(y, "N", "S")));
+    }
+    this.layers.grid.replaceChildren(...parts);
+  }
+
+  degrees(value, positive, negative) {
+    if (this.state.madeUp) return "";
+    if (!this.geographic) return number(value, 6);
+    return `${number(Math.abs(value), 6)}°${value === 0 ? "" : value > 0 ? positive : negative}`;
+  }
+
+  /** Expected error of the model held now, as an area around each region. */
+  drawHalos({ journey, time }) {
+    if (!journey || journey.errors[0].length !== this.spots.length) return this.layers.halos.replaceChildren();
+    const most = Math.max(largest(journey.errors.slice(1)), 1e-300);
+    const now = journey.errors[Math.min(time, journey.errors.length - 1)];
+    this.layers.halos.replaceChildren(...this.spots.map(([cx, cy], i) =>
+      svg("circle", { class: "halo", cx, cy, r: 13 + 26 * Math.sqrt(Math.min(1, now[i] / most)) })));
+  }
+
+  drawRivals({ rivals, problem }) {
+    const lines = Object.entries(rivals)
+      .filter(([, rival]) => rival.shown && rival.plan && rival.plan.order.length === problem.travel.length)
+      .map(([name, rival]) => svg("polyline", {
+        class: `rival ${name}`, points: rival.plan.order.map((i) => this.spots[i].join(",")).join(" "),
+      }));
+    this.layers.rivals.replaceChildren(...lines);
+  }
+
+  drawRoute({ plan, problem, time }) {
+    const parts = [];
+    const order = plan && plan.order.length === problem.travel.length ? plan.order : [];
+    for (let k = 1; k < order.length; k++) {
+      const [[x1, y1], [x2, y2]] = [this.spots[order[k - 1]], this.spots[order[k]]];
+      const ahead = k >= time ? " ahead" : "";
+      parts.push(svg("line", { class: `leg${ahead}`, x1, y1, x2, y2 }));
+      const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+      if (Math.hypot(x2 - x1, y2 - y1) > 34) {
+        const at = `translate(${x1 + 0.55 * (x2 - x1)} ${y1 + 0.55 * (y2 - y1)}) rotate(${angle})`;
+        parts.push(svg("path", { class: `arrow${ahead}`, d: "M6 0 -5 -5 -5 5z", transform: at }));
+      }
+    }
+    this.layers.route.replaceChildren(...parts);
+  }
+
+  drawRegions(state) {
+    const { problem, plan, scores, selected, journey, time } = state;
+    const size = problem.travel.length;
+    while (this.groups.length > size) this.groups.pop().remove();
+    while (this.groups.length < size) this.groups.push(this.newRegion(this.groups.length));
+    const order = plan && plan.order.length === size ? plan.order : [];
+    const visit = new Map(order.map((region, k) => [region, k + 1]));
+    const [least, most] = [Math.min(...scores), Math.max(...scores)];
+    const radius = size > MOST_NUMBERS ? 4 : size > MOST_NAMES ? 7 : this.size[0] < NARROW ? 9 : 11;
+    const taken = [];
+    this.groups.forEach((group, i) => {
+      const share = most > least ? (scores[i] - least) / (most - least) : 0;
+      const last = order.length > 0 && order[size - 1] === i;
+      const k = visit.get(i);
+      group.setAttribute("transform", `translate(${this.spots[i].join(" ")})`);
+      group.setAttribute("class", `region${last ? " last" : ""}${i === selected ? " chosen" : ""}${i === this.dragged ? " dragged" : ""}`);
+      const [ring, dot, star, label, name] = group.children;
+      ring.setAttribute("r", radius + 5);
+      dot.setAttribute("r", radius);
+      dot.setAttribute("fill", shade(share));
+      dot.setAttribute("visibility", last ? "hidden" : "visible");
+      star.setAttribute("visibility", last ? "visible" : "hidden");
+      star.setAttribute("fill", shade(share));
+      star.setAttribute("transform", `scale(${radius * 1.35})`);
+      label.textContent = k && size <= MOST_NUMBERS ? k : "";
+      label.style.fill = inkOn(share);
+      label.style.fontSize = size <= MOST_NAMES ? "12px" : "8px";
+      name.textContent = size <= MOST_NAMES ? problem.regions[i] : "";
+      this.placeName(name, i, order, k, radius, taken);
+      const error = journey && journey.errors[0].length === size ? `, expected error now ${number(journey.errors[Math.min(time, journey.errors.length - 1)][i], 3)}` : "";
+      const role = k ? `, visit ${k} of ${size}${last ? ", last" : ""}` : "";
+      group.setAttribute("aria-label", `${problem.regions[i]}${role}, score ${number(scores[i], 3)}${error}`);
+    });
+  }
+
+  /** Write a name on the side of its region that is most free of legs, other regions and other names. */
+  placeName(name, i, order, k, radius, taken) {
+    const [x, y] = this.spots[i];
+    const legs = [order[k - 2], order[k]].filter((j) => k && j !== undefined).map((j) => {
+      const [dx, dy] = [this.spots[j][0] - x, this.spots[j][1] - y];
+      const length = Math.hypot(dx, dy) || 1;
+      return [dx / length, dy / length];
+    });
+    const [width, height] = this.size;
+    const long = name.textContent.length * (width < NARROW ? 6 : 6.6);
+    const sides = [[0, -1, "middle", -6], [0, 1, "middle", 14], [1, 0, "start", 4], [-1, 0, "end", 4]].map(([dx, dy, anchor, drop]) => {
+      const at = [dx * (radius + 7), dy * (radius + 2) + drop];
+      const left = x + at[0] - (anchor === "middle" ? long / 2 : anchor === "end" ? long : 0);
+      const box = [left, y + at[1] - 10, left + long, y + at[1] + 3];
+      const crowded = Math.max(0, ...legs.map(([lx, ly]) => lx * dx + ly * dy));
+      const outside = box[0] < 2 || box[2] > width - 2 || box[1] < 2 || box[3] > height - 2;
+      const names = taken.filter((other) => overlap(box, other)).length;
+      const dots = this.spots.filter(([ox, oy], j) => j !== i && overlap(box, [ox - radius, oy - radius, ox + radius, oy + radius])).length;
+      return { at, anchor, box, names, cost: crowded + (dx ? 0.35 : 0) + 2 * outside + 2 * dots + 4 * names };
+    });
+    const best = sides.reduce((one, other) => (other.cost < one.cost ? other : one));
+    name.setAttribute("x", best.at[0]);
+    name.setAttribute("y", best.at[1]);
+    name.setAttribute("text-anchor", best.anchor);
+    name.setAttribute("visibility", best.names && i !== this.state.selected ? "hidden" : "visible");
+    if (!best.names) taken.push(best.box);
+  }
+
+  newRegion(i) {
+    const group = svg("g", { class: "region", tabindex: 0, role: "button" },
+      svg("circle", { class: "ring" }), svg("circle", { class: "dot" }), svg("polygon", { class: "dot", points: STAR, "vector-effect": "non-scaling-stroke" }),
+      svg("text", { class: "number" }), svg("text", { class: "name" }));
+    group.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      this.dragged = i;
+      this.far = false;
+      group.setPointerCapture(event.pointerId);
+      this.on.choose(i);
+    });
+    group.addEventListener("pointermove", (event) => {
+      if (this.dragged !== i) return;
+      this.far = true;
+      this.on.move(i, this.placeAt(event));
+    });
+    const release = () => {
+      if (this.dragged !== i) return;
+      this.dragged = undefined;
+      this.on.release(this.far);
+    };
+    group.addEventListener("pointerup", release);
+    group.addEventListener("pointercancel", release);
+    group.addEventListener("focus", () => this.on.choose(i));
+    group.addEventListener("keydown", (event) => this.key(event, i));
+    return this.layers.regions.appendChild(group);
+  }
+
+  key(event, i) {
+    const step = event.shiftKey ? 40 : 8;
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (way) {
+      const [width, height] = this.size;
+      const [x, y] = this.spots[i];
+      this.on.move(i, this.fromScreen([clamp(x + step * way[0], 8, width - 8), clamp(y + step * way[1], 8, height - 8)]));
+      this.on.release(true);
+    } else if (event.key === "Delete" || event.key === "Backspace") this.on.remove(i);
+    else if (event.key === "Enter" || event.key === " ") this.on.choose(i);
+    else return;
+    event.preventDefault();
+  }
+
+  focusRegion(i) {
+    this.groups[Math.min(i, this.groups.length - 1)]?.focus();
+  }
+
+  /** Where the learner is: at the last region visited, or `part` of the way to it. */
+  drawAgent({ plan, problem, time, part = 1 }) {
+    const order = plan && plan.order.length === problem.travel.length ? plan.order : [];
+    const shown = time > 0 && order.length > 0 && (time < order.length || part < 1);
+    this.agent.setAttribute("visibility", shown ? "visible" : "hidden");
+    if (!shown) return;
+    const to = this.spots[order[time - 1]];
+    const from = this.spots[order[Math.max(0, time - 2)]];
+    const aside = part === 1 ? 12 : 0; // of the region, so that its number can be read
+    this.agent.setAttribute("cx", from[0] + part * (to[0] - from[0]) + aside);
+    this.agent.setAttribute("cy", from[1] + part * (to[1] - from[1]) - aside);
+  }
+}
+
+const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);

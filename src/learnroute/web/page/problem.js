@@ -1,0 +1,91 @@
+// Editing a problem. A problem is the JSON of the files; every function returns a new one.
+
+import { largest } from "./dom.js";
+
+const EARTH = 6371.0088; // km
+
+/** Distance on the map: straight, or along the globe. */
+export function distance(a, b, geographic) {
+  if (!geographic) return Math.hypot(a[0] - b[0], a[1] - b[1]);
+  const [x1, y1, x2, y2] = [...a, ...b].map((degrees) => (degrees * Math.PI) / 180);
+  const h = Math.sin((y2 - y1) / 2) ** 2 + Math.cos(y1) * Math.cos(y2) * Math.sin((x2 - x1) / 2) ** 2;
+  return 2 * EARTH * Math.asin(Math.min(1, Math.sqrt(h)));
+}
+
+/** Travel cost per distance on the map, pair by pair: the detour that each pair keeps when a region is moved. */
+export function detours(problem, geographic) {
+  const places = problem.coordinates;
+  const gaps = places.map((a) => places.map((b) => distance(a, b, geographic)));
+  const tiny = 1e-9 * largest(gaps);
+  const factors = problem.travel.map((row, i) => row.map((cost, j) => (gaps[i][j] > tiny ? cost / gaps[i][j] : null)));
+  const known = factors.flat().filter((factor) => factor !== null && factor > 0).sort((a, b) => a - b);
+  const typical = known.length ? known[known.length >> 1] : 1;
+  return { typical, factors: factors.map((row) => row.map((factor) => factor ?? typical)) };
+}
+
+/** Mean dissimilarity of each region to all regions (score / T). */
+export function scores(problem) {
+  const size = problem.travel.length;
+  if (problem.dissimilarity) return problem.dissimilarity.map((row) => row.reduce((a, b) => a + b, 0) / size);
+  return problem.vectors.map((v) => problem.vectors.reduce((sum, w) => sum + squared(v, w), 0) / size);
+}
+
+const squared = (v, w) => v.reduce((sum, x, k) => sum + (x - w[k]) ** 2, 0);
+
+/** Put a region elsewhere; its travel costs follow. */
+export function moved(problem, region, place, detour, geographic) {
+  const coordinates = problem.coordinates.map((old, i) => (i === region ? place : old));
+  const cost = (i, j) => detour.factors[i][j] * distance(coordinates[i], coordinates[j], geographic);
+  const travel = problem.travel.map((row, i) =>
+    row.map((old, j) => (i === j ? 0 : i === region || j === region ? cost(i, j) : old)));
+  return { ...problem, coordinates, travel };
+}
+
+/** Add a region: typical detours, and the model halfway between those of the two nearest regions. */
+export function added(problem, place, detour, geographic) {
+  const old = problem.travel.length;
+  const gaps = problem.coordinates.map((other) => distance(place, other, geographic));
+  const [a, b] = gaps.map((gap, i) => [gap, i]).sort((p, q) => p[0] - q[0]).map(([, i]) => i);
+  const costs = gaps.map((gap) => detour.typical * gap);
+  const made = {
+    ...problem,
+    regions: [...problem.regions, freeName(problem.regions)],
+    coordinates: [...problem.coordinates, place],
+    travel: [...problem.travel.map((row, i) => [...row, costs[i]]), [...costs, 0]],
+  };
+  const halfway = (list) => list[a].map((x, k) => (x + list[b][k]) / 2);
+  let apart;
+  if (problem.vectors) {
+    made.vectors = [...problem.vectors, halfway(problem.vectors)];
+    apart = squared(problem.vectors[a], problem.vectors[b]);
+  } else {
+    const delta = problem.dissimilarity;
+    apart = delta[a][b];
+    const row = delta.map((_, j) => Math.max(0, (delta[a][j] + delta[b][j]) / 2 - apart / 4));
+    made.dissimilarity = [...delta.map((line, i) => [...line, row[i]]), [...row, 0]];
+  }
+  if (problem.initial) {
+    made.initial = [...problem.initial, Math.max(0, (problem.initial[a] + problem.initial[b]) / 2 - apart / 4)];
+  }
+  if (problem.truth) made.truth = [...problem.truth, halfway(problem.truth)];
+  const factors = [...detour.factors.map((row) => [...row, detour.typical]), Array(old + 1).fill(detour.typical)];
+  return { problem: made, detour: { ...detour, factors }, between: [problem.regions[a], problem.regions[b]] };
+}
+
+/** Leave a region out. */
+export function removed(problem, region, detour) {
+  const list = (values) => values.filter((_, i) => i !== region);
+  const matrix = (rows) => list(rows).map(list);
+  const made = { ...problem, travel: matrix(problem.travel) };
+  if (problem.dissimilarity) made.dissimilarity = matrix(problem.dissimilarity);
+  for (const field of ["regions", "coordinates", "vectors", "initial", "truth"]) {
+    if (problem[field]) made[field] = list(problem[field]);
+  }
+  return { problem: made, detour: { ...detour, factors: matrix(detour.factors) } };
+}
+
+function freeName(names) {
+  let k = names.length + 1;
+  while (names.includes(`New ${k}`)) k++;
+  return `New ${k}`;
+}

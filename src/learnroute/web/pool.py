@@ -1,0 +1,231 @@
+"""Workers and the queue before them. Each worker has a thread here that feeds it, watches it and replaces it."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from multiprocessing import connection
+
+from learnroute.web.refusals import Refusal
+from learnroute.web.settings import Settings
+from learnroute.web.tasks import Result
+from learnroute.web.worker import WARM, Broken, Message, Order, Progressed, Ready, Stop, work
+
+log = logging.getLogger("learnroute.web")
+
+LOOK = 0.1  # seconds between two looks at whether a task is still wanted
+OBEY = 1.0  # seconds for a worker to stop by itself before it is killed
+GRACE = 5.0  # seconds beyond the longest time limit after which a worker counts as stuck
+START = 60.0  # seconds for a worker to start
+STAGGER = 0.5  # seconds between the starts of two workers, unless there is work for both
+IDLE = 1.0  # seconds without work before a worker warms up
+
+Outcome = Result | Refusal
+
+
+class Started:
+    """A worker has taken the task up."""
+
+
+Listener = Callable[["Started | Progressed | Outcome"], None]
+
+
+class Ticket:
+    """One task in the queue or at work. The listener is called from another thread."""
+
+    def __init__(self, task: str, body: bytes, listener: Listener) -> None:
+        self.task = task
+        self.body = body
+        self.listener = listener
+        self.unwanted = threading.Event()
+
+
+class _Worker:
+    """A process and the line to it."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.line, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs,), name="learnroute-worker", daemon=True)
+        self.process.start()
+        theirs.close()
+        self.ready = False
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join(5)
+        self.process.close()
+        self.line.close()
+
+
+class Pool:
+    """Submit tickets; each is answered by exactly one outcome, whatever happens to the workers."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._waiting: deque[Ticket] = deque()
+        self._changed = threading.Condition()
+        self._warming = threading.Lock()
+        self._closed = False
+        self._busy = 0
+        self._typical = 0.05  # seconds a task took lately
+        self._threads: list[threading.Thread] = []
+        self.processes: dict[int, int] = {}  # worker number -> process id, for the health report and tests
+
+    def start(self) -> None:
+        """Start the threads, which start the workers."""
+        for number in range(self._settings.workers):
+            thread = threading.Thread(target=self._serve, args=(number,), name=f"worker-{number}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def close(self) -> None:
+        """End all workers; what is waiting or at work is refused."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join(10)
+        for ticket in self._waiting:
+            ticket.listener(Refusal(503, "the service is shutting down"))
+
+    @property
+    def busy(self) -> int:
+        """Workers that are calculating."""
+        return self._busy
+
+    @property
+    def waiting(self) -> int:
+        """Tickets that no worker has taken up."""
+        return len(self._waiting)
+
+    def submit(self, ticket: Ticket) -> None:
+        """Queue a ticket, or refuse it with 429 where the queue is full."""
+        with self._changed:
+            if len(self._waiting) >= self._settings.queue:
+                pause = self._typical * len(self._waiting) / self._settings.workers
+                detail = f"{len(self._waiting)} calculations are waiting already; try again later"
+                raise Refusal(429, detail, retry=min(60, max(1, round(pause))))
+            self._waiting.append(ticket)
+            self._changed.notify_all()
+
+    def withdraw(self, ticket: Ticket) -> None:
+        """Say that nobody wants the outcome any more: out of the queue, or the worker freed."""
+        ticket.unwanted.set()
+        with self._changed:
+            if ticket not in self._waiting:
+                return
+            self._waiting.remove(ticket)
+        ticket.listener(_cancelled())
+
+    def _serve(self, number: int) -> None:
+        """Feed one worker until the pool closes."""
+        with self._changed:  # the first worker starts at once, the others do not slow it down
+            self._changed.wait_for(lambda: number == 0 or self._closed or bool(self._waiting), STAGGER * number)
+        worker = self._hire(number, None)
+        warm = False
+        while True:
+            ticket = self._next(IDLE)
+            if self._closed:
+                worker.end()
+                if ticket is not None:
+                    ticket.listener(Refusal(503, "the service is shutting down"))
+                return
+            if not worker.process.is_alive():
+                worker, warm = self._hire(number, worker), False
+            if ticket is None:
+                if not warm and self._warming.acquire(blocking=False):  # one at a time: the others stay free
+                    try:
+                        warm = True
+                        worker = self._run(number, worker, Ticket(WARM, b"", lambda _: None))
+                    finally:
+                        self._warming.release()
+                continue
+            started = time.monotonic()
+            self._count(1)
+            try:
+                worker = self._run(number, worker, ticket)
+            finally:
+                self._count(-1)
+            self._typical += 0.1 * (time.monotonic() - started - self._typical)
+
+    def _count(self, more: int) -> None:
+        with self._changed:
+            self._busy += more
+
+    def _next(self, patience: float) -> Ticket | None:
+        with self._changed:
+            if not self._waiting and not self._closed:
+                self._changed.wait(patience)
+            return self._waiting.popleft() if self._waiting else None
+
+    def _hire(self, number: int, old: _Worker | None) -> _Worker:
+        if old is not None:
+            old.end()
+        worker = _Worker()
+        self.processes[number] = worker.process.pid or 0
+        return worker
+
+    def _run(self, number: int, worker: _Worker, ticket: Ticket) -> _Worker:
+        """Have a worker carry out a ticket; return the worker, or its successor."""
+        outcome = self._follow(worker, ticket)
+        if outcome is None:
+            worker = self._hire(number, worker)
+            outcome = _cancelled() if ticket.unwanted.is_set() else Refusal(503, "the worker ended; try again", retry=1)
+        elif outcome is STUCK:
+            log.warning("a worker was stuck in task %s and has been replaced", ticket.task)
+            worker = self._hire(number, worker)
+        ticket.listener(outcome)
+        return worker
+
+    def _follow(self, worker: _Worker, ticket: Ticket) -> Outcome | None:
+        """Hand a ticket to a worker and wait for its outcome; None if the worker is lost."""
+        allowed = self._settings.limits.seconds + GRACE
+        deadline = time.monotonic() + (allowed if worker.ready else START)
+        told = float("inf")
+        try:
+            worker.line.send(Order(ticket.task, ticket.body, self._settings.limits))
+            ticket.listener(Started())
+            while True:
+                ready = connection.wait([worker.line, worker.process.sentinel], LOOK)
+                if worker.line in ready:
+                    message: Message = worker.line.recv()
+                    if isinstance(message, Ready):
+                        worker.ready = True
+                        deadline = time.monotonic() + allowed
+                    elif isinstance(message, Progressed):
+                        ticket.listener(message)
+                    else:
+                        return _outcome(message, ticket)
+                elif ready:
+                    return None
+                now = time.monotonic()
+                if (ticket.unwanted.is_set() or self._closed) and told == float("inf"):
+                    worker.line.send(Stop())
+                    told = now
+                if now - told > OBEY:
+                    return None
+                if now > deadline:
+                    return STUCK
+        except (EOFError, OSError):
+            return None
+
+
+STUCK = Refusal(503, "the calculation did not keep its time limit and was ended; ask for less", retry=1)
+
+
+def _cancelled() -> Refusal:
+    return Refusal(409, "cancelled")
+
+
+def _outcome(message: Result | Refusal | Stop | Broken, ticket: Ticket) -> Outcome:
+    if isinstance(message, Stop):
+        return _cancelled()
+    if isinstance(message, Broken):
+        log.error("task %s failed:\n%s", ticket.task, message.trace)
+        return Refusal(500, "an error of the service, not of the request; its log has the cause")
+    return message

@@ -1,0 +1,79 @@
+"""One process that listens: the application under uvicorn, on a socket that is bound before anything is said."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from learnroute.errors import InputError
+from learnroute.web.app import make_app
+from learnroute.web.settings import Settings
+
+
+def serve(
+    settings: Settings, port: int = 0, announce: Callable[[str], None] | None = None, seconds: float | None = None
+) -> None:
+    """Serve until interrupted, or for so many seconds; `announce` is told the address once it answers."""
+    with contextlib.closing(bound(settings.host, port)) as listener:
+        Server(settings, listener, announce, seconds).run(sockets=[listener])
+
+
+class Server(uvicorn.Server):
+    """uvicorn, which says when it is up and can leave by itself."""
+
+    def __init__(
+        self, settings: Settings, listener: socket.socket, announce: Callable[[str], None] | None = None,
+        seconds: float | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            uvicorn.Config(
+                make_app(settings), log_level="warning", access_log=False, server_header=False, lifespan="on",
+                timeout_graceful_shutdown=2, timeout_keep_alive=30, h11_max_incomplete_event_size=64 << 10,
+            )
+        )  # fmt: skip
+        self.url = _url(settings.host, listener)
+        self._announce = announce
+        self._seconds = seconds
+        self._ticks = 0
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        if self.started and self._announce is not None:
+            self._announce(self.url)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to leave now; uvicorn asks ten times a second."""
+        self._ticks += 1
+        if self._seconds is not None and self._ticks > 10 * self._seconds:
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a listening socket, or refuse."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"--host {host}: cannot be listened on ({error})") from None
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1024)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        cause = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"--host {host} --port {port}: cannot be listened on ({cause}); try another port") from None
+    return listener
+
+
+def _url(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
+    shown = host.strip("[]")
+    return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"

@@ -1,0 +1,303 @@
+from __future__ import annotations
+
+import json
+import random
+import socket
+import struct
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import numpy as np
+import pytest
+
+import oracle
+from learnroute import METHODS, InputError, Problem, compare, error_over_time, evaluate, plan
+from learnroute.formats import PLAN_WRITERS
+from learnroute.web.assets import examples, page_files
+from learnroute.web.settings import Limits, Settings
+from learnroute.web.tradeoff import tradeoff
+from service import ROOT, Service, example, serving
+
+PROBLEM_JSON = "application/problem+json"
+
+
+def refused(answer: httpx.Response, status: int, field: str | None = None) -> str:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == PROBLEM_JSON
+    document = answer.json()
+    assert document["status"] == status
+    assert "Traceback" not in answer.text
+    if field is not None:
+        assert document["field"] == field
+    return str(document["detail"])
+
+
+def without_time(data: Any) -> Any:
+    """Leave out how long things took."""
+    if isinstance(data, dict):
+        return {key: without_time(value) for key, value in data.items() if key != "seconds"}
+    return [without_time(item) for item in data] if isinstance(data, list) else data
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_plan_is_the_plan_of_the_library(service: Service, method: str) -> None:
+    data = service.post("plan", problem=example(), method=method, seed=5).json()
+    assert without_time(data) == without_time(plan(Problem.from_dict(example()), method, 5).to_dict())
+    jsonschema.validate(data, json.loads((ROOT / "src/learnroute/formats/plan.schema.json").read_text()))
+
+
+def test_evaluate_and_compare_are_those_of_the_library(service: Service) -> None:
+    problem = Problem.from_dict(example())
+    route = list(problem.regions)[::-1]
+    given = service.post("evaluate", problem=example(), route=route).json()
+    assert without_time(given) == without_time(evaluate(problem, route).to_dict())
+    assert service.post("evaluate", problem=example(), route=[7, 6, 5, 4, 3, 2, 1, 0]).json()["loss"] == given["loss"]
+    found = service.post("compare", problem=example(), methods=["exact", "random"], draws=9).json()
+    assert without_time(found) == without_time(compare(problem, ["exact", "random"], draws=9).to_dict())
+
+
+def test_the_journey_is_the_closed_form(service: Service) -> None:
+    for name in examples():
+        problem = Problem.from_dict(example(name))
+        data = service.post("journey", problem=example(name), route=list(problem.regions)).json()
+        assert data["errors"] == error_over_time(problem, range(problem.size)).tolist()
+        assert data["scores"] == problem.scores.tolist()
+
+
+def test_a_travel_rate_counts_travel_more(service: Service) -> None:
+    once = service.post("evaluate", problem=example(), route=example()["regions"]).json()
+    thrice = service.post("evaluate", problem=example(), route=example()["regions"], travel_rate=3).json()
+    assert thrice["loss"]["travel"] == pytest.approx(3 * once["loss"]["travel"], rel=1e-12)
+    assert thrice["loss"]["dissimilarity"] == once["loss"]["dissimilarity"]
+
+
+def test_the_tradeoff_has_the_corners_of_all_routes(service: Service) -> None:
+    data = example()
+    for field in ("travel", "dissimilarity"):
+        data[field] = [row[:6] for row in data[field][:6]]
+    data |= {"regions": data["regions"][:6], "initial": data["initial"][:6], "coordinates": data["coordinates"][:6]}
+    answer = service.post("tradeoff", problem=data, points=50).json()
+    assert answer["complete"]
+    found = [(point["travel"], point["error"]) for point in answer["points"]]
+    assert np.array(found) == pytest.approx(np.array(oracle.corners(Problem.from_dict(data))), rel=1e-9)
+    assert found == sorted(found)
+    with pytest.raises(InputError, match="points = 1000: at most 100"):
+        tradeoff(Problem.from_dict(data), 1000)
+
+
+@pytest.mark.parametrize("format_", PLAN_WRITERS)
+def test_files_are_those_of_the_library(service: Service, tmp_path: Path, format_: str) -> None:
+    answer = service.post("export", problem=example(), format=format_, method="algorithm1")
+    assert answer.status_code == 200
+    assert f'filename="plan{format_}"' in answer.headers["content-disposition"]
+    if format_ == ".json":
+        assert answer.json()["method"] == "algorithm1"
+    else:
+        assert len(answer.text.splitlines()) == 9
+
+
+def test_what_is_written_is_read(service: Service) -> None:
+    text = service.post("export", problem=example(), what="problem").text
+    answer = service.post("read", files=[{"name": "mine.json", "text": text}]).json()
+    assert answer["problem"]["regions"] == example()["regions"]
+    assert answer["places"] == example()["coordinates"]
+    tables = [
+        {"name": "travel.csv", "text": ",A,B,C\nA,0,1,2\nB,1,0,1\nC,2,1,0\n"},
+        {"name": "vectors.csv", "text": "region,v1\nA,0\nB,1\nC,3\n"},
+        {"name": "learner.csv", "text": "features,samples,noise\n80,100,0.5\n"},
+    ]
+    answer = service.post("read", files=tables).json()
+    assert answer["problem"]["vectors"] == [[0], [1], [3]]
+    assert answer["places_made_up"] is True
+    assert len(answer["places"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ([], "a list of 1 to 20 objects"),
+        ([{"name": "x.json", "text": "{"}], "x.json: line 1, column 2: not JSON"),
+        ([{"name": "x.json", "text": "{}"}], "x.json: travel: missing"),
+        ([{"name": "travel.csv", "text": ",A,B\nA,0,1\nB,1,0\n"}], "dissimilarity.csv: no such file"),
+        ([{"name": "x.xml", "text": ""}], "unknown format '.xml'; known are .json, .csv"),
+        ([{"name": "../x.json", "text": "{}"}], "a plain file name without folders"),
+        ([{"name": "/etc/hosts.json", "text": "{}"}], "a plain file name without folders"),
+        ([{"name": ".json", "text": "{}"}], "a plain file name without folders"),
+        ([{"name": "x.json", "text": "\ud800"}], "not UTF-8"),
+        ([{"name": "x.json", "text": 3}], "must be text"),
+    ],
+)
+def test_bad_files_are_refused_without_a_path_of_ours(service: Service, files: Any, message: str) -> None:
+    detail = refused(service.client.post("/api/read", content=json.dumps({"files": files}), headers=JSON), 422)
+    assert message in detail
+    assert "learnroute-" not in detail
+    assert "/tmp" not in detail
+
+
+JSON = {"content-type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"problem": None}, None),
+        ({"problem": {}}, "problem.travel"),
+        ({"problem": {**example(), "travel": [[0, -1], [1, 0]]}}, "problem.travel[0, 1]"),
+        ({"problem": {**example(), "learner": {"features": 100, "samples": 100}}}, "problem.learner.features"),
+        ({"problem": {**example(), "regions": []}}, "problem.regions"),
+        ({"problem": {**example(), "speed": 1}}, "problem.speed"),
+        ({"method": "magic"}, "method"),
+        ({"seed": -1}, "seed"),
+        ({"time_limit": 0}, "time_limit"),
+        ({"time_limit": 1e6}, "time_limit"),
+        ({"travel_rate": -1}, "travel_rate"),
+        ({"wings": 2}, "wings"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, Any], field: str | None) -> None:
+    refused(service.post("plan", **{"problem": example(), **change}), 422, field)
+
+
+def test_bodies_that_are_no_json_objects(service: Service) -> None:
+    for body in (b"", b"{", b"\xff\xfe", b"NaN", b'{"a": 1, "a": 2}', b"[" * 100_000):
+        refused(service.client.post("/api/plan", content=body, headers=JSON), 400, "body")
+    for body in (b"3", b"[]", b"null", b'"x"'):
+        refused(service.client.post("/api/plan", content=body, headers=JSON), 422, "body")
+    refused(service.client.post("/api/plan", content=b"{}", headers={"content-type": "text/plain"}), 415)
+
+
+def test_a_thousand_malformed_bodies(service: Service) -> None:
+    """Bytes changed, cut, doubled; members of wrong kinds: a problem document each, and the service lives on."""
+    rng = random.Random(8)
+    whole = json.dumps({"problem": example(), "route": example()["regions"]}).encode()
+    values: list[Any] = [
+        None,
+        True,
+        -1,
+        1e308,
+        10**40,
+        "",
+        "x" * 300,
+        [],
+        [[]],
+        {},
+        {"a": [1]},
+        "\ud800",
+        float("1e-320"),
+    ]
+    statuses = set()
+    for k in range(1000):
+        if k % 2:
+            body = bytearray(whole)
+            for _ in range(rng.randint(1, 8)):
+                at = rng.randrange(len(body))
+                rng.choice((
+                    lambda b, a: b.__setitem__(a, rng.randrange(256)),
+                    lambda b, a: b.__delitem__(slice(a, a + rng.randint(1, 40))),
+                    lambda b, a: b.__setitem__(slice(a, a), b[a : a + rng.randint(1, 40)]),
+                ))(body, at)  # fmt: skip
+            content = bytes(body)
+        else:
+            members: dict[str, Any] = {"problem": example(), "route": example()["regions"]}
+            target = members if rng.random() < 0.2 else members["problem"]
+            key = rng.choice(list(target))
+            if isinstance(target[key], list) and rng.random() < 0.6:
+                target[key][rng.randrange(len(target[key]))] = rng.choice(values)
+            else:
+                target[key] = rng.choice(values)
+            content = json.dumps(members).encode()
+        answer = service.client.post("/api/evaluate", content=content, headers=JSON)
+        statuses.add(answer.status_code)
+        if answer.status_code != 200:
+            assert refused(answer, answer.status_code)
+    assert statuses == {200, 400, 422}
+    assert service.client.get("/api/health").json()["status"] == "ok"
+
+
+def test_limits_are_answered_clearly() -> None:
+    with serving(workers=1, limits=Limits(body=20_000, regions=9, seconds=2)) as small:
+        assert "at most 9 regions" in refused(small.post("plan", problem=example("city-survey")), 422, "problem.travel")
+        assert "at most 2 seconds" in refused(small.post("plan", problem=example(), time_limit=3), 422, "time_limit")
+        assert "0.3333" in refused(small.post("compare", problem=example(), time_limit=1), 422, "time_limit")
+        detail = refused(small.client.post("/api/plan", content=b" " * 20_001, headers=JSON), 413, "body")
+        assert "20,000 bytes" in detail
+        chunks = (b" " * 1000 for _ in range(30))  # no length is announced
+        refused(small.client.post("/api/plan", content=chunks, headers=JSON), 413)
+        assert small.post("plan", problem=example()).status_code == 200
+        assert small.client.get("/api/health").json()["limits"]["regions"] == 9
+
+
+def test_unknown_addresses_and_methods(service: Service) -> None:
+    refused(service.client.get("/api/nothing"), 404)
+    refused(service.client.get("/../pyproject.toml"), 404)
+    refused(service.client.get("/%2e%2e/app.py"), 404)
+    refused(service.client.get("/api/examples/..%2f..%2fapp"), 404)
+    wrong = service.client.put("/api/plan")
+    refused(wrong, 405)
+    assert "POST" in wrong.headers["allow"]
+    refused(service.client.get("/api/jobs/none"), 404, "id")
+    refused(service.client.post("/api/jobs", json={}), 422, "task")
+    refused(service.client.post("/api/jobs?task=fly", json={}), 422, "task")
+
+
+def test_every_answer_carries_the_security_headers(service: Service) -> None:
+    for answer in (service.client.get("/"), service.client.get("/api/health"), service.client.get("/nothing")):
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in answer.headers
+        assert "server" not in answer.headers
+
+
+def test_other_names_and_other_origins_are_refused(service: Service) -> None:
+    refused(service.client.get("/api/health", headers={"host": "evil.example"}), 421, "Host")
+    refused(service.client.get("/", headers={"host": "evil.example:80"}), 421, "Host")
+    refused(service.client.get("/api/health", headers={"host": "["}), 421)
+    assert service.client.get("/api/health", headers={"host": "localhost:1"}).status_code == 200
+    refused(service.client.get("/api/health", headers={"sec-fetch-site": "cross-site"}), 403)
+    answer = service.client.options("/api/plan", headers={"origin": "http://evil.example"})
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_beyond_loopback_a_token_is_needed() -> None:
+    with pytest.raises(InputError, match="not a loopback address; give a token"):
+        Settings(host="0.0.0.0")
+    with serving(workers=1, token="a secret") as guarded:
+        assert guarded.client.get("/api/formats").status_code == 200
+        for headers in ({}, {"Authorization": "Bearer a secre"}, {"Authorization": "a secret"}):
+            bare = httpx.get(f"{guarded.url}/api/formats", headers=headers)
+            refused(bare, 401)
+            assert bare.headers["www-authenticate"] == "Bearer"
+        assert httpx.get(f"{guarded.url}/api/health").status_code == 200
+        assert httpx.get(guarded.url).status_code == 200  # the page itself says nothing
+
+
+def test_garbage_instead_of_http(service: Service) -> None:
+    host, port = service.url.removeprefix("http://").split(":")
+    for garbage in (b"\x00" * 100, b"GET / HTTP/9\r\n\r\n", b"POST /api/plan HTTP/1.1\r\nContent-Length: -5\r\n\r\n"):
+        with socket.create_connection((host, int(port)), timeout=5) as line:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            line.sendall(garbage)
+            line.settimeout(5)
+            assert b"Traceback" not in line.recv(4096)
+    assert service.client.get("/api/health").status_code == 200
+
+
+def test_the_page_is_served_whole_and_cached_by_content(service: Service) -> None:
+    for path, asset in page_files().items():
+        answer = service.client.get(path)
+        assert (answer.status_code, answer.content) == (200, asset.content)
+        assert answer.headers["content-type"] == asset.media
+        again = service.client.get(path, headers={"if-none-match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+    assert b"http" not in page_files()["/app.js"].content  # nothing from elsewhere
+
+
+def test_bundled_examples_are_the_examples() -> None:
+    assert {name: json.loads(text) for name, (_, text) in examples().items()} == {
+        path.stem: json.loads(path.read_text()) for path in (ROOT / "examples").glob("*.json")
+    }

@@ -1,0 +1,457 @@
+"""The page in a real browser: Debian's chromium, driven by playwright."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from learnroute import Learner, Problem, evaluate, plan, read_problem, write_problem
+from learnroute.study.families import random_problem
+from service import EXAMPLES, Service, example, long_task, serving
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")  # while playwright runs, no other event loop can in this thread
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("chromium is not installed: apt-get install chromium")
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, service: Service) -> Iterator[Open]:
+    """Open the page; whatever it says on its console or loads from elsewhere fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_page(**options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: check_origin(request.url))
+        page.goto(service.url)
+        settle(page)
+        return page
+
+    def check_origin(url: str) -> None:
+        if not url.startswith((service.url, "blob:", "data:")):
+            complaints.append(f"loaded from elsewhere: {url}")
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [c for c in complaints if "status of 422" not in c] == []  # the browser's own note of a refusal
+
+
+def settle(page: Page) -> None:
+    """Wait until nothing is being calculated."""
+    page.wait_for_timeout(60)
+    page.wait_for_selector('body[data-busy="false"][data-plans]', state="attached")
+
+
+def total(page: Page) -> float:
+    return float(page.inner_text("#total"))
+
+
+def route(page: Page) -> list[str]:
+    """Return the names of regions in the order of the numbers on the map."""
+    shown = page.eval_on_selector_all(
+        ".region",
+        "nodes => nodes.map(n => ['.number', '.name'].map(part => n.querySelector(part).textContent))",
+    )
+    return [name for _, name in sorted((int(visit), name) for visit, name in shown)]
+
+
+def region(page: Page, name: str) -> Any:
+    return page.locator(f'.region[aria-label^="{name},"]')
+
+
+def drag(page: Page, name: str, dx: float, dy: float) -> None:
+    box = region(page, name).locator(".ring").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for k in range(1, 5):
+        page.mouse.move(x + dx * k / 4, y + dy * k / 4)
+    page.mouse.up()
+    settle(page)
+
+
+def test_it_opens_on_an_example_with_its_route_drawn(opened: Open) -> None:
+    page = opened()
+    found = plan(read_problem(EXAMPLES / "city-survey.json"))
+    assert page.inner_text("#title") == "City survey vehicle · 12 regions"
+    assert route(page) == list(found.route)
+    assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
+    for part in ("travel", "dissimilarity", "noise"):
+        shown = float(page.inner_text(f'[data-part="{part}"]'))
+        assert shown == pytest.approx(getattr(found.loss, part), rel=1e-4)
+    assert "proved optimal" in page.inner_text('[data-fact="gap"]')
+    assert page.locator(".region.last").get_attribute("aria-label", timeout=1000).startswith(found.route[-1])  # type: ignore[union-attr]
+    assert page.locator(".leg").count() == 11
+    assert "Under regime" in page.inner_text("#regime")
+
+
+def test_dragging_a_region_changes_the_numbers(opened: Open) -> None:
+    page = opened()
+    before = total(page)
+    drag(page, "Airport", -120, -60)
+    assert total(page) < before
+    travel = page.inner_text('[data-part="travel"]')
+    drag(page, "Airport", 100, 120)
+    assert page.inner_text('[data-part="travel"]') != travel
+    assert page.input_value("#region-name") == "Airport"
+
+
+def test_dragging_there_and_back_changes_nothing(opened: Open) -> None:
+    page = opened()
+    before = total(page)
+    region(page, "Market").focus()
+    page.keyboard.press("Shift+ArrowUp")
+    settle(page)
+    assert total(page) != before
+    page.keyboard.press("Shift+ArrowDown")
+    settle(page)
+    assert total(page) == pytest.approx(before, rel=1e-4)
+
+
+def test_adding_and_removing_regions(opened: Open) -> None:
+    page = opened()
+    page.click("#add")
+    settle(page)
+    assert "13 regions" in page.inner_text("#title")
+    assert "New 13" in route(page)
+    assert "halfway between" in page.inner_text("#status")
+    page.fill("#region-name", "Mill")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert "Mill" in route(page)
+    page.click("#remove")
+    settle(page)
+    assert "Mill" not in route(page)
+    box = page.locator("#map").bounding_box()
+    assert box is not None
+    page.mouse.dblclick(box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.85)
+    settle(page)
+    assert len(route(page)) == 13
+    region(page, "New 13").focus()
+    page.keyboard.press("Delete")
+    settle(page)
+    assert len(route(page)) == 12
+    assert total(page) == pytest.approx(plan(read_problem(EXAMPLES / "city-survey.json")).loss.total, rel=1e-5)
+
+
+def test_two_regions_are_the_fewest(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    write_problem(random_problem("euclidean", 2, Learner(80, 100), 1), tmp_path / "two.json")
+    page.set_input_files("#file", tmp_path / "two.json")
+    settle(page)
+    region(page, "R1").focus()
+    page.keyboard.press("Delete")
+    assert "fewest" in page.inner_text("#status")
+    assert len(route(page)) == 2
+
+
+def test_switching_regime_and_the_forbidden_middle(opened: Open) -> None:
+    page = opened()
+    before = total(page)
+    page.fill("#features", "300")
+    settle(page)
+    assert "Over regime" in page.inner_text("#regime")
+    assert "r = 1 − n/m = 0.3333" in page.inner_text("#regime")
+    assert total(page) != before
+    assert float(page.inner_text('[data-part="initial"]')) > 0
+    page.fill("#features", "201")
+    settle(page)
+    assert "does not exist" in page.inner_text("#regime")
+    assert page.get_attribute("#features", "aria-invalid") == "true"
+    assert "wrong" in (page.get_attribute("#status", "class") or "")
+    page.fill("#features", "60")
+    settle(page)
+    assert page.get_attribute("#features", "aria-invalid") == "false"
+    assert total(page) == before
+    page.fill("#noise", "")
+    settle(page)
+    assert "Check the fields: σ" in page.inner_text("#status")
+    page.fill("#noise", "0")
+    settle(page)
+    assert page.inner_text('[data-part="noise"]') == "0"
+
+
+def test_method_rate_and_what_is_proved(opened: Open) -> None:
+    page = opened()
+    page.select_option("#method", "algorithm1")
+    settle(page)
+    assert "at most 1.5 times the least loss: Proposition 3" in page.inner_text('[data-fact="guarantee"]')
+    assert "at most" in page.inner_text('[data-fact="gap"]')
+    assert float(page.inner_text('[data-fact="lower bound"]')) < total(page)
+    assert page.locator("#bar .bound").count() == 1
+    page.select_option("#method", "auto")
+    settle(page)
+    before = total(page)
+    page.fill("#rate", "2")
+    settle(page)
+    assert total(page) > before
+
+
+def test_one_sided_routes_on_demand(opened: Open) -> None:
+    page = opened()
+    assert page.locator(".layer-rivals .rival").count() == 0
+    page.check("#show-baseline")
+    page.check("#show-travel")
+    assert page.locator(".layer-rivals .rival").count() == 2
+    rows = page.locator("#rivals tbody tr").all_inner_texts()
+    assert [row.split("\t")[0] for row in rows] == ["this route", "forgetting only", "travel only"]
+    this, baseline, travel = ([float(x) for x in row.split("\t")[1:]] for row in rows)
+    assert this[0] <= min(baseline[0], travel[0])
+    assert travel[1] <= this[1]
+    assert baseline[2] <= this[2]
+
+
+def test_stepping_through_the_journey(opened: Open) -> None:
+    page = opened()
+    assert "After visit 12" in page.inner_text("#journey-text")
+    page.click("#back")
+    assert "After visit 11" in page.inner_text("#journey-text")
+    page.locator("#time").focus()
+    for _ in range(11):
+        page.keyboard.press("ArrowLeft")
+    assert "Before the first visit" in page.inner_text("#journey-text")
+    page.keyboard.press("ArrowRight")
+    assert f"After visit 1, {route(page)[0]}" in page.inner_text("#journey-text")
+    assert "Nothing forgotten" in page.inner_text("#journey-text")
+    page.click("#forward")
+    assert "Forgotten since their own visit" in page.inner_text("#journey-text")
+    page.locator('#heat .cell[data-time="6"]').first.click()
+    assert page.inner_text("#time-label") == "6 of 12"
+    assert page.locator(".leg.ahead").count() == 6
+    assert page.get_attribute(".agent", "visibility") == "visible"
+
+
+def test_playing_the_journey(opened: Open) -> None:
+    page = opened()
+    page.click("#play")
+    page.wait_for_selector('#play:has-text("Pause")')
+    page.wait_for_selector('#time-label:has-text("3 of 12")')
+    page.click("#play")
+    assert "Play" in page.inner_text("#play")
+    stopped = page.inner_text("#time-label")
+    page.wait_for_timeout(1200)
+    assert page.inner_text("#time-label") == stopped
+
+
+def test_opening_files_of_each_format(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    page.set_input_files("#file", EXAMPLES / "warehouse-robot.json")
+    settle(page)
+    assert page.inner_text("#title") == "Warehouse robot · 8 regions"
+    problem = random_problem("closure", 7, Learner(120, 100, 0.2), 4)
+    write_problem(problem, tmp_path / "tables")
+    page.set_input_files("#file", sorted((tmp_path / "tables").iterdir()))
+    settle(page)
+    assert "7 regions" in page.inner_text("#title")
+    assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-5)
+    assert "made up from travel costs" in page.inner_text("#map-legend")
+
+
+def test_a_bad_file_is_refused_and_nothing_changes(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    before = total(page)
+    wrong = {**example(), "travel": [[0, -2], [1, 0]]}
+    for name, text, message in (
+        ("broken.json", "{", "broken.json: line 1, column 2: not JSON"),
+        ("negative.json", json.dumps(wrong), "travel[0, 1] = -2.0: travel costs must be >= 0"),
+        ("travel.csv", "a,b\n", "travel.csv"),
+    ):
+        (tmp_path / name).write_text(text)
+        page.set_input_files("#file", tmp_path / name)
+        page.wait_for_selector(f'#status.wrong:has-text("{message}")')
+    assert total(page) == before
+    assert page.inner_text("#title").startswith("City survey")
+
+
+def test_downloads_are_what_is_shown(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    drag(page, "Airport", -80, 0)
+
+    def saved(choice: str) -> Path:
+        page.select_option("#save-what", choice)
+        with page.expect_download() as waiting:
+            page.click("#save")
+        path = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(path)
+        return path
+
+    found = json.loads(saved("plan .json").read_text())
+    assert found["route"] == route(page)
+    assert found["loss"]["total"] == pytest.approx(total(page), rel=1e-5)
+    with saved("plan .csv").open() as file:
+        assert [row["region"] for row in csv.DictReader(file)] == route(page)
+    problem = read_problem(saved("problem .json"))
+    assert evaluate(problem, found["route"]).loss.total == pytest.approx(found["loss"]["total"], rel=1e-12)
+    page.set_input_files("#file", tmp_path / "problem.json")
+    settle(page)
+    assert route(page) == found["route"]
+
+
+def test_everything_can_be_reached_by_keyboard(opened: Open) -> None:
+    page = opened()
+    reached = set()
+    for _ in range(50):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate(
+                "() => document.activeElement.id || document.activeElement.getAttribute('class')?.split(' ')[0]"
+            )
+        )
+    wanted = {
+        "example",
+        "file",
+        "save-what",
+        "save",
+        "theme",
+        "add",
+        "fit",
+        "projection",
+        "show-baseline",
+        "show-travel",
+    }
+    wanted |= {"region", "features", "samples", "noise", "rate", "method", "back", "play", "forward", "time"}
+    wanted |= {"show-travel", "curve"}
+    assert wanted <= reached
+    region(page, "Harbour").focus()
+    before = total(page)
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert total(page) != before
+    assert page.evaluate("() => document.activeElement.getAttribute('aria-label')").startswith("Harbour")
+
+
+def test_the_tradeoff_curve_and_taking_a_rate(opened: Open) -> None:
+    page = opened()
+    page.select_option("#example", "north-sea")
+    settle(page)
+    page.click("#curve")
+    page.wait_for_selector("#tradeoff .point")
+    points = page.locator("#tradeoff .point")
+    assert points.count() >= 3
+    assert page.locator("#tradeoff .point.current").count() == 1
+    points.first.focus()
+    page.keyboard.press("Enter")
+    settle(page)
+    assert float(page.input_value("#rate")) > 1
+
+
+def test_longitude_and_latitude_have_a_graticule(opened: Open) -> None:
+    page = opened()
+    page.select_option("#example", "north-sea")
+    settle(page)
+    assert page.input_value("#projection") == "geographic"
+    labels = page.locator(".gridlabel").all_text_contents()
+    assert {"60°N", "55°N", "5°E"} <= set(labels)
+    page.select_option("#projection", "plain")
+    assert "60" in page.locator(".gridlabel").all_text_contents()
+
+
+def test_a_long_plan_shows_progress_and_can_be_cancelled(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    write_problem(Problem.from_dict(long_task()["problem"]), tmp_path / "long.json")
+    page.set_input_files("#file", tmp_path / "long.json")
+    page.wait_for_selector("#working:not([hidden])")
+    page.click("#cancel")
+    page.wait_for_selector('#status:has-text("Cancelled")')
+    settle(page)
+    page.select_option("#method", "nearest")
+    settle(page)
+    assert len(route(page)) == 20
+
+
+def test_on_a_phone_nothing_sticks_out(opened: Open) -> None:
+    page = opened(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert page.locator("#map").bounding_box()["height"] >= 300  # type: ignore[index]
+    sizes = page.eval_on_selector_all("button, select", "nodes => nodes.map(n => n.getBoundingClientRect().height)")
+    assert min(size for size in sizes if size) >= 40
+
+
+def test_light_and_dark(opened: Open) -> None:
+    def background(page: Page) -> int:
+        colour = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        return sum(int(x) for x in colour[4:-1].split(","))
+
+    light, dark = opened(color_scheme="light"), opened(color_scheme="dark")
+    assert background(light) > 600 > 200 > background(dark)
+    light.click("#theme")
+    light.click("#theme")
+    assert background(light) < 200
+    light.reload()
+    settle(light)
+    assert background(light) < 200  # remembered
+
+
+def test_a_curve_of_another_problem_is_not_shown(opened: Open) -> None:
+    page = opened()
+    page.click("#curve")
+    page.wait_for_selector("#tradeoff .point")
+    page.fill("#rate", "1.5")
+    settle(page)
+    assert page.is_visible("#tradeoff")
+    drag(page, "Airport", -60, 0)
+    assert not page.is_visible("#tradeoff")
+    assert "draw the curve again" in page.inner_text("#tradeoff-text")
+
+
+def test_the_page_takes_its_token_from_the_address(browser: Browser) -> None:
+    with serving(workers=1, token="let-me-in") as guarded:
+        page = browser.new_context().new_page()
+        page.goto(f"{guarded.url}/#token=let-me-in")
+        settle(page)
+        assert "token" not in page.url
+        page.reload()  # the tab remembers it
+        settle(page)
+        stranger = browser.new_context().new_page()
+        stranger.goto(guarded.url)
+        stranger.wait_for_selector('#status.wrong:has-text("token")')
+
+
+def test_many_regions(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    write_problem(random_problem("euclidean", 400, Learner(80, 100), 1), tmp_path / "many.json")
+    page.set_input_files("#file", tmp_path / "many.json")
+    page.wait_for_selector('#title:has-text("400 regions")')
+    page.wait_for_selector(".leg >> nth=398", state="attached", timeout=60_000)
+    page.wait_for_selector('#journey-text:has-text("up to 300 regions")', timeout=60_000)
+
+
+def test_names_are_text_and_never_markup(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    data = {**example(), "title": "<img src=x onerror=alert(1)>"}
+    data["regions"] = ["<b>bold</b>", *data["regions"][1:]]
+    (tmp_path / "names.json").write_text(json.dumps(data))
+    page.set_input_files("#file", tmp_path / "names.json")
+    settle(page)
+    assert page.inner_text("#title").startswith("<img src=x")
+    assert page.locator("#title img, .region b").count() == 0
+    assert "<b>bold</b>" in route(page)
