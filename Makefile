@@ -6,7 +6,7 @@ EXAMPLE := examples/city-survey.json
 
 .PHONY: demo test reproduce benchmark clean
 
-demo: .venv/installed
+demo: .venv/for-demo
 	@mkdir -p demo
 	$(BIN)/learnroute plan $(EXAMPLE) --plot demo/route.png -o demo/plan.json
 	@echo "The picture is demo/route.png, the plan demo/plan.json."
@@ -29,9 +29,12 @@ benchmark: .venv/installed
 clean:
 	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.venv/installed: pyproject.toml
+# the demo needs little, the tests and studies everything
+.venv/for-demo: EXTRAS := plot
+.venv/installed: EXTRAS := dev
+.venv/for-demo .venv/installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "make: Python >= 3.11 with venv is needed; say PYTHON=/path/to/python" >&2; exit 2; }
-	$(PYTHON) -m venv .venv
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
