@@ -107,13 +107,19 @@ def experiment(
     routes = {method: list(plan(problem, method, seed=0).route) for method in METHODS}
     random_orders = [[names[i] for i in rng.permutation(len(names))] for _ in range(orders)]
 
+    def of_random_orders(first_seed: int) -> Any:
+        """Return errors[seed, order] of all random orders."""
+        errors = np.empty((seeds, orders))
+        for k in range(seeds):
+            batch = draw(data, samples, first_seed + k)
+            errors[k] = [final_error(order, batch, RouteRegressor()) for order in random_orders]
+            if k % 5 == 4:
+                tell(f"{regime}: {k + 1} of {seeds} seeds of {orders} random orders")
+        return errors
+
     # best, median and worst are picked on one set of seeds and measured on another, as everything else is
-    picking = np.zeros(orders)
-    for seed in range(seeds):
-        batch = draw(data, samples, 10_000 + seed)
-        picking += [final_error(order, batch, RouteRegressor()) / seeds for order in random_orders]
-        if seed % 5 == 4:
-            tell(f"{regime}: {seed + 1} of {seeds} seeds of {orders} random orders")
+    picking = of_random_orders(10_000).mean(axis=0)
+    measured = of_random_orders(0)
     place = np.argsort(picking)
     routes |= {f"{label} of {orders}": random_orders[place[k]] for label, k in
                (("best", 0), ("median", orders // 2), ("worst", -1))}  # fmt: skip
@@ -137,11 +143,9 @@ def experiment(
             "predicted_error": expected_loss(problem, order).error + float(np.mean(found.noise**2)),
         })  # fmt: skip
         tell(f"{regime}: followed {label}")
-    pairs = zip(random_orders, itertools.cycle(batches), strict=False)
-    everything = [final_error(order, batch, RouteRegressor()) for order, batch in pairs]
     exact = routes["exact"]
     references = {
-        "random orders": summary(everything),
+        "random orders": summary(measured.mean(axis=1)),
         "proximal learner, exact route": summary([final_error(exact, b, ProximalRegressor(STRENGTH)) for b in batches]),
         "ridge in the last region alone": summary([error_everywhere(ridge([exact[-1]], b), b) for b in batches]),
         "ridge on all regions at once": summary([error_everywhere(ridge(names, b), b) for b in batches]),
@@ -155,8 +159,8 @@ def experiment(
         "regions": names,
         "rows": rows,
         "references": references,
-        "random_orders": sorted(picking.tolist()),
-        "checks": checks(found, problem, distances, list(raw), random_orders, picking),
+        "random_orders": sorted(measured.mean(axis=0).tolist()),
+        "checks": checks(found, problem, distances, list(raw), random_orders, measured.mean(axis=0)),
         "caveats": list(found.caveats),
     }
 
