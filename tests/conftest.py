@@ -1,11 +1,37 @@
 from __future__ import annotations
 
+import fcntl
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+Shared = Callable[[str, Callable[[Path], None]], Path]
+
 settings.register_profile("repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """Make a folder once for all processes of a parallel test run: `shared_folder(name, fill)`."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def folder_of(name: str, fill: Callable[[Path], None]) -> Path:
+        folder = root / name
+        with (root / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                part = root / f"{name}.part"
+                part.mkdir(exist_ok=True)
+                fill(part)
+                part.rename(folder)
+        return folder
+
+    return folder_of
