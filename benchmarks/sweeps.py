@@ -20,6 +20,7 @@ from typing import Any
 CELLS = 10_000
 CODE = """
 import json, resource, sys
+from joblib.externals.loky import get_reusable_executor
 from learnroute.study.experiment import read_experiment
 from learnroute.study.rows import write_rows
 from learnroute.study.store import Store
@@ -27,7 +28,11 @@ from learnroute.study.sweeps import sweep
 file, folder, workers = sys.argv[1:]
 done = sweep(read_experiment(file), folder, workers=int(workers))
 write_rows(Store(folder).rows(), folder + "/rows.csv")
-print(json.dumps({"sweep": done.seconds, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+if int(workers) > 1:
+    get_reusable_executor().shutdown()
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(json.dumps({"sweep": done.seconds, "memory": used[0].ru_maxrss / 1024,
+                  "cpu": sum(u.ru_utime + u.ru_stime for u in used)}))
 """
 
 
@@ -58,7 +63,8 @@ def main() -> None:
         whole = Run(folder, "whole", CELLS, workers).wait()
         beside = [Run(folder, f"beside{k}", CELLS // 2, 1, k) for k in (1, 2)]
         together = max(run.wait()["sweep"] for run in beside)
-        halves = [Run(folder, f"half{k}", CELLS // 2, 1, k).wait()["sweep"] for k in (1, 2)]
+        serial = [Run(folder, f"half{k}", CELLS // 2, 1, k).wait() for k in (1, 2)]
+        halves = [run["sweep"] for run in serial]
         again = Run(folder, "again", CELLS, workers).wait()
         short = Run(folder, "short", CELLS // 10, workers).wait()
     least = min(whole["sweep"], again["sweep"])
@@ -72,6 +78,9 @@ def main() -> None:
     print(f"| efficiency beside that | {sum(halves) / workers / least:.0%} |")
     print(f"| two serial halves, side by side | {together:.1f} s |")
     print(f"| efficiency beside that | {together / least:.0%} |")
+    busy, alone = min(whole["cpu"], again["cpu"]), sum(run["cpu"] for run in serial)
+    print(f"| processor time of all processes: {workers} workers, two serial halves | {busy:.1f} s, {alone:.1f} s |")
+    print(f"| efficiency in processor time | {alone / busy:.0%} |")
     print(f"| peak memory of the sweeping process, {CELLS // 10:,} problems | {short['memory']:.0f} MiB |")
     print(f"| peak memory of the sweeping process, {CELLS:,} problems | {whole['memory']:.0f} MiB |")
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import fcntl
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
     from service import Service
+
+Shared = Callable[[str, Callable[[Path], None]], Path]
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
@@ -24,3 +28,23 @@ def service() -> Iterator[Service]:
 
     with serving(workers=1) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """Make a folder once for all processes of a parallel test run: `shared_folder(name, fill)`."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def folder_of(name: str, fill: Callable[[Path], None]) -> Path:
+        folder = root / name
+        with (root / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                part = root / f"{name}.part"
+                part.mkdir(exist_ok=True)
+                fill(part)
+                part.rename(folder)
+        return folder
+
+    return folder_of

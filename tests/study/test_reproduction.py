@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import oracle
+from conftest import Shared
 from learnroute import Learner, Problem, plan, read_problem
 from learnroute.study.claims import HOLDS, _reading_verdict
 from learnroute.study.lemmas import check_lemma
@@ -25,8 +26,12 @@ from learnroute.study.worst_cases import Search, bounds_of, find_worst, ratio_of
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("quick")
+def quick(shared_folder: Shared) -> tuple[Path, dict[str, Any]]:
+    folder = shared_folder("quick", reproduce_quickly)
+    return folder / "reproduction", json.loads((folder / "printed.json").read_text())
+
+
+def reproduce_quickly(folder: Path) -> None:
     shown = subprocess.run(
         [sys.executable, "-m", "learnroute", "reproduce", "--help"],
         capture_output=True,
@@ -43,7 +48,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr
-    return folder / "reproduction", json.loads(done.stdout)
+    (folder / "printed.json").write_text(done.stdout)
 
 
 def table(quick: tuple[Path, dict[str, Any]], name: str) -> list[dict[str, str]]:

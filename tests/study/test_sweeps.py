@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import oracle
+from conftest import Shared
 from learnroute import InputError, Learner
 from learnroute.study.cells import COLUMNS, Row, solve_cell, streams
 from learnroute.study.experiment import Experiment
@@ -30,11 +31,13 @@ LONG = Experiment(("uniform",), (10,), (80, 120), methods=("algorithm1", "exact"
 
 
 @pytest.fixture(scope="session")
-def long_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
-    """The rows of LONG, made in this process without a break."""
-    folder = tmp_path_factory.mktemp("reference") / "sweep"
-    sweep(LONG, folder, workers=1)
-    return list(Store(folder).rows())
+def long_rows(shared_folder: Shared) -> list[Row]:
+    """The rows of LONG, made in one process without a break."""
+
+    def fill(folder: Path) -> None:
+        sweep(LONG, folder / "sweep", workers=1)
+
+    return list(Store(shared_folder("long", fill) / "sweep").rows())
 
 
 def rows_of(experiment: Experiment, folder: Path, **options: Any) -> list[Row]:
