@@ -12,7 +12,7 @@ import numpy as np
 
 from learnroute.errors import InputError, RefusedError
 from learnroute.guarantees import guarantee_of_algorithm1
-from learnroute.model.losses import Loss, as_order, expected_loss, objective_of
+from learnroute.model.losses import Loss, as_order, expected_loss, objective_of, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
@@ -83,6 +83,7 @@ def _assess(problem: Problem, objective: Objective, answer: Answer, requested: s
         seconds=time.monotonic() - started,
         seed=seed,
         notes=(*answer.notes, *_tie_note(problem, answer)),
+        true_loss=true_loss(problem, order) if problem.truth is not None else None,
     )
 
 
@@ -205,4 +206,6 @@ def _row(
     objective, rng = objective_of(problem), np.random.default_rng(seed)
     losses = [expected_loss(problem, method.solve(objective, rng, Budget()).order) for _ in range(draws)]
     parts = {key: math.fsum(getattr(loss, key) for loss in losses) / draws for key in losses[0].to_dict()}
+    if len({loss.total for loss in losses}) == 1:  # not random on this problem
+        return Row(method.name, found.loss, found.seconds, 1, found)
     return Row(method.name, Loss(**parts), found.seconds, draws, found)

@@ -8,6 +8,7 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.formats import csv_files, json_files
+from learnroute.formats.files import check_destination
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -47,13 +48,15 @@ def read_problem(path: str | Path, learner: Mapping[str, Any] | None = None) -> 
 def write_problem(problem: Problem, path: str | Path) -> None:
     """Write a problem: `.json`, or a folder of CSV tables where the name has no suffix."""
     path = Path(path)
-    _by_suffix(WRITERS, path)(problem, path)
+    check_destination(path, WRITERS)
+    WRITERS[path.suffix.lower()](problem, path)
 
 
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:
     """Write a plan as `.json` or `.csv`; the table says more where the problem is given."""
     path = Path(path)
-    _by_suffix(PLAN_WRITERS, path)(plan, path, problem)
+    check_destination(path, PLAN_WRITERS)
+    PLAN_WRITERS[path.suffix.lower()](plan, path, problem)
 
 
 def _read(path: Path) -> Any:
@@ -61,12 +64,7 @@ def _read(path: Path) -> Any:
         return READERS[FOLDER](path)
     if not path.exists():
         raise InputError(f"{path}: no such file")
-    return _by_suffix(READERS, path)(path)
-
-
-def _by_suffix(formats: Mapping[str, Any], path: Path) -> Any:
-    suffix = path.suffix.lower()
-    if suffix not in formats:
-        known = ", ".join(known or "a folder" for known in formats)
-        raise InputError(f"{path}: unknown format {suffix!r}; known are {known}")
-    return formats[suffix]
+    if path.suffix.lower() not in READERS:
+        known = ", ".join(suffix or "a folder" for suffix in READERS)
+        raise InputError(f"{path}: unknown format {path.suffix!r}; known are {known}")
+    return READERS[path.suffix.lower()](path)

@@ -74,7 +74,7 @@ def write(problem: Problem, folder: Path) -> None:
     for other in {"dissimilarity.csv", "vectors.csv"} - set(tables):
         (folder / other).unlink(missing_ok=True)  # left by another problem, it would contradict this one
     for name, table in tables.items():
-        write_text(folder / name, _text(table))
+        write_text(folder / name, table_text(table))
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
@@ -92,14 +92,15 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
             header += ["x", "y"]
             for row, i in zip(rows, plan.order, strict=True):
                 row += problem.coordinates[i].tolist()
-    write_text(path, _text([header, *rows]))
+    write_text(path, table_text([header, *rows]))
 
 
 def _labelled(names: tuple[str, ...], matrix: list[list[float]]) -> list[list[Any]]:
     return [["", *names], *([name, *row] for name, row in zip(names, matrix, strict=True))]
 
 
-def _text(table: list[list[Any]]) -> str:
+def table_text(table: list[list[Any]]) -> str:
+    """Return rows as CSV text."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(table)
     return buffer.getvalue()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from learnroute.errors import InputError
@@ -33,13 +33,24 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def check_destination(path: Path, known: Iterable[str], what: str = "format") -> None:
+    """Refuse a path that could not be written later, before the work for it begins."""
+    if path.suffix.lower() not in known:
+        kinds = ", ".join(suffix or "a folder" for suffix in known)
+        raise InputError(f"{path}: unknown {what} {path.suffix!r}; known are {kinds}")
+    if path.suffix and path.is_dir():
+        raise InputError(f"{path}: is a folder; give a file name")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written (no folder {path.parent})")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"{path}: cannot be written (folder {path.parent} is read-only)")
+
+
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """Give a temporary path beside the wanted one, and rename it to that at the end if all went well."""
     temporary: Path | None = None
     try:
-        if path.is_dir():
-            raise InputError(f"{path}: is a folder; give a file name")
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".learnroute-", suffix=path.suffix)
         os.close(handle)
         temporary = Path(name)
@@ -48,8 +59,6 @@ def written_whole(path: Path) -> Iterator[Path]:
         os.umask(umask)
         temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
         temporary.replace(path)
-    except FileNotFoundError:
-        raise InputError(f"{path}: cannot be written (no folder {path.parent})") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({_cause(error)})") from None
     finally:

@@ -143,7 +143,7 @@ class Problem:
                 "initial", np.zeros(size) if initial is None else initial, size, least=0.0,
                 meaning="initial dissimilarities",
             ),
-            "regions": as_names("regions", regions or [f"R{i + 1}" for i in range(size)], size),
+            "regions": as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size),
             "coordinates": _rows("coordinates", coordinates, size, 2, "coordinates"),
             "truth": models,
             "start": _start(learner, models, start),

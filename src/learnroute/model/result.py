@@ -39,6 +39,8 @@ class Plan:
         The method that found the route, and the one that was asked for.
     notes
         What the caller should know about this answer, one sentence each.
+    true_loss
+        The expected loss where the true models are known; `loss` bounds it from above.
     """
 
     route: tuple[str, ...]
@@ -53,6 +55,7 @@ class Plan:
     seconds: float
     seed: int
     notes: tuple[str, ...] = ()
+    true_loss: Loss | None = None
 
     @property
     def gap(self) -> float | None:
@@ -62,6 +65,15 @@ class Plan:
         if self.lower_bound is None or self.lower_bound <= 0:
             return None
         return self.loss.total / self.lower_bound - 1
+
+    @property
+    def quality(self) -> str:
+        """How good the route is proved to be, in words."""
+        if self.optimal:
+            return "proved optimal"
+        if self.gap is None:
+            return "nothing proved"
+        return f"at most {100 * self.gap:.3g} % above the best possible route"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the JSON contract of docs/formats.md has it."""
@@ -82,4 +94,5 @@ class Plan:
             "seconds": self.seconds,
             "seed": self.seed,
             "notes": list(self.notes),
+            "true_loss": self.true_loss.to_dict() if self.true_loss else None,
         }

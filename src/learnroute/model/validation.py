@@ -140,6 +140,8 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 def _entries(field: str, value: Any, length: int | None, what: str = "entries") -> Sequence[Any]:
     """Return the value as a sequence of the right length, or refuse."""
+    if hasattr(value, "__array__") and not isinstance(value, np.ndarray | np.generic):
+        value = np.asarray(value)  # tables of other libraries
     if isinstance(value, np.ndarray):
         if value.ndim == 0:
             raise InputError(f"{field} = {shown(value.item())}: a list of {what} is needed")

@@ -14,7 +14,7 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.nearest import nearest_neighbour
 
 MOST_REGIONS = 20
-SMALL = 11  # up to here the interpreter is quicker than waking the compiler
+SMALL = 12  # up to here the interpreter is quicker than waking the compiler
 CHUNK = 1 << 14  # sets a kernel call, between two looks at the clock
 
 

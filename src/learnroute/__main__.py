@@ -1,0 +1,6 @@
+"""`python -m learnroute`."""
+
+from learnroute.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""plan, evaluate, compare."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from learnroute.cli.common import (
+    check_outputs,
+    json_option,
+    load,
+    output_option,
+    plot_option,
+    print_json,
+    problem_options,
+    progress_shown,
+    say_written,
+    seed_option,
+    table,
+    terminal,
+    time_option,
+)
+from learnroute.errors import InputError
+from learnroute.formats import PLAN_WRITERS, write_plan
+from learnroute.formats.csv_files import table_text
+from learnroute.formats.files import write_text
+from learnroute.formats.json_files import dumps
+from learnroute.model.losses import Loss, position_weights
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+from learnroute.planner import Comparison, compare, evaluate, plan
+from learnroute.solvers.registry import METHODS
+
+PARTS = {
+    "travel": "travel",
+    "dissimilarity": "error from dissimilar regions",
+    "initial": "error from the first model",
+    "noise": "error from noise",
+}
+METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
+MOST_STOPS = 60  # regions up to which the whole route is printed
+
+
+@click.command("plan", epilog="\b\nExample:\n  learnroute plan examples/city-survey.json --plot route.png -o plan.json")
+@problem_options
+@click.option("--method", type=click.Choice(list(METHODS)), default="auto", show_default=True, help=METHOD_HELP)
+@seed_option
+@time_option
+@json_option
+@output_option("Write the plan (.json or .csv).")
+@plot_option
+def plan_command(
+    file: Path, features: int | None, samples: int | None, noise: float | None, method: str, seed: int,
+    time_limit: float | None, as_json: bool, output: Path | None, plot: Path | None,
+) -> None:  # fmt: skip
+    """Choose the route with the least expected loss for the problem in FILE.
+
+    FILE is a JSON problem, or a folder with travel.csv and dissimilarity.csv.
+    """
+    check_outputs(output, PLAN_WRITERS, plot)
+    problem = load(file, features, samples, noise)
+    with progress_shown() as progress:
+        found = plan(problem, method, seed, time_limit, progress)
+    _deliver(found, problem, as_json, output, plot)
+
+
+@click.command(
+    "evaluate",
+    epilog="\b\nExample:\n  learnroute evaluate examples/warehouse-robot.json \\\n"
+    '    --route "Receiving,Bulk racks,Small parts,Cold store,Hazmat cage,Returns,Packing,Dispatch"',
+)
+@problem_options
+@click.option("--route", required=True, metavar="A,B,C", help="Regions in order: names, or 0-based indices.")
+@json_option
+@output_option("Write the plan (.json or .csv).")
+@plot_option
+def evaluate_command(
+    file: Path, features: int | None, samples: int | None, noise: float | None, route: str, as_json: bool,
+    output: Path | None, plot: Path | None,
+) -> None:  # fmt: skip
+    """Say what a given route through the regions of FILE costs, and how far from the best it can be."""
+    check_outputs(output, PLAN_WRITERS, plot)
+    problem = load(file, features, samples, noise)
+    _deliver(evaluate(problem, _stops(route, problem)), problem, as_json, output, plot)
+
+
+@click.command("compare", epilog="\b\nExample:\n  learnroute compare examples/warehouse-robot.json --plot methods.png")
+@problem_options
+@click.option("--methods", metavar="A,B", help=f"Only these (of {', '.join(METHODS)}).")
+@seed_option
+@time_option
+@click.option("--draws", type=int, default=100, show_default=True, help="Routes to average random methods over.")
+@json_option
+@output_option("Write the table (.json or .csv).")
+@plot_option
+def compare_command(
+    file: Path, features: int | None, samples: int | None, noise: float | None, methods: str | None, seed: int,
+    time_limit: float | None, draws: int, as_json: bool, output: Path | None, plot: Path | None,
+) -> None:  # fmt: skip
+    """Run all methods on the problem in FILE and show their losses side by side."""
+    check_outputs(output, (".json", ".csv"), plot)
+    problem = load(file, features, samples, noise)
+    names = [name.strip() for name in methods.split(",")] if methods is not None else None
+    with progress_shown() as progress:
+        found = compare(problem, names, seed, time_limit, draws, progress)
+    if output:
+        _write_comparison(found, output)
+        say_written(output)
+    if plot:
+        from learnroute.plots import save_comparison
+
+        save_comparison(found, problem, plot)
+        say_written(plot)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_comparison(found, problem)
+
+
+COMMANDS = (plan_command, evaluate_command, compare_command)
+
+
+def _stops(route: str, problem: Problem) -> list[str] | list[int]:
+    """Split a route at commas (quotes protect those inside names); whole numbers that name no region are indices."""
+    try:
+        stops = [stop.strip() for stop in next(csv.reader([route], skipinitialspace=True, strict=True), [])]
+    except csv.Error as error:
+        raise InputError(f"--route {route!r}: cannot be split at commas ({error})") from None
+    numbers = all(stop.isascii() and stop.isdigit() and len(stop) < 9 for stop in stops)
+    if numbers and not set(stops) & set(problem.regions):
+        return [int(stop) for stop in stops]
+    return stops
+
+
+def _deliver(found: Plan, problem: Problem, as_json: bool, output: Path | None, plot: Path | None) -> None:
+    """Write what is to be written, then print the plan."""
+    if output:
+        write_plan(found, output, problem)
+        say_written(output)
+    if plot:
+        from learnroute.plots import save_plan
+
+        save_plan(found, problem, plot)
+        say_written(plot)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_plan(found, problem)
+
+
+def _print_plan(found: Plan, problem: Problem) -> None:
+    console = terminal()
+    _print_heading(console, problem)
+    console.print(_route_table(found, problem))
+    console.print(_loss_table(found.loss, found.true_loss))
+    _print_verdict(console, found)
+
+
+def _print_heading(console: Console, problem: Problem) -> None:
+    learner = problem.learner
+    kept = f", r = {learner.retention:.4g}" if learner.regime == "over" else ""
+    console.print(
+        f"{problem.title or 'problem'}: {problem.size} regions, {learner.regime} regime "
+        f"(m = {learner.features}, n = {learner.samples}, σ = {learner.noise:g}{kept})",
+        markup=False,
+    )
+
+
+def _route_table(found: Plan, problem: Problem) -> Any:
+    weights = position_weights(problem.learner, problem.size)
+    shown = table("visit", "region", "travel", "score / T", "weight", left=2)
+    skipped = range(MOST_STOPS // 2, problem.size - MOST_STOPS // 2) if problem.size > MOST_STOPS else range(0)
+    for k, (name, i) in enumerate(zip(found.route, found.order, strict=True)):
+        if k in skipped:
+            if k == skipped[0]:
+                shown.add_row("…", f"… {len(skipped)} more …", "", "", "")
+            continue
+        leg = f"{problem.travel[found.order[k - 1], i]:.4g}" if k else ""
+        shown.add_row(str(k + 1), _plain(name), leg, f"{problem.scores[i] / problem.size:.4g}", f"{weights[k]:.3g}")
+    return shown
+
+
+def _loss_table(loss: Loss, true_loss: Loss | None) -> Any:
+    shown = table("expected loss per region", "bound", "share", *(["with true models"] if true_loss else []))
+    for part, name in {**PARTS, "total": "total"}.items():
+        value = getattr(loss, part)
+        share = f"{value / loss.total:.1%}" if loss.total > 0 else ""
+        shown.add_row(name, f"{value:.6g}", share, *([f"{getattr(true_loss, part):.6g}"] if true_loss else []))
+    return shown
+
+
+def _print_verdict(console: Console, found: Plan) -> None:
+    asked = f" (asked for {found.requested})" if found.requested != found.method else ""
+    bound = "" if found.lower_bound is None or found.optimal else f" (lower bound {found.lower_bound:.6g})"
+    console.print(f"method     {found.method}{asked}, {found.seconds:.3f} s", markup=False)
+    console.print(f"quality    {found.quality}{bound}", markup=False)
+    value = found.guarantee.value
+    ahead = "none" if value is None else "the least loss" if value == 1 else f"at most {value:.4g} times the least loss"
+    console.print(f"guarantee  {ahead}: {found.guarantee.reason}", markup=False)
+    for note in found.notes:
+        console.print(f"note       {note}", markup=False)
+
+
+def _print_comparison(found: Comparison, problem: Problem) -> None:
+    console = terminal()
+    _print_heading(console, problem)
+    kind = "optimum" if found.optimal else "bound"
+    shown = table("method", "total", "travel", "dissimilar", "first model", "noise", f"× {kind}", "seconds")
+    for row in found.rows:
+        name = f"{row.method} (mean of {row.draws})" if row.draws > 1 else row.method
+        if row.loss is None:
+            shown.add_row(name, "refused")
+            continue
+        parts = [f"{getattr(row.loss, part):.5g}" for part in ("total", *PARTS)]
+        ratio = found.ratio(row)
+        shown.add_row(name, *parts, "" if ratio is None else f"{ratio:.4f}", f"{row.seconds:.3f}")
+    console.print(shown)
+    console.print(f"{kind}  {found.lower_bound:.6g} per region")
+    for row in found.rows:
+        if row.refused:
+            console.print(row.refused, markup=False)
+
+
+def _write_comparison(found: Comparison, path: Path) -> None:
+    if path.suffix.lower() == ".json":
+        return write_text(path, dumps(found.to_dict()))
+    parts = ("total", *PARTS)
+    rows = [
+        [row.method, row.draws, *(getattr(row.loss, p) if row.loss else "" for p in parts), found.ratio(row),
+         found.lower_bound, row.seconds, row.refused]
+        for row in found.rows
+    ]  # fmt: skip
+    header = ["method", "draws", *parts, "ratio", "lower_bound", "seconds", "refused"]
+    return write_text(path, table_text([header, *rows]))
+
+
+def _plain(text: str) -> str:
+    """Keep the terminal library from reading brackets in names as its own markup."""
+    return text.replace("[", "\\[")

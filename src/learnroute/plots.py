@@ -1,0 +1,221 @@
+"""Pictures: a plan on a map beside what its loss is made of. Needs matplotlib (`pip install 'learnroute[plot]'`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.formats.files import check_destination, written_whole
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+from learnroute.model.validation import FloatArray
+from learnroute.planner import Comparison
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, told apart by all kinds of colour vision
+PART_COLOURS = {"travel": "#0072B2", "dissimilarity": "#D55E00", "initial": "#009E73", "noise": "#999999"}
+PART_NAMES = {
+    "travel": "travel",
+    "dissimilarity": "error: dissimilar regions",
+    "initial": "error: first model",
+    "noise": "error: noise",
+}
+SUFFIXES = (".png", ".svg", ".pdf")
+NEGLIGIBLE = 1e-4  # share of the loss below which a part is not drawn
+MAP_PROPORTION = 1.6  # width over height of the map
+MOST_LABELS = 40  # regions up to which names are written
+MOST_NUMBERS = 120  # and order numbers
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a picture that could not be drawn or written later."""
+    check_destination(path, SUFFIXES, "picture format")
+    _new_figure()
+
+
+def save_plan(plan: Plan, problem: Problem, path: str | Path) -> None:
+    """Write the picture of a plan: .png, .svg or .pdf."""
+    _save(path, lambda: draw_plan(plan, problem))
+
+
+def save_comparison(comparison: Comparison, problem: Problem, path: str | Path) -> None:
+    """Write the picture of a comparison: .png, .svg or .pdf."""
+    _save(path, lambda: draw_comparison(comparison, problem))
+
+
+def draw_plan(plan: Plan, problem: Problem) -> Figure:
+    """Draw a plan: the route on a map on the left, the loss on the right."""
+    figure = _new_figure(figsize=(10.5, 5.6), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[3, 1])
+    draw_route(left, plan, problem)
+    draw_loss(right, plan)
+    figure.suptitle(_headline(plan, problem), fontsize=12, x=0.015, ha="left")
+    return figure
+
+
+def draw_route(axes: Axes, plan: Plan, problem: Problem) -> None:
+    """Draw regions coloured by score, the way through them with arrows and numbers, and the last region as a star."""
+    places = problem.coordinates if problem.coordinates is not None else scaled_places(problem.travel)
+    stops = places[list(plan.order)]
+    small = problem.size > MOST_NUMBERS
+    size = 12 if small else 260 if problem.size <= MOST_LABELS else 90
+    axes.plot(stops[:, 0], stops[:, 1], color="#555555", lw=0.8 if small else 1.4, zorder=1)
+    if not small:
+        for a, b in pairwise(stops):
+            axes.annotate(
+                "", xy=a + 0.58 * (b - a), xytext=a + 0.5 * (b - a), zorder=2,
+                arrowprops={"arrowstyle": "-|>", "color": "#555555", "lw": 1.4, "mutation_scale": 13},
+            )  # fmt: skip
+    scores = problem.scores[list(plan.order)] / problem.size
+    dots = axes.scatter(
+        stops[:-1, 0], stops[:-1, 1], c=scores[:-1], s=size, cmap="cividis_r", edgecolors="black", linewidths=0.8,
+        vmin=scores.min(), vmax=scores.max(), zorder=3,
+    )  # fmt: skip
+    axes.scatter(
+        stops[-1:, 0], stops[-1:, 1], c=scores[-1:], s=max(3.2 * size, 120), marker="*", cmap="cividis_r",
+        edgecolors=PART_COLOURS["dissimilarity"], linewidths=1.6, vmin=scores.min(), vmax=scores.max(), zorder=4,
+    )  # fmt: skip
+    if not small:
+        _number_stops(axes, stops, scores, size)
+    if problem.size <= MOST_LABELS:
+        _name_stops(axes, plan, stops)
+    bar = axes.figure.colorbar(dots, ax=axes, fraction=0.045, pad=0.02)
+    bar.set_label("mean dissimilarity to all regions (score / T)")
+    _frame(axes, stops)
+    if problem.coordinates is None:
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.set_xlabel("places made up from travel costs (multidimensional scaling)")
+    axes.set_title(f"first {plan.route[0]}, last {plan.route[-1]} (star)", fontsize=10, loc="left")
+
+
+def draw_loss(axes: Axes, plan: Plan) -> None:
+    """Draw the loss as a stacked bar, with the lower bound as a line."""
+    base = 0.0
+    for part, colour in PART_COLOURS.items():
+        height = getattr(plan.loss, part)
+        if height <= NEGLIGIBLE * plan.loss.total:
+            continue
+        axes.bar([0], [height], bottom=base, color=colour, width=0.62, label=f"{PART_NAMES[part]}  {height:.4g}")
+        base += height
+    if plan.lower_bound is not None and not plan.optimal:
+        axes.axhline(plan.lower_bound, color="black", ls="--", lw=1.2, label=f"lower bound  {plan.lower_bound:.4g}")
+    axes.set_xticks([])
+    axes.set_xlim(-0.6, 0.6)
+    axes.set_ylim(0, base * 1.08 or 1.0)
+    axes.set_ylabel("expected loss per region")
+    axes.set_title(f"total {plan.loss.total:.4g}", fontsize=10, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+    handles, labels = axes.get_legend_handles_labels()
+    axes.legend(handles[::-1], labels[::-1], loc="upper center", bbox_to_anchor=(0.5, -0.02), frameon=False, fontsize=9)
+
+
+def draw_comparison(comparison: Comparison, problem: Problem) -> Figure:
+    """Draw the loss of each method as a stacked bar, and the best lower bound as a line."""
+    rows = [row for row in comparison.rows if row.loss is not None]
+    figure = _new_figure(figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8), layout="constrained")
+    axes = figure.subplots()
+    base = np.zeros(len(rows))
+    for part, colour in PART_COLOURS.items():
+        heights = np.array([getattr(row.loss, part) for row in rows])
+        if heights.max(initial=0) > NEGLIGIBLE * comparison.lower_bound:
+            axes.bar(range(len(rows)), heights, bottom=base, color=colour, width=0.66, label=PART_NAMES[part])
+        base += heights
+    kind = "optimum" if comparison.optimal else "lower bound"
+    axes.axhline(comparison.lower_bound, color="black", ls="--", lw=1.2, label=f"{kind}  {comparison.lower_bound:.4g}")
+    for k, row in enumerate(rows):
+        ratio = comparison.ratio(row)
+        axes.text(k, base[k], "" if ratio is None else f"{ratio:.3f}", ha="center", va="bottom", fontsize=9)
+    names = [f"{row.method}\n(mean of {row.draws})" if row.draws > 1 else row.method for row in rows]
+    axes.set_xticks(range(len(rows)), names)
+    axes.set_ylim(0, (base.max(initial=0) * 1.12) or 1.0)
+    axes.set_ylabel("expected loss per region")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    figure.suptitle(f"{_shape(problem)}\nabove the bars: times the {kind}", fontsize=11, x=0.02, ha="left")
+    return figure
+
+
+def scaled_places(travel: FloatArray) -> FloatArray:
+    """Return places in the plane whose distances resemble the travel costs (classical multidimensional scaling)."""
+    squares = ((travel + travel.T) / 2) ** 2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
+    values, axes = np.linalg.eigh(-centred / 2)
+    places: FloatArray = axes[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0))
+    return places * np.where(places.sum(axis=0) < 0, -1, 1)  # eigenvectors have no sign of their own
+
+
+def _headline(plan: Plan, problem: Problem) -> str:
+    name = f"{problem.title}: " if problem.title else ""
+    return f"{name}{plan.method} route, {plan.quality}\n{_shape(problem)}"
+
+
+def _shape(problem: Problem) -> str:
+    learner = problem.learner
+    return f"{learner.regime} regime: m = {learner.features}, n = {learner.samples}, σ = {learner.noise:g}"
+
+
+def _frame(axes: Axes, stops: FloatArray) -> None:
+    """Show all stops with room for their names, in a frame of fixed proportions and with equal scales."""
+    low, high = stops.min(axis=0), stops.max(axis=0)
+    wide = np.array([MAP_PROPORTION, 1.0])
+    half = 0.66 * wide * (float(max((high - low) / wide)) or 1.0)
+    axes.set_xlim(*((low + high)[0] / 2 + np.array([-1, 1]) * half[0]))
+    axes.set_ylim(*((low + high)[1] / 2 + np.array([-1, 1]) * half[1]))
+    axes.set_aspect("equal", adjustable="box")
+
+
+def _number_stops(axes: Axes, stops: FloatArray, scores: FloatArray, size: float) -> None:
+    low, high = float(scores.min()), float(scores.max())
+    for number, (place, score) in enumerate(zip(stops, scores, strict=True), 1):
+        dark = high > low and (score - low) / (high - low) > 0.5
+        axes.annotate(
+            str(number), place, ha="center", va="center", zorder=5, color="white" if dark else "black",
+            fontsize=9 if size > 200 else 6, fontweight="bold",
+        )  # fmt: skip
+
+
+def _name_stops(axes: Axes, plan: Plan, stops: FloatArray) -> None:
+    """Write each name on the side of its region that the way through it leaves most free."""
+    sides = {
+        (0, 1): ("center", "bottom"),
+        (0, -1): ("center", "top"),
+        (1, 0): ("left", "center"),
+        (-1, 0): ("right", "center"),
+    }
+    for k, (name, place) in enumerate(zip(plan.route, stops, strict=True)):
+        legs = stops[[j for j in (k - 1, k + 1) if 0 <= j < len(stops)]] - place
+        legs = legs / np.maximum(np.hypot(legs[:, 0], legs[:, 1]), 1e-300)[:, None]
+        # the largest cosine between a side and a leg, with a liking for above and below
+        side = min(sides, key=lambda d: float((legs @ np.array(d)).max()) + 0.35 * (d[0] != 0))
+        across, along = sides[side]
+        offset = 13 if k < len(stops) - 1 else 19
+        axes.annotate(
+            name, place, xytext=(offset * side[0], offset * side[1]), textcoords="offset points", ha=across, va=along,
+            fontsize=9, zorder=6, bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.7},
+        )  # fmt: skip
+
+
+def _save(path: str | Path, draw: Callable[[], Figure]) -> None:
+    path = Path(path)
+    check_picture(path)
+    figure = draw()
+    with written_whole(path) as temporary:
+        figure.savefig(temporary, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+
+
+def _new_figure(**options: Any) -> Figure:
+    """Make a figure without touching pyplot's global state or needing a display."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("pictures need matplotlib: pip install 'learnroute[plot]'") from None
+    return Figure(**options)

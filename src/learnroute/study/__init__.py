@@ -1,0 +1,1 @@
+"""Many problems at once."""

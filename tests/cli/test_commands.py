@@ -1,0 +1,244 @@
+"""The command line as a user meets it: one process a call where it matters, in this one where it does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import oracle
+from learnroute import METHODS, read_problem, write_problem
+from learnroute.cli import commands, run
+from learnroute.study.families import FAMILIES, random_problem
+from samples import METRIC_FAMILIES, OVER
+
+ROOT = Path(__file__).parents[2]
+CITY = str(ROOT / "examples" / "city-survey.json")
+WAREHOUSE = str(ROOT / "examples" / "warehouse-robot.json")
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def call_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    code, out, _ = call(capsys, *arguments, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_plan_prints_exactly_one_object_with_the_right_numbers(capsys: pytest.CaptureFixture[str], method: str) -> None:
+    data = call_json(capsys, "plan", WAREHOUSE, "--method", method, "--seed", "3")
+    problem = read_problem(WAREHOUSE)
+    assert sorted(data["order"]) == list(range(8))
+    assert data["route"] == [problem.regions[i] for i in data["order"]]
+    assert data["loss"] == pytest.approx(oracle.loss_of(problem, data["order"]), rel=1e-12)
+    assert data["seed"] == 3
+    assert data["regime"] == "over"
+    if method in ("auto", "exact"):
+        assert data["optimal"] is True
+        assert data["loss"]["total"] == pytest.approx(oracle.least_loss(problem), rel=1e-12)
+
+
+def test_plan_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, "plan", CITY)
+    assert code == 0
+    assert err == ""
+    assert "City survey vehicle: 12 regions, under regime (m = 60, n = 200, σ = 0.5)" in out
+    assert "proved optimal" in out
+    _, out, _ = call(capsys, "plan", CITY, "--method", "algorithm1")
+    assert "% above the best possible route" in out
+    assert "at most 1.5 times the least loss: Proposition 3" in out
+
+
+def test_evaluate_takes_names_with_spaces_and_commas(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    best = call_json(capsys, "plan", WAREHOUSE)
+    given = call_json(capsys, "evaluate", WAREHOUSE, "--route", ", ".join(best["route"]))
+    assert given["loss"] == best["loss"]
+    by_index = call_json(capsys, "evaluate", WAREHOUSE, "--route", ",".join(map(str, best["order"])))
+    assert by_index["loss"] == best["loss"]
+    problem = random_problem("uniform", 3, OVER, 1)
+    data = {"regions": ["a, b", "1", "0"], "travel": problem.travel.tolist()}
+    data |= {"dissimilarity": problem.dissimilarity.tolist(), "learner": {"features": 120, "samples": 100}}  # type: ignore[union-attr]
+    path = tmp_path / "names.json"
+    path.write_text(json.dumps(data))
+    assert call_json(capsys, "evaluate", str(path), "--route", '0,"a, b",1')["order"] == [2, 0, 1]
+
+
+def test_compare_lists_all_methods(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = call_json(capsys, "compare", WAREHOUSE)
+    assert [row["method"] for row in data["rows"]] == [name for name in METHODS if name != "auto"]
+    code, out, _ = call(capsys, "compare", WAREHOUSE, "--methods", "exact,nearest", "-o", str(tmp_path / "rows.csv"))
+    assert code == 0
+    assert "× optimum" in out
+    assert "baseline" not in out
+    assert (tmp_path / "rows.csv").read_text().splitlines()[0].startswith("method,draws,total,travel")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_generate_check_and_plan_each_family(capsys: pytest.CaptureFixture[str], tmp_path: Path, family: str) -> None:
+    path = str(tmp_path / "problem.json")
+    arguments = ("generate", "--family", family, "--regions", "9", "--seed", "5", "--features", "120")
+    assert call(capsys, *arguments, "-o", path)[0] == 0
+    _, printed, _ = call(capsys, *arguments)
+    assert printed == Path(path).read_text()
+    facts = call_json(capsys, "check", path)
+    assert facts["metric"] == (family in METRIC_FAMILIES)
+    assert call_json(capsys, "plan", path)["optimal"]
+
+
+def test_check_names_the_worst_triple_and_repairs_on_request_only(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    problem = random_problem("uniform", 8, OVER, 2)
+    path, repaired = tmp_path / "raw.json", tmp_path / "metric.json"
+    write_problem(problem, path)
+    facts = call_json(capsys, "check", str(path))
+    worst = facts["worst"]
+    i, via, j = (problem.regions.index(worst[key]) for key in ("from", "via", "to"))
+    assert problem.travel[i, j] - problem.travel[i, via] - problem.travel[via, j] == pytest.approx(worst["excess"])
+    before = path.read_text()
+    code, out, _ = call(capsys, "check", str(path), "--repair", "-o", str(repaired))
+    assert code == 0
+    changed = int((read_problem(repaired).travel != problem.travel).sum())
+    assert f"{changed} of 56 entries changed" in out
+    assert path.read_text() == before
+    assert call_json(capsys, "check", str(repaired))["metric"]
+    assert call(capsys, "check", str(path), "--repair")[0] == 2
+
+
+def test_learner_options_replace_the_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call_json(capsys, "plan", CITY)["regime"] == "under"
+    assert call_json(capsys, "plan", CITY, "--features", "300", "--samples", "200")["regime"] == "over"
+    quiet = call_json(capsys, "plan", CITY, "--noise", "0")
+    assert quiet["loss"]["noise"] == 0
+
+
+def test_pictures_and_plans_are_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    outputs = ("-o", str(tmp_path / "plan.csv"), "--plot", str(tmp_path / "route.png"))
+    code, out, err = call(capsys, "plan", CITY, "--json", *outputs)
+    assert code == 0
+    assert json.loads(out)["optimal"]
+    assert err.splitlines() == [f"wrote {tmp_path / 'plan.csv'}", f"wrote {tmp_path / 'route.png'}"]
+    assert (tmp_path / "route.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("methods.svg", "methods.pdf"):
+        assert call(capsys, "compare", CITY, "--plot", str(tmp_path / name))[0] == 0
+    assert sorted(os.listdir(tmp_path)) == ["methods.pdf", "methods.svg", "plan.csv", "route.png"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["plan"],
+        ["plan", "missing.json"],
+        ["plan", "."],
+        ["plan", "/dev/null"],
+        ["plan", CITY, "--method", "magic"],
+        ["plan", CITY, "--seed", "-1"],
+        ["plan", CITY, "--seed", "x"],
+        ["plan", CITY, "--time-limit", "0"],
+        ["plan", CITY, "--time-limit", "nan"],
+        ["plan", CITY, "--features", "200"],
+        ["plan", CITY, "--noise", "inf"],
+        ["plan", CITY, "-o", "plan.xml"],
+        ["plan", CITY, "-o", "/nowhere/plan.json"],
+        ["plan", CITY, "--plot", "route.txt"],
+        ["plan", CITY, "extra"],
+        ["evaluate", CITY],
+        ["evaluate", CITY, "--route", ""],
+        ["evaluate", CITY, "--route", "Harbour"],
+        ["evaluate", CITY, "--route", "0,1,2"],
+        ["evaluate", CITY, "--route", '"'],
+        ["evaluate", CITY, "--route", "Atlantis,Harbour"],
+        ["compare", CITY, "--methods", "magic"],
+        ["compare", CITY, "--draws", "0"],
+        ["generate", "--regions", "1"],
+        ["generate", "--regions", "1000000000"],
+        ["generate", "--features", "100"],
+        ["generate", "--family", "none"],
+        ["generate", "-o", "problem.txt"],
+        ["check", CITY, "--repair"],
+        ["check", CITY, "-o", "x.json"],
+        ["fly"],
+        ["--wings"],
+    ],
+    ids=lambda arguments: " ".join(arguments).replace(CITY, "FILE"),
+)
+def test_anything_wrong_is_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("learnroute: ")
+    assert err.count("\n") == 1
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("command", sorted(commands.commands))
+def test_every_command_has_help_with_an_example_that_works(
+    capsys: pytest.CaptureFixture[str], command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = call(capsys, command, "--help")
+    assert code == 0
+    assert f"learnroute {command}" in out.split("Example:")[1]
+    assert command in (ROOT / "docs" / "commands.md").read_text()
+    # run it, on a folder that looks like the repository
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    write_problem(random_problem("uniform", 5, OVER, 1), tmp_path / "problem.json")
+    for line in out.split("Example:")[1].replace("\\\n", " ").strip().splitlines():
+        assert call(capsys, *shlex.split(line)[1:])[0] == 0
+
+
+def test_without_arguments_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys)
+    assert code == 0
+    assert "Plan the order" in out
+    assert call(capsys, "--version")[1].startswith("learnroute, version 0.")
+
+
+def run_process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "learnroute", *arguments], capture_output=True, text=True, timeout=120, **options
+    )
+
+
+def test_as_a_process_of_its_own() -> None:
+    done = run_process("plan", WAREHOUSE, "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["method"] == "exact"
+    wrong = run_process("plan", "missing.json")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr == "learnroute: missing.json: no such file\n"
+
+
+def test_a_reader_that_stops_reading_is_no_error() -> None:
+    command = [sys.executable, "-m", "learnroute", "generate", "--regions", "300"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stderr is not None
+        writer.stdout.read(10)
+        writer.stdout.close()
+        assert writer.stderr.read() == b""
+    assert writer.returncode == 0
+
+
+def test_small_plans_wake_neither_compiler_nor_plots() -> None:
+    code = (
+        "import sys; from learnroute.cli import run; run(['plan', sys.argv[1], '--json']);"
+        "loaded = {'numba', 'matplotlib', 'scipy', 'networkx'} & set(sys.modules); assert not loaded, loaded"
+    )
+    done = subprocess.run([sys.executable, "-c", code, WAREHOUSE], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

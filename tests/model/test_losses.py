@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import oracle
+from learnroute import InputError, Learner, Problem, expected_loss, objective_of, true_loss
+from learnroute.model.losses import noise_error, position_weights
+from learnroute.study.families import random_problem
+from samples import ALL_FAMILIES, LEARNERS, small
+
+
+@pytest.mark.parametrize("family", ALL_FAMILIES)
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_closed_forms_and_objective_agree_with_the_paper_for_all_orders(
+    family: str, learner: Learner, size: int
+) -> None:
+    problem = random_problem(family, size, learner, seed=size)
+    objective = objective_of(problem)
+    for order in itertools.permutations(range(size)):
+        expected = oracle.loss_of(problem, order)
+        assert expected_loss(problem, order).to_dict() == pytest.approx(expected, rel=1e-12)
+        assert objective(order) / size == pytest.approx(expected["total"], rel=1e-12)
+
+
+def test_a_worked_example_under() -> None:
+    loss = expected_loss(small(Learner(80, 100, 0.5)), [3, 2, 0, 1])
+    assert loss.travel == pytest.approx((2 + 3 + 2) / 4)
+    assert loss.dissimilarity == pytest.approx((3 + 1 + 1) / 4)
+    assert loss.initial == 0
+    assert loss.noise == pytest.approx(80 * 0.25 / 19)
+    assert loss.total == pytest.approx(1.75 + 1.25 + 20 / 19)
+    assert loss.error == pytest.approx(1.25 + 20 / 19)
+
+
+def test_a_worked_example_over() -> None:
+    loss = expected_loss(small(Learner(200, 100, 1.0)), [3, 2, 0, 1])  # r = 1/2
+    assert loss.dissimilarity == pytest.approx((10 / 16 + 10 / 8 + 7 / 4 + 5 / 2) / 4)
+    assert loss.initial == pytest.approx(10 / 16 / 4)
+    assert loss.noise == pytest.approx(15 / 16 * 200 / 99)
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_true_loss_is_the_closed_form_with_true_distances(learner: Learner) -> None:
+    rng = np.random.default_rng(5)
+    width = min(4, learner.features)
+    truth, start = rng.normal(size=(5, width)), rng.normal(size=width)
+    base = random_problem("closure", 5, learner, 5)
+    problem = Problem(base.travel, learner, base.dissimilarity, truth=truth, start=start)
+    initial = [float(((w - start) ** 2).sum()) for w in truth]
+    for order in itertools.permutations(range(5)):
+        expected = oracle.loss_parts(
+            order,
+            base.travel,
+            oracle.squared_distances(truth),
+            initial,
+            learner.features,
+            learner.samples,
+            learner.noise,
+        )
+        assert true_loss(problem, order).to_dict() == pytest.approx(expected, rel=1e-12)
+
+
+def test_true_loss_needs_the_truth() -> None:
+    with pytest.raises(InputError, match="truth: missing"):
+        true_loss(small(), [0, 1, 2, 3])
+
+
+def test_bounds_that_are_the_true_distances_give_the_true_loss() -> None:
+    vectors = np.random.default_rng(1).normal(size=(6, 3))
+    base = random_problem("euclidean", 6, LEARNERS["over"], 1)
+    initial = (vectors**2).sum(axis=1)
+    problem = Problem(base.travel, LEARNERS["over"], vectors=vectors, initial=initial, truth=vectors)
+    assert true_loss(problem, range(6)).to_dict() == pytest.approx(
+        expected_loss(problem, range(6)).to_dict(), rel=1e-12
+    )
+
+
+def test_position_weights_add_up_to_what_is_learnt() -> None:
+    for learner in LEARNERS.values():
+        weights = position_weights(learner, 30)
+        assert np.all(np.diff(weights) >= 0)
+        assert math.fsum(weights) == pytest.approx(1 - learner.retention**30, rel=1e-12)
+
+
+def test_noise_keeps_its_digits_where_the_model_hardly_moves() -> None:
+    """With r = 1 - 1e-12, one minus r^T computed naively has three digits left."""
+    learner = Learner(10**15, 1000, 1.0)
+    assert noise_error(learner, 10) == pytest.approx(10 * 1e-12, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ([0, 1, 2], "region 3 is missing"),
+        ([0, 1, 2, 2], "region 2 is visited 2 times"),
+        ([0, 1, 2, 4], "there is no region 4"),
+        ([0, 1, 2, -1], "there is no region -1"),
+        ([], "region 0 is missing"),
+        ([0.0, 1.0, 2.0, 3.0], "a list of region indices"),
+        ([[0, 1], [2, 3]], "a list of region indices"),
+    ],
+)
+def test_what_is_no_route_is_refused(order: list[int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        expected_loss(small(), order)

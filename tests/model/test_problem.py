@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import oracle
+from learnroute import InputError, Learner, Problem
+from learnroute.model.problem import distance_sums
+from samples import UNDER, small
+
+SQUARE = [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"travel": [[0, 1], [1, 0], [1, 1]]}, "travel[0] has 2 entries: 3 needed"),
+        ({"travel": [[0, 1, 2, 3]] * 3 + [[0, 1]]}, "travel[3] has 2 entries: 4 needed"),
+        ({"travel": [[0]]}, "travel has 1 rows: at least 2 regions"),
+        ({"travel": []}, "travel has 0 rows: at least 2 regions"),
+        ({"travel": 3}, "travel = 3: a list of rows is needed"),
+        ({"travel": "abc"}, "travel = 'abc': a list of rows is needed"),
+        ({"travel": [[0, math.nan, 1, 1], *[[1, 0, 1, 1]] * 3]}, "travel[0, 1] = nan: travel costs must be finite"),
+        ({"travel": [[0, math.inf, 1, 1], *[[1, 0, 1, 1]] * 3]}, "travel[0, 1] = inf: travel costs must be finite"),
+        ({"travel": [[0, 1, -2, 1], *[[1, 0, 1, 1]] * 3]}, "travel[0, 2] = -2.0: travel costs must be >= 0"),
+        (
+            {"travel": [[0, 1, "x", 1], *[[1, 0, 1, 1]] * 3]},
+            "travel[0, 2] = 'x': travel costs must be given as numbers",
+        ),
+        ({"travel": [[0, 1, True, 1], *[[1, 0, 1, 1]] * 3]}, "travel[0, 2] = True: travel costs must be given as"),
+        ({"travel": [[0, 1, None, 1], *[[1, 0, 1, 1]] * 3]}, "travel[0, 2] = None: travel costs must be given as"),
+        ({"travel": [[0, 1, 10**400, 1], *[[1, 0, 1, 1]] * 3]}, "travel costs must be finite"),
+        ({"travel": [[0, 1, 1e200, 1], *[[1, 0, 1, 1]] * 3]}, "travel[0, 2] = 1e+200: travel costs must be <= 1e+100"),
+        (
+            {"travel": [[0, 1, 1, 1], [1, 5, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]},
+            "travel[1, 1] = 5: the diagonal must be 0",
+        ),
+        ({"dissimilarity": SQUARE}, "dissimilarity has 2 rows: there are 4 regions"),
+        ({"dissimilarity": [[0, 1, 1, 1], [2, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]}, "dissimilarity[0, 1] = 1 but"),
+        (
+            {"dissimilarity": [[1, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]},
+            "dissimilarity[0, 0] = 1: the diag",
+        ),
+        ({"dissimilarity": None}, "dissimilarity and vectors: neither given"),
+        ({"vectors": [[1], [2], [3], [4]]}, "dissimilarity and vectors: both given"),
+        ({"dissimilarity": None, "vectors": [[1], [2], [3]]}, "vectors has 3 rows: 4 needed"),
+        ({"dissimilarity": None, "vectors": [[], [], [], []]}, "vectors[0] has 0 entries: at least 1"),
+        ({"dissimilarity": None, "vectors": [[1, 2], [2], [3], [4]]}, "vectors[1] has 1 entries: 2 needed"),
+        ({"initial": [1, 2, 3]}, "initial has 3 entries: 4 needed"),
+        ({"initial": [1, 2, 3, -1]}, "initial[3] = -1.0: initial dissimilarities must be >= 0"),
+        ({"regions": ["A", "B", "C", "A"]}, "regions[3] = 'A': the name of region 0 too"),
+        ({"regions": ["A", "B", "C", " "]}, "regions[3] = ' ': names must not be empty"),
+        ({"regions": ["A", "B", "C", "D\n"]}, "regions[3] = 'D\\n': names must be printable"),
+        ({"regions": ["A", "B", "C", 4]}, "regions[3] = 4: names must be given as text"),
+        ({"regions": ["A", "B"]}, "regions has 2 names: 4 needed"),
+        ({"regions": []}, "regions has 0 names: 4 needed"),
+        ({"travel": np.zeros((4, 4, 4))}, "travel[0, 0] = array"),
+        ({"travel": np.zeros((4, 4), dtype=bool)}, "an array of bool was given"),
+        ({"travel": np.float64(3)}, "travel = np.float64(3.0): a list of rows is needed"),
+        ({"coordinates": [[0, 0, 0]] * 4}, "coordinates[0] has 3 entries: 2 needed"),
+        ({"coordinates": [[0, 0], [1, 1]]}, "coordinates has 2 rows: 4 needed"),
+        ({"start": [1.0]}, "start: the learner's first model is given without truth"),
+        ({"truth": [[1.0] * 81] * 4}, "truth[0] has 81 entries"),
+        ({"truth": [[1.0, 2.0]] * 4, "start": [0]}, "start has 1 entries: 2 needed"),
+        ({"title": "two\nlines"}, "title = 'two\\nlines': one line"),
+    ],
+)
+def test_wrong_problems_are_refused_by_field_value_and_remedy(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        small(**changes)
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((99, 100), "does not exist for m in {n-1, n, n+1}"),
+        ((100, 100), "does not exist for m in {n-1, n, n+1}"),
+        ((101, 100), "use features <= 98 or >= 102"),
+        ((1, 2), "use features >= 4"),
+        ((0, 100), "learner.features = 0"),
+        ((80, 0), "learner.samples = 0: the number of samples n must be >= 1"),
+        ((80, 100, -0.1), "learner.noise = -0.1: the noise σ must be >= 0"),
+        ((80, 100, math.nan), "learner.noise = nan"),
+        ((80.5, 100), "learner.features = 80.5"),
+        (("80", 100), "learner.features = '80'"),
+        ((True, 100), "learner.features = True"),
+        ((10**30, 100), "learner.features = 1000000000000000000000000000000"),
+        ((math.inf, 100), "learner.features = inf"),
+    ],
+)
+def test_wrong_learners_are_refused(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        Learner(*arguments)
+    assert message in str(refusal.value)
+
+
+def test_whole_floats_count_as_whole_numbers() -> None:
+    assert Learner(80.0, 100.0) == Learner(80, 100)  # type: ignore[arg-type]
+
+
+def test_more_regions_than_a_matrix_should_have_are_refused() -> None:
+    with pytest.raises(InputError, match="limited to 20,000 regions"):
+        Problem(np.broadcast_to(np.zeros(1), (20_001, 20_001)), UNDER, np.zeros((1, 1)))
+
+
+def test_a_problem_is_immutable_and_shares_nothing_with_its_origin() -> None:
+    travel = np.array([[0.0, 1.0], [1.0, 0.0]])
+    problem = Problem(travel, UNDER, SQUARE)
+    travel[0, 1] = 7
+    assert problem.travel[0, 1] == 1
+    with pytest.raises(ValueError, match="read-only"):
+        problem.travel[0, 1] = 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        problem.title = "x"  # type: ignore[misc]
+
+
+def test_tables_of_other_libraries_are_taken_as_arrays() -> None:
+    class Table:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return np.array(SQUARE, dtype=dtype)
+
+    assert Problem(Table(), UNDER, Table()).size == 2
+
+
+def test_names_default_and_rounding_asymmetry_is_evened_out() -> None:
+    problem = Problem(SQUARE, UNDER, [[0.0, 1.0], [1 + 1e-12, 0.0]])
+    assert problem.regions == ("R1", "R2")
+    assert problem.dissimilarity is not None
+    assert problem.dissimilarity[0, 1] == problem.dissimilarity[1, 0]
+
+
+@given(hnp.arrays(float, st.tuples(st.integers(2, 6), st.integers(1, 4)), elements=st.floats(-1e3, 1e3)))
+def test_scores_from_vectors_equal_those_from_their_matrix(vectors: Any) -> None:
+    expected = [math.fsum(row) for row in oracle.squared_distances(vectors)]
+    assert distance_sums(vectors) == pytest.approx(expected, rel=1e-9, abs=1e-6)
+
+
+def test_scores_from_vectors_do_not_cancel_far_from_the_origin() -> None:
+    near = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
+    assert distance_sums(near + 1e6) == pytest.approx(distance_sums(near), rel=1e-9)
+
+
+def test_vectors_need_no_matrix() -> None:
+    size = 2000
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(size, 3))
+    problem = Problem(np.zeros((size, size)), UNDER, vectors=vectors)
+    assert problem.dissimilarity is None
+    assert int(np.argmin(problem.scores)) == int(np.argmin(((vectors - vectors.mean(axis=0)) ** 2).sum(axis=1)))

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+from learnroute import Learner, Objective, Problem, plan
+from learnroute.guarantees import paper_ratio, sharper_ratio
+from learnroute.solvers import algorithm1 as module
+from learnroute.solvers.algorithm1 import algorithm1, eulerian_circuit
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.exact import exact
+from learnroute.solvers.matching import minimum_matching
+from learnroute.solvers.spanning import minimum_spanning_tree
+from learnroute.study.families import random_problem
+from samples import LEARNERS, METRIC_FAMILIES, OVER, UNDER
+
+
+def solve(travel: np.ndarray, scores: np.ndarray) -> list[int]:
+    weights = np.append(np.zeros(len(scores) - 1), 1.0)
+    answer = algorithm1(Objective(travel, scores, weights), np.random.default_rng(0), Budget())
+    return [int(i) for i in answer.order]
+
+
+metric_problems = st.tuples(
+    st.sampled_from(METRIC_FAMILIES), st.integers(2, 7), st.sampled_from(list(LEARNERS.values())), st.integers(0, 10**6)
+)
+
+
+@given(metric_problems)
+@settings(max_examples=200)
+def test_on_metric_travel_it_keeps_its_guarantees(drawn: tuple[str, int, Learner, int]) -> None:
+    family, size, learner, seed = drawn
+    problem = random_problem(family, size, learner, seed)
+    found = plan(problem, "algorithm1")
+    assert found.order[-1] == int(np.argmin(problem.scores))
+    assert found.loss.travel * size <= 1.5 * oracle.shortest_path(problem.travel) * (1 + 1e-12)
+    ratio = found.loss.total / oracle.least_loss(problem)
+    assert found.guarantee.value is not None
+    assert ratio <= found.guarantee.value * (1 + 1e-12)
+    if learner.regime == "under":
+        assert found.guarantee.value == 1.5
+
+
+def test_in_the_over_regime_three_halves_alone_would_be_false() -> None:
+    """Regions on a short line, the odd one out next to its end: Algorithm 1 visits it last but one."""
+    size = 8
+    places = 1e-3 * np.arange(size)
+    vectors = np.zeros((size, 1))
+    vectors[1, 0] = 1.0
+    travel = np.abs(places[:, None] - places[None, :])
+    problem = Problem(travel, Learner(200, 100), vectors=vectors)
+    found = plan(problem, "algorithm1")
+    assert found.order[-2:] == (1, 0)
+    ratio = found.loss.total / oracle.least_loss(problem)
+    assert found.guarantee.value == found.guarantee.sharper
+    assert found.guarantee.value is not None
+    assert 2.3 < ratio <= found.guarantee.value
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_two_regions_are_solved_to_optimality(learner: Learner) -> None:
+    """Corollary 1."""
+    for seed in range(20):
+        problem = random_problem("uniform", 2, learner, seed)
+        found = plan(problem, "algorithm1")
+        assert found.loss.total == pytest.approx(oracle.least_loss(problem), rel=1e-12)
+        assert found.optimal
+
+
+def _odd_weights(travel: np.ndarray, last: int) -> tuple[list[int], np.ndarray]:
+    size = len(travel)
+    degree = np.bincount(minimum_spanning_tree(travel).ravel(), minlength=size)
+    degree[last] += 1
+    odd = [*np.flatnonzero(degree % 2).tolist(), size]
+    weights = np.zeros((len(odd), len(odd)))
+    for (a, i), (b, j) in itertools.product(enumerate(odd), repeat=2):
+        weights[a, b] = travel[i, j] if max(i, j) < size else 0.0
+    return odd, weights
+
+
+def _shortest(travel: np.ndarray) -> float:
+    blind = Objective(travel, np.zeros(len(travel)), np.zeros(len(travel)))
+    return blind(exact(blind, np.random.default_rng(0), Budget()).order)
+
+
+def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both occur in random trials, and the route is right in both."""
+    met = {True: 0, False: 0}
+
+    def watched(weights: np.ndarray, budget: Budget) -> object:
+        matching = minimum_matching(weights, budget)
+        extra = len(weights) - 1
+        mate = next(i for i, j in matching.pairs.tolist() if j == extra)
+        met[mate == watched_last[0]] += 1
+        return matching
+
+    watched_last = [-1]
+    monkeypatch.setattr(module, "minimum_matching", watched)
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(2, 11))
+        points = rng.uniform(0, 1, (size, 2))
+        travel = np.hypot(*(points[:, None] - points[None]).T)
+        travel = (travel + travel.T) / 2
+        last = int(rng.integers(size))
+        odd, _ = _odd_weights(travel, last)
+        watched_last[0] = odd.index(last) if last in odd else -1
+        order = solve(travel, np.where(np.arange(size) == last, 0.0, 1.0))
+        assert sorted(order) == list(range(size))
+        assert order[-1] == last
+        assert sum(travel[a, b] for a, b in itertools.pairwise(order)) <= 1.5 * _shortest(travel) * (1 + 1e-12)
+    assert min(met.values()) >= 3
+
+
+def test_ties_for_the_last_region_go_to_the_first_and_are_told() -> None:
+    delta = 1 - np.eye(4)
+    travel = np.array([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0.0]])
+    found = plan(Problem(travel, UNDER, delta, regions=["w", "x", "y", "z"]), "algorithm1")
+    assert found.route[-1] == "w"
+    assert found.notes == ("ends at w, the first of 4 regions with the least score (also x, y, z)",)
+
+
+@pytest.mark.parametrize(
+    ("family", "learner", "word"),
+    [("uniform", UNDER, "not a metric"), ("uniform", OVER, "not a metric")],
+)
+def test_without_a_metric_there_is_no_guarantee_and_the_plan_says_why(family: str, learner: Learner, word: str) -> None:
+    found = plan(random_problem(family, 10, learner, 1), "algorithm1")
+    assert found.guarantee.value is None
+    assert word in found.guarantee.reason
+    assert "by way of R" in found.guarantee.reason
+
+
+def test_guarantees_of_the_over_regime_are_the_papers_and_the_sharper_one() -> None:
+    problem = random_problem("euclidean", 10, OVER, 1)
+    found = plan(problem, "algorithm1").guarantee
+    r, scores = 1 / 6, problem.scores
+    share = (r - r**10) / (1 - r**10)
+    assert found.paper == pytest.approx(1.5 + r**-9)
+    assert found.sharper == pytest.approx(max(1.5, 1 + share * (scores.max() / scores.min() - 1)))
+    assert found.value == min(found.paper, found.sharper)  # type: ignore[type-var]
+
+
+def test_ratios_beyond_all_numbers_are_left_out() -> None:
+    large = random_problem("euclidean", 300, Learner(102, 100), 1)
+    assert paper_ratio(large) is None
+    assert sharper_ratio(large) is not None
+    vectors = np.zeros((4, 1))
+    free = Problem(np.zeros((4, 4)), OVER, vectors=vectors)
+    assert sharper_ratio(free) == 1.5
+
+
+@given(st.integers(3, 30), st.integers(0, 10**6))
+def test_the_sharper_guarantee_covers_every_order_that_ends_right_on_free_travel(size: int, seed: int) -> None:
+    """Its score half, on its own: ending at v' costs at most the stated share more."""
+    rng = np.random.default_rng(seed)
+    learner = Learner(100 + int(rng.integers(2, 900)), 100)
+    delta = np.triu(rng.uniform(0.1, 10, (size, size)), 1)
+    problem = Problem(np.zeros((size, size)), learner, delta + delta.T)
+    scores = np.sort(problem.scores)
+    r = learner.retention
+    weights = (1 - r) * r ** np.arange(size - 1, -1, -1.0)
+    worst = np.append(scores[1:], scores[0])  # ascending before v' is the worst that can come before it
+    best = scores[::-1]
+    sharper = sharper_ratio(problem)
+    assert sharper is not None
+    assert math.fsum(weights * worst) <= sharper * math.fsum(weights * best) * (1 + 1e-12)
+
+
+def test_eulerian_circuits_use_every_edge_once() -> None:
+    edges: list[tuple[int, ...]] = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 2), (0, 4), (4, 0)]
+    circuit = eulerian_circuit(edges, 5, 4)
+    assert circuit[0] == circuit[-1] == 4
+    walked = sorted(tuple(sorted(step)) for step in itertools.pairwise(circuit))
+    assert walked == sorted(tuple(sorted(edge)) for edge in edges)
+
+
+def test_minimum_spanning_trees_weigh_what_networkx_finds() -> None:
+    import networkx
+
+    for seed in range(10):
+        travel = random_problem("uniform", 25, UNDER, seed).travel
+        tree = minimum_spanning_tree(travel)
+        other = networkx.minimum_spanning_tree(networkx.from_numpy_array(travel))
+        assert travel[tree[:, 0], tree[:, 1]].sum() == pytest.approx(other.size("weight"))

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import oracle
+from learnroute import Learner, RefusedError, objective_of, plan
+from learnroute.solvers import exact as held_karp
+from learnroute.study.families import random_problem
+from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
+
+
+@pytest.mark.parametrize("family", ALL_FAMILIES)
+@pytest.mark.parametrize("learner", [UNDER, OVER], ids=["under", "over"])
+def test_equals_brute_force_on_500_instances(family: str, learner: Learner) -> None:
+    for seed in range(500):
+        problem = random_problem(family, 2 + seed % 6, learner, seed)
+        found = plan(problem, "exact")
+        assert found.optimal
+        assert found.loss.total == pytest.approx(oracle.least_loss(problem), rel=1e-12)
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+def test_equals_brute_force_where_travel_differs_by_direction(learner: Learner) -> None:
+    for seed in range(30):
+        problem = asymmetric(2 + seed % 6, learner, seed)
+        assert plan(problem, "exact").loss.total == pytest.approx(oracle.least_loss(problem), rel=1e-12)
+
+
+def test_interpreted_and_compiled_tables_are_the_same_bits() -> None:
+    objective = objective_of(random_problem("uniform", 8, OVER, 1))
+    scored = objective.weights[:, None] * objective.scores[None, :]
+    tables = []
+    for fill in (held_karp._fill.interpreted, held_karp._fill.compiled):
+        values = np.full((1 << 8, 8), np.inf)
+        fill(values, objective.travel, scored, 1, 1 << 8)
+        tables.append(values)
+    assert np.array_equal(tables[0], tables[1])
+
+
+def test_beyond_its_size_it_refuses_and_says_why() -> None:
+    with pytest.raises(RefusedError, match=r"21 regions.*0\.328 GiB.*at most 20"):
+        plan(random_problem("uniform", 21, UNDER), "exact")
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[str, float]] = []
+    plan(random_problem("uniform", 16, UNDER), "exact", progress=lambda stage, share: told.append((stage, share)))
+    assert [share for _, share in told] == sorted(share for _, share in told)
+    assert told[-1] == ("exact", 1.0)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import oracle
+from learnroute import InputError, Matching, minimum_matching
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.matching import by_blossoms, by_subsets
+
+
+def symmetric(entries: Any) -> Any:
+    upper = np.triu(entries, 1)
+    return upper + upper.T
+
+
+def weight_of(pairs: Any, weights: Any) -> float:
+    return float(weights[pairs[:, 0], pairs[:, 1]].sum())
+
+
+def check_proof(matching: Matching, weights: Any) -> None:
+    """Feasible duals that add up to the weight of the pairs: nothing is lighter. Independent of how they were found."""
+    assert matching.optimal
+    assert sorted(matching.pairs.ravel().tolist()) == list(range(len(weights)))
+    assert matching.duals is not None
+    assert matching.bound is not None
+    scale = max(float(np.abs(weights).max()), 1e-300)
+    left = weights - matching.duals[:, None] - matching.duals[None, :]
+    for members, number in matching.sets:
+        assert number >= 0
+        assert len(members) % 2 == 1
+        inside = np.isin(np.arange(len(weights)), members)
+        left = left - number * (inside[:, None] != inside[None, :])
+    np.fill_diagonal(left, np.inf)
+    assert left.min() >= -1e-12 * scale
+    assert weight_of(matching.pairs, weights) == pytest.approx(matching.bound, abs=1e-11 * scale * len(weights))
+
+
+def families(size: int, rng: np.random.Generator) -> dict[str, Any]:
+    points, grid = rng.uniform(0, 1, (size, 2)), rng.integers(0, 4, (size, 2)).astype(float)
+    free = symmetric(rng.uniform(1, 10, (size, size)))
+    free[-1] = free[:, -1] = 0  # as the extra vertex of Algorithm 1
+    return {
+        "uniform": symmetric(rng.uniform(1, 10, (size, size))),
+        "few values": symmetric(rng.integers(0, 3, (size, size)).astype(float)),
+        "points": np.hypot(*(points[:, None] - points[None]).T),
+        "grid": np.hypot(*(grid[:, None] - grid[None]).T),
+        "negative": symmetric(rng.normal(size=(size, size))),
+        "one vertex free": free,
+        "huge": symmetric(rng.uniform(1, 10, (size, size))) * 1e99,
+        "tiny": symmetric(rng.uniform(1, 10, (size, size))) * 1e-99,
+        "zero": np.zeros((size, size)),
+    }
+
+
+@pytest.mark.parametrize("size", [2, 4, 6, 8, 10])
+def test_both_ways_equal_trying_all_matchings(size: int) -> None:
+    rng = np.random.default_rng(size)
+    for _ in range(8 if size == 10 else 40):
+        for name, weights in families(size, rng).items():
+            least = oracle.lightest_matching(weights)
+            near = 1e-11 * max(float(np.abs(weights).max()), 1e-300)
+            matching = by_blossoms(weights, Budget())
+            check_proof(matching, weights)
+            assert weight_of(matching.pairs, weights) == pytest.approx(least, abs=near), name
+            assert weight_of(by_subsets(weights), weights) == pytest.approx(least, abs=near), name
+
+
+@given(st.integers(1, 9).flatmap(lambda k: hnp.arrays(np.int64, (2 * k, 2 * k), elements=st.integers(0, 6))))
+def test_small_whole_weights_with_many_ties_are_proved(entries: Any) -> None:
+    weights = symmetric(entries).astype(float)
+    check_proof(by_blossoms(weights, Budget()), weights)
+
+
+@pytest.mark.parametrize("size", [14, 60, 200])
+def test_large_matchings_carry_their_proof(size: int) -> None:
+    rng = np.random.default_rng(size)
+    for weights in families(size, rng).values():
+        check_proof(minimum_matching(weights), weights)
+
+
+def test_networkx_agrees() -> None:
+    import networkx
+
+    rng = np.random.default_rng(7)
+    for weights in families(40, rng).values():
+        graph = networkx.from_numpy_array(1 - weights / max(np.abs(weights).max(), 1e-300))
+        pairs = np.array(list(networkx.max_weight_matching(graph, maxcardinality=True)))
+        near = 1e-9 * np.abs(weights).max()
+        assert weight_of(minimum_matching(weights).pairs, weights) == pytest.approx(weight_of(pairs, weights), abs=near)
+
+
+def test_weights_need_not_be_a_metric_and_ways_through_vertices_do_not_count() -> None:
+    """0-1 and 2-3 cost 9 and 1; through vertex 2 and 3 everything is cheap, but a pair pays its own edge."""
+    weights = np.array([[0, 9, 1, 5], [9, 0, 5, 5], [1, 5, 0, 1], [5, 5, 1, 0.0]])
+    assert minimum_matching(weights).pairs.tolist() == [[0, 2], [1, 3]]
+
+
+def test_when_the_time_is_up_the_rest_is_paired_greedily() -> None:
+    weights = symmetric(np.random.default_rng(1).uniform(1, 10, (60, 60)))
+    matching = minimum_matching(weights, Budget.of(time_limit=1e-9))
+    assert not matching.optimal
+    assert matching.bound is None
+    assert sorted(matching.pairs.ravel().tolist()) == list(range(60))
+
+
+def test_odd_numbers_of_vertices_are_refused() -> None:
+    with pytest.raises(InputError, match="weights has 3 rows: an even number"):
+        minimum_matching(np.zeros((3, 3)))
+
+
+def test_no_vertices_make_no_pairs() -> None:
+    assert minimum_matching(np.zeros((0, 0))).pairs.shape == (0, 2)

@@ -1,0 +1,59 @@
+"""Promises that no single module makes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from learnroute import METHODS
+from learnroute.cli import run
+from learnroute.study.families import FAMILIES
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_importing_the_package_is_light() -> None:
+    code = "import sys, learnroute; print({'numba', 'matplotlib', 'scipy', 'pandas', 'click'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_the_readme_example_says_what_it_prints() -> None:
+    text = (ROOT / "README.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    route, _, quality = done.stdout.splitlines()
+    assert f"print(found.route)  # {route}" in code
+    assert f"print(found.quality)  # {quality}" in code
+
+
+def test_the_readme_table_is_what_compare_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compare", str(ROOT / "examples" / "warehouse-robot.json")]) == 0
+    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = (ROOT / "README.md").read_text().split("learnroute compare")[1].split("```")[2].splitlines()
+    rows = [line.split() for line in shown if line.strip() and not line.startswith("text")]
+    assert len(rows) == 9
+    for row in rows:
+        assert row[:-1] in [line[:-1] for line in printed]  # all but the seconds
+
+
+@pytest.mark.parametrize("name", [*METHODS, *FAMILIES])
+def test_every_method_and_family_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in (ROOT / "docs" / "commands.md").read_text()
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
+
+
+def test_architecture_names_every_module() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    for path in (ROOT / "src" / "learnroute").rglob("*.py"):
+        if not path.name.startswith("__") and path.parent.name not in ("formats", "cli", "study"):
+            assert path.name in text, path.name
