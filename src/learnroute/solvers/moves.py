@@ -25,6 +25,7 @@ SYMMETRIC, GEOMETRIC = 0, 1
 FORWARD = 0  # FORWARD[k] = sum over the first k regions, the last of them at full weight
 BACKWARD = 1  # BACKWARD[k] = sum over the regions from k on, region k at full weight
 POWER = 2  # r^k
+BEST = 3  # the best change found; and the least one that is more than rounding
 # Rows of State.route
 ORDER, PLACE, QUEUE, QUEUED, COPY = 0, 1, 2, 3, 4
 
@@ -38,7 +39,6 @@ class State(NamedTuple):
     table: FloatArray
     route: IntArray
     flags: IntArray
-    least: float  # smaller gains are rounding
 
 
 @compile_function
@@ -161,128 +161,105 @@ def enqueue(s: State, k: int) -> None:
 
 
 @compile_function
-def _best_at(s: State, a: int, found: IntArray) -> float:
-    """Find the best move that gives region a a new neighbour, or a new place at an end of the order."""
+def _consider(s: State, found: IntArray, i: int, j: int, k: int, turned: int) -> None:
+    """Weigh one more move: keep it in `found` if it is the best so far.
+
+    `turned` says which stretch of an exchange is turned round: 0 none, 1 the first, 2 the second. A reversal has j < 0.
+    """
+    change = reversal(s, i, k) if j < 0 else exchange(s, i, j, k, turned == 1, turned == 2)
+    if change < s.table[BEST, 0]:
+        s.table[BEST, 0] = change
+        found[0], found[1], found[2], found[3] = i, j, k, turned
+
+
+@compile_function
+def _move_beside(s: State, found: IntArray, p: int, q: int) -> None:
+    """Weigh the moves of a stretch that has the region at p at one end, to either side of the region at q."""
+    size = s.travel.shape[0]
+    for length in range(1, LONGEST_STRETCH + 1):
+        for side in range(2):  # the region at the left end of the stretch, or at the right one
+            i = p if side == 0 else p - length + 1
+            j = i + length - 1
+            if i < 0 or j >= size or i <= q <= j:
+                continue
+            for after in range(2):  # in front of q, or behind it: the two must touch, so the stretch may have to turn
+                turn = (after == 1) != (side == 0)
+                if turn and not s.flags[SYMMETRIC]:
+                    continue
+                if q > j and q + after - 1 > j:
+                    _consider(s, found, i, j + 1, q + after - 1, 1 if turn else 0)
+                elif q < i and q + after < i:
+                    _consider(s, found, q + after, i, j, 2 if turn else 0)
+
+
+@compile_function
+def _follow(s: State, found: IntArray, p: int, q: int) -> None:
+    """Weigh the exchanges of two stretches of any length that bring the region at q right behind the one at p."""
+    size = s.travel.shape[0]
+    if p < q - 1:
+        before = s.route[ORDER, q - 1]
+        for x in range(s.near.shape[1] + 1):
+            k = s.route[PLACE, s.near[before, x]] - 1 if x < s.near.shape[1] else size - 1
+            if k >= q:
+                _consider(s, found, p + 1, q, k, 0)
+    elif q < p:
+        beside = s.route[ORDER, q - 1] if q > 0 else s.route[ORDER, min(p + 1, size - 1)]
+        for x in range(s.near.shape[1]):
+            j = s.route[PLACE, s.near[beside, x]] + (0 if q > 0 else 1)
+            if q < j <= p:
+                _consider(s, found, q, j, p, 0)
+
+
+@compile_function
+def _to_the_ends(s: State, found: IntArray, p: int) -> None:
+    """Weigh the moves that change which region is first or last."""
     size = s.travel.shape[0]
     symmetric = s.flags[SYMMETRIC] != 0
-    best = -s.least
-    p = s.route[PLACE, a]
-    for n in range(s.near.shape[1]):
-        b = s.near[a, n]
-        q = s.route[PLACE, b]
-        low, high = min(p, q), max(p, q)
-        if symmetric and high - low > 1:
-            for shift in range(2):  # the stretch between them turned, with one of the two
-                change = reversal(s, low + 1 - shift, high - shift)
-                if change < best:
-                    best = change
-                    found[0], found[1], found[2] = low + 1 - shift, -1, high - shift
-        for length in range(1, LONGEST_STRETCH + 1):
-            for side in range(2):  # a at the left end of the stretch, or at the right one
-                i = p if side == 0 else p - length + 1
-                j = i + length - 1
-                if i < 0 or j >= size or i <= q <= j:
-                    continue
-                for after in range(2):  # in front of b, or behind it
-                    # a must touch b: a stretch behind b has a at its left end, or is turned round
-                    turned = (after == 1) != (side == 0)
-                    if turned and not symmetric:
-                        continue
-                    if q > j:
-                        end = q if after else q - 1
-                        if end == j:
-                            continue
-                        change = exchange(s, i, j + 1, end, turned, False)
-                        if change < best:
-                            best = change
-                            found[0], found[1], found[2], found[3], found[4] = i, j + 1, end, turned, False
-                    else:
-                        start = q + 1 if after else q
-                        if start == i:
-                            continue
-                        change = exchange(s, start, i, j, False, turned)
-                        if change < best:
-                            best = change
-                            found[0], found[1], found[2], found[3], found[4] = start, i, j, False, turned
-        # a directly before b, by an exchange of two stretches of any length
-        if p < q - 1:
-            before = s.route[ORDER, q - 1]
-            for x in range(s.near.shape[1]):
-                k = s.route[PLACE, s.near[before, x]] - 1
-                if k < q:
-                    continue
-                change = exchange(s, p + 1, q, k, False, False)
-                if change < best:
-                    best = change
-                    found[0], found[1], found[2], found[3], found[4] = p + 1, q, k, False, False
-            change = exchange(s, p + 1, q, size - 1, False, False)
-            if change < best:
-                best = change
-                found[0], found[1], found[2], found[3], found[4] = p + 1, q, size - 1, False, False
-        elif q < p:
-            if q > 0:
-                before = s.route[ORDER, q - 1]
-                for x in range(s.near.shape[1]):
-                    j = s.route[PLACE, s.near[before, x]]
-                    if not q < j <= p:
-                        continue
-                    change = exchange(s, q, j, p, False, False)
-                    if change < best:
-                        best = change
-                        found[0], found[1], found[2], found[3], found[4] = q, j, p, False, False
-            elif p > 0:
-                after_a = min(p + 1, size - 1)
-                for x in range(s.near.shape[1]):
-                    j = s.route[PLACE, s.near[s.route[ORDER, after_a], x]] + 1
-                    if not 0 < j <= p:
-                        continue
-                    change = exchange(s, 0, j, p, False, False)
-                    if change < best:
-                        best = change
-                        found[0], found[1], found[2], found[3], found[4] = 0, j, p, False, False
-    # the ends
     if symmetric:
         for side in range(4):
             i = 0 if side < 2 else p + side - 2
             k = p - side if side < 2 else size - 1
             if i < k:
-                change = reversal(s, i, k)
-                if change < best:
-                    best = change
-                    found[0], found[1], found[2] = i, -1, k
+                _consider(s, found, i, -1, k, 0)
     if p > 0:
-        change = exchange(s, 0, p, size - 1, False, False)
-        if change < best:
-            best = change
-            found[0], found[1], found[2], found[3], found[4] = 0, p, size - 1, False, False
+        _consider(s, found, 0, p, size - 1, 0)
     for length in range(1, LONGEST_STRETCH + 1):
         for turn in range(2 if symmetric else 1):
-            turned = turn == 1
             if p + length < size:
-                change = exchange(s, p, p + length, size - 1, turned, False)
-                if change < best:
-                    best = change
-                    found[0], found[1], found[2], found[3], found[4] = p, p + length, size - 1, turned, False
+                _consider(s, found, p, p + length, size - 1, turn)
             if p > 0 and p + length <= size:
-                change = exchange(s, 0, p, p + length - 1, False, turned)
-                if change < best:
-                    best = change
-                    found[0], found[1], found[2], found[3], found[4] = 0, p, p + length - 1, False, turned
-    return best
+                _consider(s, found, 0, p, p + length - 1, 2 * turn)
+
+
+@compile_function
+def _best_at(s: State, a: int, found: IntArray) -> bool:
+    """Find the best move that gives region a a new neighbour, or the order a new end; whether there is one."""
+    s.table[BEST, 0] = -s.table[BEST, 1]
+    p = s.route[PLACE, a]
+    for n in range(s.near.shape[1]):
+        q = s.route[PLACE, s.near[a, n]]
+        low, high = min(p, q), max(p, q)
+        if s.flags[SYMMETRIC] and high - low > 1:
+            for shift in range(2):  # the stretch between them turned, with one of the two
+                _consider(s, found, low + 1 - shift, -1, high - shift, 0)
+        _move_beside(s, found, p, q)
+        _follow(s, found, p, q)
+    _to_the_ends(s, found, p)
+    return s.table[BEST, 0] < -s.table[BEST, 1]
 
 
 @compile_function
 def descend(s: State) -> None:
     """Improve until no queued region has a better move."""
     size = s.travel.shape[0]
-    found = np.zeros(5, dtype=np.int64)
+    found = np.zeros(4, dtype=np.int64)
     while s.route[QUEUE, size + 1] > 0:
         a = s.route[QUEUE, s.route[QUEUE, size]]
         s.route[QUEUE, size] = (s.route[QUEUE, size] + 1) % size
         s.route[QUEUE, size + 1] -= 1
         s.route[QUEUED, a] = 0
-        while _best_at(s, a, found) < -s.least:
-            apply(s, found[0], found[1], found[2], found[3] != 0, found[4] != 0)
+        while _best_at(s, a, found):
+            apply(s, found[0], found[1], found[2], found[3] == 1, found[3] == 2)
 
 
 @compile_function
@@ -315,7 +292,7 @@ def wander(s: State, best: IntArray, values: FloatArray, draws: FloatArray, wind
         if now <= values[0] + allowed:
             values[0] = now
             current[:] = s.route[ORDER, :size]
-            if now < values[1] - s.least:
+            if now < values[1] - s.table[BEST, 1]:
                 values[1] = now
                 best[:] = current
         else:

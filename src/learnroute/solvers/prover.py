@@ -1,26 +1,24 @@
-"""Raise a lower bound until it meets the best known order: multipliers, elimination, growing memories.
+"""Raise a lower bound until it meets the best known order: multipliers, memories, elimination.
 
-The relaxation is that of `walks`: a cheapest walk through T positions. Four things close the distance to the best order.
+The relaxation is that of `walks`: the cheapest walk through T positions. Four things close its distance to the best order.
 
-Multipliers. Each region's visit is paid for with its multiplier, and all multipliers are given back once: no order notices, but
-a walk that returns to a region pays twice. Subgradient steps raise them for regions left out and lower them for
-regions visited twice.
-
-Memories. Where the cheapest walk returns to a region, the regions in between learn to remember it.
-
-Elimination. A step from i to j at a position is forbidden once every walk through it costs at least as much as the best order
-known. That stays true whatever the multipliers and memories are later.
-
-Meeting in the middle. A forward table is pruned by a backward one and the other way round, each with larger
-memories than the one before, until no walk is left below the best order known, or the cheapest one is an order.
+*Multipliers*: each visit of a region is refunded its multiplier, and all multipliers are paid once. No order
+notices; a walk that returns to some regions and leaves others out does. Subgradient steps find good ones.
+*Memories*: where the cheapest walk returns to a region, the regions in between learn to remember it.
+*Elimination*: a step at a position is forbidden once every walk through it costs as much as the best known
+order. That stays true whatever the multipliers and memories are later.
+*Meeting*: a forward table is pruned by a backward one and the other way round, with ever larger memories, until no walk
+is left below the best known order, or the cheapest one is an order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers import walks
@@ -28,216 +26,251 @@ from learnroute.solvers.contract import Budget
 from learnroute.solvers.walks import ByteArray, Layers, MaskArray, Table
 
 NEAREST = 4  # regions that a memory starts with
-FIRST_STEPS = 400  # subgradient steps without memory
-STEPS = 60  # ... with the first memories
-MOST_STATES = 4_000_000  # in one layer of a table
-ROUNDING = 1e-11  # relative to all that a walk adds up
+SIMPLE_STEPS = 400  # subgradient steps without memory
+SMALL_STEPS = 60  # ... with the first memories
+JOINED_STEPS = 30  # ... with larger ones, a round
+FEW_STATES = 30_000  # in a table, at which memories stop growing during the first round's steps; doubled each round
+GROWTH = 10  # a meeting ends where a table has this many times more
+MOST_STATES = 4_000_000  # in one layer of a table (about 150 MB for each 64 regions)
+ROUNDING = 2.0**-51  # four units of float64: what an addition may lose, twice over
+
+Improve = Callable[[IntArray], IntArray]
 
 
-@dataclass
+@dataclass(frozen=True)
+class Effort:
+    """How much a proof may cost, apart from time: rounds of ascent and meeting, and states in a layer."""
+
+    rounds: int = 60
+    states: int = MOST_STATES
+
+
+class TooManyStatesError(Exception):
+    """A table would have outgrown the memory allowed."""
+
+
 class Prover:
-    """A proof in progress. `bound` and `order` are valid at any time."""
+    """A proof in progress; `order`, `value` and `bound` (both without the constant) are valid at any time."""
 
-    objective: Objective
-    order: IntArray
-    budget: Budget
-    log: object = None
-    bound: float = -np.inf
-    value: float = np.inf
-    multipliers: FloatArray = field(init=False)
-    memory: MaskArray = field(init=False)
-    allowed: ByteArray = field(init=False)
-    proved: bool = False
-
-    def __post_init__(self) -> None:
-        ob, size = self.objective, self.objective.size
-        self.value = ob(self.order) - ob.constant
-        self.stays = ob.weights[:, None] * ob.scores[None, :]
-        self.legs = np.array(ob.travel)
-        self.allowed = np.ones((size - 1, size, size), dtype=np.uint8)
-        self.allowed[:, np.arange(size), np.arange(size)] = 0
+    def __init__(self, objective: Objective, order: IntArray, budget: Budget, effort: Effort | None = None) -> None:
+        size = objective.size
+        self.objective, self.budget, self.effort = objective, budget, effort or Effort()
+        self.order, self.value = order, objective(order) - objective.constant
+        self.bound, self.proved, self.overflowed = -np.inf, False, False
+        self.stays = objective.weights[:, None] * objective.scores[None, :]
+        self.legs = np.array(objective.travel)
+        self.allowed = all_steps(size)
         self.multipliers = np.zeros(size)
-        self.small = first_memory(ob.travel, NEAREST)
+        self.small = nearest_memory(objective.travel, NEAREST)
         self.memory = self.small.copy()
-        words = self.memory.shape[1]
-        self.nothing = Table(
-            np.zeros(size * size + 1, dtype=np.int64), np.zeros((0, words), dtype=np.uint64), np.zeros(0),
-            np.zeros(0, dtype=np.int64),
-        )  # fmt: skip
-        self.states = 0
+        self.states, self.few = 0, FEW_STATES
+        self.snapshots: list[tuple[FloatArray, MaskArray]] = []
+
+    def run(self, improve: Improve | None = None) -> None:
+        """Prove until nothing is left to prove, or the budget or the effort is used up."""
+        layers = Layers(self.legs, self.stays.copy(), self.allowed)
+        bound, self.multipliers = walks.ascend(layers, self.multipliers, self.value, SIMPLE_STEPS, 1.0)
+        self.bound = bound - self.margin(self.multipliers)
+        self._forbid_simply()
+        try:
+            self._ascend(SMALL_STEPS, joined=False)
+            for turn in range(self.effort.rounds):
+                if self._over():
+                    break
+                if improve is not None and turn:
+                    self._take(improve(self.order))
+                if self.states > GROWTH * self.few:
+                    self.memory = self.small.copy()
+                self._ascend(JOINED_STEPS, joined=True)
+                if not self._over():
+                    self._meet()
+                self.few *= 2
+                self._tell(turn)
+        except TooManyStatesError:
+            self.overflowed = True
+
+    def certificate(self) -> Certificate:
+        """Return the best bound that follows from one set of multipliers and memories alone, all steps allowed."""
+        best = Certificate("walks", -np.inf)
+        everything = all_steps(self.objective.size)
+        for multipliers, memory in [*self.snapshots[-1:], (self.multipliers, self.small)]:
+            kept, self.allowed = self.allowed, everything.copy()
+            try:
+                cost, walk = self._cheapest(multipliers, memory, joined=True)
+            except TooManyStatesError:
+                continue
+            finally:
+                self.allowed = kept
+            margin = self.margin(multipliers)
+            bound = cost + float(multipliers.sum()) if len(walk) else self.value - margin
+            bound += self.objective.constant - margin
+            if bound > best.bound:
+                best = Certificate("walks", bound, multipliers.copy(), listed(memory))
+            if len(walk):
+                break
+        return best
 
     def margin(self, multipliers: FloatArray) -> float:
-        return ROUNDING * float(abs(self.value) + np.abs(multipliers).sum())
+        """Return what rounding can do to the cost of a walk, at most."""
+        return rounding_margin(self.legs, self.stays, multipliers)
 
-    def layers(self, multipliers: FloatArray) -> Layers:
-        return Layers(self.legs, self.stays - multipliers, self.allowed)
-
-    def say(self, *a):
-        if self.log:
-            self.log(*a)
-
-    # -- phases
-    def run(self) -> None:
-        size = self.objective.size
-        layers = Layers(self.legs, self.stays.copy(), self.allowed)
-        self.bound, self.multipliers = walks.ascend(layers, self.multipliers, self.value, FIRST_STEPS, 1.0)
-        self.eliminate_simple()
-        self.say("simple", self.value - self.bound, int(self.allowed.sum()))
-        self.ascend(STEPS, joined=False)
-        self.say("small", self.value - self.bound, int(self.allowed.sum()), self.states)
-        rounds = 0
-        self.soft = 30_000
-        while not self.proved and not self.budget.exhausted and rounds < 50:
-            gap = self.value - self.bound
-            if self.states > 10 * self.soft:
-                self.memory = self.small.copy()
-            self.ascend(30, joined=True)
-            self.say("joined", self.value - self.bound, int(self.allowed.sum()), self.states)
-            if self.proved or self.budget.exhausted:
-                break
-            self.meet(200)
-            self.say("met", self.value - self.bound, int(self.allowed.sum()), self.states)
-            rounds += 1
-            self.soft *= 2
-
-    def eliminate_simple(self) -> None:
-        layers = self.layers(self.multipliers)
-        limit = self.limit(self.multipliers)
-        forward = walks.simple_table(layers)
-        backward = walks.simple_table(turned(layers))
-        walks.eliminate(layers, forward, backward, limit)
-
-    def limit(self, multipliers):
+    def _limit(self, multipliers: FloatArray) -> float:
+        """Return the cost from which on a walk is as good as the best known order."""
         return self.value - float(multipliers.sum()) - self.margin(multipliers)
 
-    def settle(self, walk, cost, multipliers) -> bool:
-        """Take in the cheapest walk at some multipliers; whether the search is over."""
-        if not len(walk):
-            self.proved = True
-            self.bound = self.value
-            return True
-        bound = cost + float(multipliers.sum()) - self.margin(multipliers)
-        if bound > self.bound:
-            self.bound = bound
-        if len(np.unique(walk)) == len(walk):
-            value = self.objective(walk) - self.objective.constant
-            if value < self.value:
-                self.order, self.value = walk, value
-                self.say("better order", value)
-        return False
+    def _over(self) -> bool:
+        return self.proved or self.budget.exhausted
 
-    def evaluate(self, multipliers, joined):
-        """Return cost and walk of the cheapest walk at these multipliers; forbid steps on the way."""
-        layers = self.layers(multipliers)
-        limit = self.limit(multipliers)
-        back = turned(layers)
-        rest = walks.simple_table(back)
-        if joined:
-            used = np.zeros_like(self.allowed)
-            other = walks.sweep(back, self.small, walks.simple_table(layers), self.nothing, limit, MOST_STATES, used)
-            if other.start[-1] < 0:
-                return None
-            self.allowed &= unturned(used)
-            layers = self.layers(multipliers)
-            used = np.zeros_like(self.allowed)
-            table = walks.sweep(layers, self.memory, rest, other, limit, MOST_STATES, used)
+    def _tell(self, turn: int) -> None:
+        self.budget.progress("proof", 1.0 if self.proved else 1 - 1 / (turn + 2))
+
+    def _layers(self, multipliers: FloatArray) -> Layers:
+        return Layers(self.legs, self.stays - multipliers, self.allowed)
+
+    def _forbid_simply(self) -> None:
+        layers = self._layers(self.multipliers)
+        forward, backward = walks.simple_table(layers), walks.simple_table(turned(layers))
+        walks.eliminate(layers, forward, backward, self._limit(self.multipliers))
+
+    def _take(self, order: IntArray) -> None:
+        value = self.objective(order) - self.objective.constant
+        if value < self.value:
+            self.order, self.value = order, value
+
+    def _settle(self, cost: float, walk: IntArray, multipliers: FloatArray) -> None:
+        """Learn from the cheapest walk at some multipliers (an empty one: none is below the limit)."""
+        margin = self.margin(multipliers)
+        if len(walk):
+            self.bound = max(self.bound, min(self.value, cost + float(multipliers.sum()) - margin))
+            if len(np.unique(walk)) == len(walk):
+                self._take(walk)
+                self.proved = cost + float(multipliers.sum()) + 2 * margin >= self.value
         else:
-            used = np.zeros_like(self.allowed)
-            table = walks.sweep(layers, self.small, rest, self.nothing, limit, MOST_STATES, used)
+            self.proved = True
+        if self.proved:
+            self.bound = self.value
+
+    def _sweep(self, layers: Layers, memory: MaskArray, other: Table, limit: float, forward: bool) -> Table:
+        """Fill a table one way, and forbid the steps that it did not need."""
+        used = np.zeros_like(self.allowed)
+        rest = walks.simple_table(turned(layers))
+        table = walks.sweep(layers, memory, rest, other, limit, self.effort.states, used)
         if table.start[-1] < 0:
-            return None
-        self.allowed &= used
+            raise TooManyStatesError
+        self.allowed &= used if forward else backwards(used)
         self.states = int(table.start[-1])
+        return table
+
+    def _cheapest(self, multipliers: FloatArray, memory: MaskArray, joined: bool) -> tuple[float, IntArray]:
+        """Return cost and course of the cheapest walk; a backward table with small memories prunes it if joined."""
+        limit, other = self._limit(multipliers), no_table(memory)
+        if joined:
+            other = self._sweep(turned(self._layers(multipliers)), self.small, other, limit, forward=False)
+        table = self._sweep(self._layers(multipliers), memory, other, limit, forward=True)
         return walks.best_walk(table, self.objective.size)
 
-    def ascend(self, steps, joined) -> None:
+    def _ascend(self, steps: int, joined: bool) -> None:
+        """Improve the multipliers by subgradient steps."""
         size = self.objective.size
-        now, kept = self.multipliers.copy(), self.multipliers.copy()
+        now, kept, best = self.multipliers.copy(), self.multipliers.copy(), -np.inf
         heavy = np.zeros(size)
-        pace, stalled, best = 0.5 if not joined else 0.3, 0, -np.inf
+        pace, stalled = 0.3 if joined else 0.5, 0
         for step in range(steps):
-            found = self.evaluate(now, joined)
-            if found is None:
-                self.say("overflow in ascend")
-                break
-            cost, walk = found
-            if self.settle(walk, cost, now) or self.budget.exhausted:
+            cost, walk = self._cheapest(now, self.memory if joined else self.small, joined)
+            self._settle(cost, walk, now)
+            if self._over():
                 break
             bound = cost + float(now.sum())
-            slope = 1.0 - np.bincount(walk, minlength=size)
             stalled = 0 if bound > best + 1e-3 * (self.value - best) else stalled + 1
             if bound > best:
                 best, kept = bound, now.copy()
+            slope = 1.0 - np.bincount(walk, minlength=size)
             if not slope.any():
-                if self.value <= bound + self.margin(now):
-                    self.proved = True
-                    break
-                continue
+                continue  # an order better than the best known one: the target has moved
             if stalled >= 4:
                 stalled = 0
                 pace *= 0.6
                 now = kept.copy()
                 if pace < 0.02:
                     break
-            if joined and step % 3 == 2 and self.states < self.soft:
+            if joined and step % 3 == 2 and self.states < self.few:
                 remember(self.memory, walk)
             heavy = slope + 0.5 * heavy
             now = now + pace * (self.value - bound) / float(heavy @ heavy) * heavy
         self.multipliers = kept
+        if joined:
+            self.snapshots.append((kept.copy(), self.memory.copy()))
 
-    def meet(self, rounds) -> None:
-        size = self.objective.size
-        multipliers = self.multipliers
-        other = self.nothing
-        first = None
-        for turn in range(rounds):
-            forward = turn % 2 == 0
-            layers = self.layers(multipliers)
-            if not forward:
-                layers = turned(layers)
-            used = np.zeros_like(self.allowed)
-            memory = self.memory if turn else self.small
-            table = walks.sweep(
-                layers, memory, walks.simple_table(turned(layers)), other, self.limit(multipliers), MOST_STATES, used
+    def _meet(self) -> None:
+        """Sweep forward and backward in turn, each pruned by the one before, memories growing."""
+        multipliers, other = self.multipliers, no_table(self.memory)
+        forward, first = True, True
+        while not self._over():
+            layers = self._layers(multipliers)
+            table = self._sweep(
+                layers if forward else turned(layers),
+                self.small if first else self.memory,
+                other,
+                self._limit(multipliers),
+                forward,
             )
-            if table.start[-1] < 0:
-                self.say("overflow in meet")
+            cost, walk = walks.best_walk(table, self.objective.size)
+            walk = walk if forward else walk[::-1]
+            self._settle(cost, walk, multipliers)
+            if self.states > GROWTH * self.few:
                 return
-            self.allowed &= used if forward else unturned(used)
-            self.states = int(table.start[-1])
-            cost, walk = walks.best_walk(table, size)
-            if not forward:
-                walk = walk[::-1]
-            if self.settle(walk, cost, multipliers) or self.budget.exhausted:
-                return
-            if self.states > 10 * self.soft:
-                return
-            if len(np.unique(walk)) == size:
-                if self.value <= cost + float(multipliers.sum()) + self.margin(multipliers):
-                    self.proved = True
-                    return
             remember(self.memory, walk)
-            other = table
+            other, forward, first = table, not forward, False
+
+
+def rounding_margin(legs: FloatArray, stays: FloatArray, multipliers: FloatArray) -> float:
+    """Return more than float64 rounding can add to or take from the cost of any walk, multipliers paid."""
+    size = len(legs)
+    largest = np.abs(stays).max(axis=1).sum() + size * (np.abs(multipliers).max() + legs.max())
+    return ROUNDING * 2 * size * float(largest + np.abs(multipliers).sum())
+
+
+def all_steps(size: int) -> ByteArray:
+    """Return steps of which only those from a region to itself are forbidden."""
+    allowed = np.ones((size - 1, size, size), dtype=np.uint8)
+    allowed[:, np.arange(size), np.arange(size)] = 0
+    return allowed
 
 
 def turned(layers: Layers) -> Layers:
+    """Return the problem turned round: last position first."""
     return Layers(
-        np.ascontiguousarray(layers.legs.T), np.ascontiguousarray(layers.stays[::-1]), unturned(layers.allowed)
+        np.ascontiguousarray(layers.legs.T), np.ascontiguousarray(layers.stays[::-1]), backwards(layers.allowed)
     )
 
 
-def unturned(steps: ByteArray) -> ByteArray:
+def backwards(steps: ByteArray) -> ByteArray:
+    """Return steps as they are in the problem turned round."""
     return np.ascontiguousarray(steps[::-1].transpose(0, 2, 1))
 
 
-def first_memory(travel: FloatArray, nearest: int) -> MaskArray:
+def no_table(memory: MaskArray) -> Table:
+    """Return a table without states."""
+    size, words = memory.shape
+    return Table(np.zeros(size * size + 1, dtype=np.int64), np.zeros((0, words), dtype=np.uint64), np.zeros(0),
+                 np.zeros(0, dtype=np.int64))  # fmt: skip
+
+
+def nearest_memory(travel: FloatArray, nearest: int) -> MaskArray:
+    """Return memory sets of each region and those nearest to it."""
     size = len(travel)
     memory = np.zeros((size, (size + 63) // 64), dtype=np.uint64)
-    near = np.argsort(np.minimum(travel, travel.T) + np.diag(np.full(size, -1.0)), axis=1, kind="stable")
-    for v in range(size):
-        for u in near[v, : nearest + 1].tolist():
+    others = np.minimum(travel, travel.T) + np.diag(np.full(size, -1.0))
+    for v, row in enumerate(np.argsort(others, axis=1, kind="stable")[:, : nearest + 1].tolist()):
+        for u in row:
             memory[v, u >> 6] |= np.uint64(1 << (u & 63))
     return memory
+
+
+def listed(memory: MaskArray) -> tuple[tuple[int, ...], ...]:
+    """Return memory sets as lists of regions."""
+    size = len(memory)
+    return tuple(tuple(u for u in range(size) if int(memory[v, u >> 6]) >> (u & 63) & 1) for v in range(size))
 
 
 def remember(memory: MaskArray, walk: IntArray) -> None:

@@ -1,6 +1,9 @@
-"""Local search for the full objective: descend by moves, perturb, descend again."""
+"""Local search for the full objective: improve by moves, perturb, improve again."""
 
 from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,17 +11,30 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget
 
+if TYPE_CHECKING:
+    from learnroute.solvers.moves import State
+
 NEIGHBOURS = 8
 WINDOW = 50  # positions within which a perturbation happens
 KICKS_A_CALL = 500  # between two looks at the clock
-WARMTH = 0.3  # of the mean nearest-neighbour leg: how much worse an accepted order may be at first
+WARMTH = 0.3  # of the mean cheapest leg: how much worse an accepted order may be at first
 SAME = 1e-9  # relative to the last weight; weights this near to a geometric sequence are one
+FEW = 3  # regions up to which all orders are tried
+MANY = 100  # regions beyond which one start is enough
+MOST_KICKS = 20_000
 
 
 def search(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
-    """Return the best order that a few restarts find."""
-    order = best_order(objective, rng, budget, kicks=20 * objective.size + 500, starts=3)
-    return Answer(order, "search", complete=not budget.exhausted)
+    """Return the best order found from a few starts."""
+    return Answer(search_well(objective, rng, budget), "search", complete=not budget.exhausted)
+
+
+def search_well(
+    objective: Objective, rng: np.random.Generator, budget: Budget, first: IntArray | None = None
+) -> IntArray:
+    """Search as long as is usually enough for the optimum up to 100 regions."""
+    size = objective.size
+    return best_order(objective, rng, budget, min(20 * size, MOST_KICKS), 4 if size <= MANY else 1, first)
 
 
 def best_order(
@@ -29,21 +45,22 @@ def best_order(
     starts: int = 1,
     first: IntArray | None = None,
 ) -> IntArray:
-    """Search from `first` (or a greedy path) and from random orders; same generator state and kicks: same order."""
+    """Search from `first` (or a greedy path), then from random orders; never worse than `first`.
+
+    The same generator state and kicks give the same order, unless the budget runs out.
+    """
+    size = objective.size
+    if size <= FEW:
+        return np.array(min(permutations(range(size)), key=objective), dtype=np.int64)
     from learnroute.solvers import moves
 
-    size = objective.size
-    if size <= 3:
-        return _of_few(objective)
-    state = _new_state(objective)
-    kept, least = np.arange(size), np.inf
-    others = state.travel + np.diag(np.full(size, np.inf))
+    state = new_state(objective)
+    others = objective.travel + np.diag(np.full(size, np.inf))
     warmth = WARMTH * float(others.min(axis=1).mean())
+    kept = first if first is not None else _greedy(objective.travel, int(rng.integers(size)))
+    least = objective(kept)
     for start in range(starts):
-        order = _greedy(objective.travel, int(rng.integers(size))) if first is None else first
-        if start:
-            order = rng.permutation(size)
-        state.route[moves.ORDER, :size] = order
+        state.route[moves.ORDER, :size] = rng.permutation(size) if start else kept
         moves.refresh(state)
         for k in range(size):
             moves.enqueue(state, k)
@@ -56,9 +73,9 @@ def best_order(
             moves.wander(state, best, values, rng.random((count, 5)), WINDOW, warmth)
             done += count
             budget.progress("search", (start + done / kicks) / starts)
-        exact = objective(best)
-        if exact < least:
-            kept, least = best, exact
+        value = objective(best)
+        if value < least:
+            kept, least = best, value
         if budget.exhausted:
             break
     return kept
@@ -68,21 +85,29 @@ def geometric_rate(weights: FloatArray) -> float | None:
     """Return r where each weight is r times the next one (0 where only the last counts), else None."""
     last = float(weights[-1])
     if last == 0:
-        return 0.0 if not weights.any() else None
+        return None if weights.any() else 0.0
     rate = float(weights[-2]) / last
-    with np.errstate(under="ignore"):
-        ideal = last * rate ** np.arange(len(weights) - 1, -1, -1, dtype=np.float64)
+    ideal = last * powers(rate, len(weights))[::-1]
     return rate if bool(np.all(np.abs(weights - ideal) <= SAME * last)) else None
 
 
-def _new_state(objective: Objective):  # type: ignore[no-untyped-def]
+def powers(rate: float, count: int) -> FloatArray:
+    """Return 1, r, r², …"""
+    with np.errstate(under="ignore"):
+        found: FloatArray = rate ** np.arange(count, dtype=np.float64)
+    return found
+
+
+def new_state(objective: Objective) -> State:
+    """Prepare the tables that the moves work on."""
     from learnroute.solvers import moves
 
     size = objective.size
     rate = geometric_rate(objective.weights)
-    table = np.zeros((3, size + 2))
-    with np.errstate(under="ignore"):
-        table[moves.POWER] = (rate or 0.0) ** np.arange(size + 2, dtype=np.float64)
+    table = np.zeros((4, size + 2))
+    table[moves.POWER] = powers(rate or 0.0, size + 2)
+    scored = float(objective.weights.max() * objective.scores.max())
+    table[moves.BEST, 1] = 1e-11 * max(float(objective.travel.max()), scored)
     return moves.State(
         travel=np.array(objective.travel),
         scored=np.array([objective.scores, objective.weights]),
@@ -90,7 +115,6 @@ def _new_state(objective: Objective):  # type: ignore[no-untyped-def]
         table=table,
         route=np.zeros((5, size + 2), dtype=np.int64),
         flags=np.array([objective.symmetric, rate is not None], dtype=np.int64),
-        least=1e-11 * max(float(objective.travel.max()), float((objective.weights * objective.scores.max()).max())),
     )
 
 
@@ -101,6 +125,7 @@ def nearest_regions(travel: FloatArray, most: int) -> IntArray:
 
 
 def _greedy(travel: FloatArray, start: int) -> IntArray:
+    """Go to the nearest region left."""
     size = len(travel)
     left = np.ones(size, dtype=bool)
     order = np.empty(size, dtype=np.int64)
@@ -109,9 +134,3 @@ def _greedy(travel: FloatArray, start: int) -> IntArray:
         left[order[k - 1]] = False
         order[k] = np.argmin(np.where(left, travel[order[k - 1]], np.inf))
     return order
-
-
-def _of_few(objective: Objective) -> IntArray:
-    from itertools import permutations
-
-    return np.array(min(permutations(range(objective.size)), key=objective), dtype=np.int64)
