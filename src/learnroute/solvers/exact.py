@@ -17,7 +17,7 @@ KICKS = 20  # a region, between two rounds of proof
 
 
 def exact(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
-    """Return an order of least value; if time or memory ends before that is proved, the best one found and its bound."""
+    """Return an order of least value; if time or memory ends first, the best one found and its bound."""
     if objective.size <= FEW_REGIONS:
         return held_karp(objective, rng, budget)
     if objective.size > MOST_REGIONS:

@@ -8,7 +8,7 @@ import numpy as np
 
 from learnroute.errors import RefusedError
 from learnroute.kernels import kernel
-from learnroute.model.certificate import Certificate, all_remembered, no_multipliers
+from learnroute.model.certificate import exhaustive
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget
@@ -29,7 +29,7 @@ def held_karp(objective: Objective, rng: np.random.Generator, budget: Budget) ->
     if size > MOST_REGIONS:
         states = 2.0**size * size
         raise RefusedError(
-            f"held_karp: {size} regions; Held–Karp keeps 2^T·T values ({states * 8 / 2**30:,.3g} GiB here), so it takes "
+            f"{size} regions: Held–Karp keeps 2^T·T values ({states * 8 / 2**30:,.3g} GiB here), so it takes "
             f"at most {MOST_REGIONS} regions; use method exact or auto"
         )
     scored = objective.weights[:, None] * objective.scores[None, :]
@@ -44,8 +44,7 @@ def held_karp(objective: Objective, rng: np.random.Generator, budget: Budget) ->
             note = f"the time limit came with {done:.0%} of the proof done; this route is by nearest neighbours"
             return replace(quick, complete=False, notes=(note,))
     order = _trace(values, objective.travel)
-    proof = Certificate("walks", objective(order), no_multipliers(size), all_remembered(size))
-    return Answer(order, "exact", optimal=True, certificate=proof)
+    return Answer(order, "exact", optimal=True, certificate=exhaustive(objective, objective(order)))
 
 
 @kernel

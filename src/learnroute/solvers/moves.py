@@ -3,10 +3,10 @@
 Imported only when a search runs, because importing it wakes the compiler.
 
 Two moves are enough: a *reversal* of order[i … j] (symmetric travel only), and an *exchange* of the neighbouring
-stretches order[i … j-1] and order[j … k], each turned round or not. A stretch's share of the score part depends on where
-it lands. With weights that fall by the factor r from each position to the one before, it is the weight of its last
-position times `sum_k r^(length-k)·score[k]`, which two prefix tables give at once, for the stretch and for its reverse;
-other weights are added up one by one.
+stretches order[i … j-1] and order[j … k], each turned round or not. A stretch's share of the score part depends on
+where it lands. With weights that fall by the factor r from each position to the one before, it is the weight of its
+last position times `sum_k r^(length-k)·score[k]`, which two prefix tables give at once, for the stretch and for its
+reverse; other weights are added up one by one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Raise a lower bound until it meets the best known order: multipliers, memories, elimination.
 
-The relaxation is that of `walks`: the cheapest walk through T positions. Four things close its distance to the best order.
+The relaxation is that of `walks`: the cheapest walk through T positions. Four things close its distance to the best
+order.
 
 *Multipliers*: each visit of a region is refunded its multiplier, and all multipliers are paid once. No order
 notices; a walk that returns to some regions and leaves others out does. Subgradient steps find good ones.
@@ -32,7 +33,7 @@ JOINED_STEPS = 30  # ... with larger ones, a round
 FEW_STATES = 30_000  # in a table, at which memories stop growing during the first round's steps; doubled each round
 GROWTH = 10  # a meeting ends where a table has this many times more
 MOST_STATES = 4_000_000  # in one layer of a table (about 150 MB for each 64 regions)
-ROUNDING = 2.0**-51  # four units of float64: what an addition may lose, twice over
+ROUNDING = 4e-12  # relative to all that a walk adds up: far above what float64 loses
 
 Improve = Callable[[IntArray], IntArray]
 
@@ -96,7 +97,7 @@ class Prover:
         for multipliers, memory in [*self.snapshots[-1:], (self.multipliers, self.small)]:
             kept, self.allowed = self.allowed, everything.copy()
             try:
-                cost, walk = self._cheapest(multipliers, memory, joined=True)
+                cost, walk = self._cheapest(multipliers, memory, joined=False)
             except TooManyStatesError:
                 continue
             finally:
@@ -225,9 +226,8 @@ class Prover:
 
 def rounding_margin(legs: FloatArray, stays: FloatArray, multipliers: FloatArray) -> float:
     """Return more than float64 rounding can add to or take from the cost of any walk, multipliers paid."""
-    size = len(legs)
-    largest = np.abs(stays).max(axis=1).sum() + size * (np.abs(multipliers).max() + legs.max())
-    return ROUNDING * 2 * size * float(largest + np.abs(multipliers).sum())
+    stayed = np.abs(stays - multipliers).max(axis=1).sum()
+    return ROUNDING * float(stayed + len(legs) * legs.max() + np.abs(multipliers).sum())
 
 
 def all_steps(size: int) -> ByteArray:

@@ -20,6 +20,7 @@ KICKS_A_CALL = 500  # between two looks at the clock
 WARMTH = 0.3  # of the mean cheapest leg: how much worse an accepted order may be at first
 SAME = 1e-9  # relative to the last weight; weights this near to a geometric sequence are one
 FEW = 3  # regions up to which all orders are tried
+SOME = 30  # regions up to which half the perturbations do
 MANY = 100  # regions beyond which one start is enough
 MOST_KICKS = 20_000
 
@@ -34,7 +35,8 @@ def search_well(
 ) -> IntArray:
     """Search as long as is usually enough for the optimum up to 100 regions."""
     size = objective.size
-    return best_order(objective, rng, budget, min(20 * size, MOST_KICKS), 4 if size <= MANY else 1, first)
+    kicks = min((10 if size <= SOME else 20) * size, MOST_KICKS)
+    return best_order(objective, rng, budget, kicks, 4 if size <= MANY else 1, first)
 
 
 def best_order(
@@ -92,7 +94,7 @@ def geometric_rate(weights: FloatArray) -> float | None:
 
 
 def powers(rate: float, count: int) -> FloatArray:
-    """Return 1, r, r², …"""
+    """Return the first powers of r, from 1 on."""
     with np.errstate(under="ignore"):
         found: FloatArray = rate ** np.arange(count, dtype=np.float64)
     return found

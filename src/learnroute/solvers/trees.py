@@ -22,7 +22,7 @@ from learnroute.solvers.contract import Budget
 
 STEPS = 1000
 STEPS_A_CALL = 50  # between two looks at the clock
-ROUNDING = 2.0**-50
+ROUNDING = 1e-12  # relative to all that a 1-tree adds up: far above what float64 loses
 
 
 def tree_bound(objective: Objective, value: float, budget: Budget, steps: int = STEPS) -> Certificate:
@@ -31,7 +31,6 @@ def tree_bound(objective: Objective, value: float, budget: Budget, steps: int = 
     costs = np.zeros((size + 1, size + 1))
     costs[:size, :size] = np.minimum(objective.travel, objective.travel.T)
     exits = least_score_parts(objective)
-    margin = tree_margin(costs, exits)
     # places in `numbers`: the best bound, the pace, how long it has stalled, the target
     numbers = np.array([-np.inf, 1.0, 0.0, value - objective.constant])
     vectors = np.zeros((3, size + 2))  # multipliers now, the best ones, the direction
@@ -41,13 +40,8 @@ def tree_bound(objective: Objective, value: float, budget: Budget, steps: int = 
         raise_tree(costs, exits, vectors, numbers, count)
         done += count
         budget.progress("bound", done / steps)
-    margin += ROUNDING * 4 * size * float(np.abs(vectors[1]).sum())
+    margin = ROUNDING * float(costs.max() * size + exits.max() + 4 * np.abs(vectors[1]).sum())
     return Certificate("tree", float(numbers[0]) + objective.constant - margin, vectors[1].copy())
-
-
-def tree_margin(costs: FloatArray, exits: FloatArray) -> float:
-    """Return more than rounding can change the cost of a 1-tree without multipliers by."""
-    return ROUNDING * 4 * len(costs) * float(costs.max() * len(costs) + exits.max())
 
 
 def least_score_parts(objective: Objective) -> FloatArray:

@@ -3,9 +3,9 @@
 Imported only when a proof is attempted, because importing it wakes the compiler.
 
 A *walk* takes one region a position. It may return to a region, unless it remembers it: arriving at w it keeps, of
-what it remembered, the regions in the memory set N[w], and adds w. Every order is such a walk, so the cheapest walk costs no
-more than the best order; multipliers and larger memory sets make it cost nearly as much. With all regions in all memory
-sets the walks are the orders.
+what it remembered, the regions in the memory set N[w], and adds w. Every order is such a walk, so the cheapest walk
+costs no more than the best order; multipliers and larger memory sets make it cost nearly as much. With all regions in
+all memory sets, the walks are the orders.
 
 Everything runs in either direction: a backward table is the forward table of the problem turned round.
 """
@@ -152,8 +152,8 @@ def sweep(
 ) -> Table:
     """Extend all states position by position, dropping those that no completion brings below `limit`.
 
-    A state's completion costs at least `rest` (a simple table of the problem turned round), and at least as
-    much as the cheapest state of `other` (a table of the problem turned round, or an empty one) at the same position and
+    A state's completion costs at least `rest` (a simple table of the problem turned round), and at least as much
+    as the cheapest state of `other` (a table of the problem turned round, or an empty one) at the same position and
     region that remembers none of the same regions but the common one. Steps taken are marked in `used`. Stops with
     an incomplete table (start[-1] < 0) where a layer would have more than `most` states.
     """
