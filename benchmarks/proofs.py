@@ -7,6 +7,7 @@ they need `pip install ortools highspy`, and run in processes of their own (the 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import platform
@@ -44,7 +45,7 @@ def ours(problem: Problem, limit: float, method: str = "exact") -> dict[str, Any
 
 def cp_sat(problem: Problem, limit: float) -> dict[str, Any]:
     """One circuit through an extra node; where all positions count, positions by an element of each region's weight."""
-    from ortools.sat.python import cp_model
+    cp_model = importlib.import_module("ortools.sat.python.cp_model")
 
     objective, size, scale = objective_of(problem), problem.size, 10_000
     model = cp_model.CpModel()
@@ -98,7 +99,7 @@ def highs(problem: Problem, limit: float) -> dict[str, Any]:
 
 
 def _subtours(objective: Any, deadline: float) -> dict[str, Any]:
-    import highspy
+    highspy = importlib.import_module("highspy")
 
     size = objective.size
     pairs = [(i, j) for i in range(size) for j in range(i)]
@@ -174,7 +175,7 @@ def _violated(x: Any, pairs: list[tuple[int, int]], size: int, at: int, enter: i
 
 
 def _flow(objective: Any, limit: float) -> dict[str, Any]:
-    import highspy
+    highspy = importlib.import_module("highspy")
 
     size = objective.size
     steps = [(t, i, j) for t in range(size - 1) for i in range(size) for j in range(size) if i != j]
@@ -275,7 +276,8 @@ def large(size: int, limit: float) -> None:
         started = time.perf_counter()
         found = plan(problem, "auto", time_limit=limit)
         seconds = time.perf_counter() - started
-        assert found.gap is not None and found.lower_bound is not None
+        assert found.gap is not None
+        assert found.lower_bound is not None
         share = (found.loss.total - found.lower_bound) / found.loss.travel
         print(
             f"| {size} | {family} | 80 | {found.loss.total:.6g} | {100 * found.gap:.3f} % | {100 * share:.2f} % "
