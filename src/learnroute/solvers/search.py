@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.held_karp import SMALL, held_karp
 
 if TYPE_CHECKING:
     from learnroute.solvers.moves import State
@@ -26,7 +28,9 @@ MOST_KICKS = 20_000
 
 
 def search(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
-    """Return the best order found from a few starts."""
+    """Return the best order found from a few starts; where there are few orders, the best of all."""
+    if objective.size <= SMALL:
+        return replace(held_karp(objective, rng, budget), method="search")
     return Answer(search_well(objective, rng, budget), "search", complete=not budget.exhausted)
 
 
