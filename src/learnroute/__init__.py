@@ -11,7 +11,8 @@
 """
 
 from learnroute.errors import InputError, RefusedError
-from learnroute.formats import read_problem, write_plan, write_problem
+from learnroute.formats import read_plan, read_problem, write_plan, write_problem
+from learnroute.model.certificate import Certificate
 from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.objective import Objective
@@ -20,11 +21,14 @@ from learnroute.model.result import Guarantee, Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
 from learnroute.solvers.matching import Matching, minimum_matching
 from learnroute.solvers.registry import METHODS
+from learnroute.verification import Check, verify
 
 __version__ = "0.1.0"
 
 __all__ = [
     "METHODS",
+    "Certificate",
+    "Check",
     "Comparison",
     "Guarantee",
     "InputError",
@@ -45,8 +49,10 @@ __all__ = [
     "minimum_matching",
     "objective_of",
     "plan",
+    "read_plan",
     "read_problem",
     "true_loss",
+    "verify",
     "write_plan",
     "write_problem",
 ]

@@ -5,23 +5,25 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from learnroute.errors import InputError, RefusedError
 from learnroute.guarantees import guarantee_of_algorithm1
+from learnroute.model.certificate import Certificate
 from learnroute.model.losses import Loss, as_order, expected_loss, objective_of, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.validation import as_count, as_number, shown
-from learnroute.solvers.bounds import simple_bound
+from learnroute.solvers.bounds import best_bound
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.registry import METHODS, Method, method_named
 
-ROUNDING = 1e-12  # relative; a value this near to a lower bound is the same number in float64 sums
+ROUNDING = 1e-10  # relative; bounds give away this much for rounding, so a value this near to one is the least
+COMPARE_LIMIT = 60.0  # seconds for each method of a comparison, unless told otherwise
 GIVEN = "given"  # the method of a route that the caller chose
 
 
@@ -39,11 +41,11 @@ def plan(
     problem
         What to plan.
     method
-        One of `learnroute.METHODS`: auto, exact, algorithm1, baseline, travel, nearest, random.
+        One of `learnroute.METHODS`: auto, exact, search, algorithm1, baseline, travel, nearest, random.
     seed
         Same problem, method and seed: same route.
     time_limit
-        Seconds; when they are over, the best route so far is returned and says so.
+        Seconds; when they are over, the best route and lower bound so far are returned.
     progress
         Called now and then with the name of the stage and the share of it that is done.
     """
@@ -52,44 +54,52 @@ def plan(
     if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
         raise InputError(f"time_limit = {time_limit!r}: seconds must be > 0; leave it out for no limit")
     started = time.monotonic()
-    objective = objective_of(problem)
-    answer = chosen.solve(objective, np.random.default_rng(seed), Budget.of(time_limit, progress))
-    return _assess(problem, objective, answer, method, seed, started)
+    objective, budget = objective_of(problem), Budget.of(time_limit, progress)
+    answer = chosen.solve(objective, np.random.default_rng(seed), budget)
+    certificate = answer.certificate or best_bound(objective, answer.order, budget)
+    return _assess(problem, answer, certificate, method, seed, time.monotonic() - started)
 
 
 def evaluate(problem: Problem, route: Sequence[str] | Sequence[int]) -> Plan:
     """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be."""
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
-    return _assess(problem, objective_of(problem), Answer(order, GIVEN), GIVEN, 0, started)
+    certificate = best_bound(objective_of(problem), order, Budget())
+    return _assess(problem, Answer(order, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
 
 
-def _assess(problem: Problem, objective: Objective, answer: Answer, requested: str, seed: int, started: float) -> Plan:
+def _assess(
+    problem: Problem, answer: Answer, certificate: Certificate, requested: str, seed: int, seconds: float
+) -> Plan:
     """Recompute everything that is claimed about an answer from the problem itself."""
     order = as_order(answer.order, problem.size)
     loss = expected_loss(problem, order)
-    bound = simple_bound(objective) / problem.size
+    bound = certificate.bound / problem.size
     optimal = answer.optimal or loss.total * (1 - ROUNDING) <= bound
     return Plan(
         route=tuple(problem.regions[i] for i in order),
         order=tuple(int(i) for i in order),
         regime=problem.learner.regime,
         loss=loss,
-        lower_bound=loss.total if optimal else bound,
+        lower_bound=loss.total if optimal else min(bound, loss.total),
         optimal=optimal,
         guarantee=_guarantee(problem, answer),
         method=answer.method,
         requested=requested,
-        seconds=time.monotonic() - started,
+        seconds=seconds,
         seed=seed,
         notes=(*answer.notes, *_tie_note(problem, answer)),
+        certificate=certificate,
         true_loss=true_loss(problem, order) if problem.truth is not None else None,
     )
 
 
 def _guarantee(problem: Problem, answer: Answer) -> Guarantee:
     if answer.optimal:
-        return Guarantee(1.0, "proved optimal by exhaustive dynamic programming")
+        return Guarantee(1.0, "proved optimal: no route is left that could be better")
+    if answer.basis == "algorithm1":
+        found = guarantee_of_algorithm1(problem)
+        return replace(found, reason=f"no worse than Algorithm 1; {found.reason}")
     if answer.method != "algorithm1":
         return Guarantee(None, f"nothing is proved about {answer.method} routes in advance")
     if not answer.complete:
@@ -178,29 +188,51 @@ def compare(
 ) -> Comparison:
     """Run several methods (all by default) on one problem; a method that refuses it says why in its row.
 
-    `time_limit` is for each method. Random methods are averaged over `draws` routes.
+    `time_limit` is for each method (60 s if omitted), and for the bound if no method brings one. Random methods are
+    averaged over `draws` routes.
     """
     draws = as_count("draws", draws, meaning="the number of draws")
     chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]
-    rows = tuple(_row(problem, method, seed, time_limit, draws, progress) for method in chosen)
-    plans = [row.plan for row in rows if row.plan is not None]
-    bounds = [p.lower_bound for p in plans if p.lower_bound is not None]
-    bound = max(bounds, default=simple_bound(objective_of(problem)) / problem.size)
-    return Comparison(rows, bound, any(p.optimal for p in plans))
+    limit = COMPARE_LIMIT if time_limit is None else time_limit
+    objective = objective_of(problem)
+    answers = [_answer(objective, method, seed, limit, progress) for method in chosen]
+    found = [answer for answer, _ in answers if isinstance(answer, Answer)]
+    best = min((answer.order for answer in found), key=objective, default=np.arange(problem.size))
+    known = [answer.certificate for answer in found if answer.certificate is not None]
+    known = known or [best_bound(objective, best, Budget.of(limit, progress))]
+    certificate = max(known, key=lambda one: one.bound)
+    optimum = min((expected_loss(problem, answer.order).total for answer in found if answer.optimal), default=None)
+    rows = tuple(
+        _row(problem, method, answer, certificate, seconds, seed, draws)
+        for method, (answer, seconds) in zip(chosen, answers, strict=True)
+    )
+    return Comparison(rows, certificate.bound / problem.size if optimum is None else optimum, optimum is not None)
+
+
+def _answer(
+    objective: Objective, method: Method, seed: int, limit: float, progress: Progress | None
+) -> tuple[Answer | RefusedError, float]:
+    """Run a method; return its answer, or its refusal, and the seconds it took."""
+    started = time.monotonic()
+    try:
+        answer = method.solve(objective, np.random.default_rng(seed), Budget.of(limit, progress))
+    except RefusedError as refusal:
+        return refusal, 0.0
+    return answer, time.monotonic() - started
 
 
 def _row(
     problem: Problem,
     method: Method,
+    answer: Answer | RefusedError,
+    certificate: Certificate,
+    seconds: float,
     seed: int,
-    time_limit: float | None,
     draws: int,
-    progress: Progress | None,
 ) -> Row:
-    try:
-        found = plan(problem, method.name, seed, time_limit, progress)
-    except RefusedError as refusal:
-        return Row(method.name, None, 0.0, 0, None, str(refusal))
+    if isinstance(answer, RefusedError):
+        return Row(method.name, None, 0.0, 0, None, str(answer))
+    found = _assess(problem, answer, certificate, method.name, seed, seconds)
     if not method.random:
         return Row(method.name, found.loss, found.seconds, 1, found)
     objective, rng = objective_of(problem), np.random.default_rng(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from learnroute.cli.common import (
     terminal,
     time_option,
 )
-from learnroute.formats import PLAN_WRITERS, write_plan
+from learnroute.formats import PLAN_WRITERS, read_plan, write_plan
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
@@ -36,6 +37,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
 from learnroute.solvers.registry import METHODS
+from learnroute.verification import verify
 
 PARTS = {
     "travel": "travel",
@@ -122,7 +124,39 @@ def compare_command(
         _print_comparison(found, problem)
 
 
-COMMANDS = (plan_command, evaluate_command, compare_command)
+@click.command(
+    "verify",
+    epilog="\b\nExample:\n  learnroute plan examples/city-survey.json -o plan.json\n"
+    "  learnroute verify plan.json examples/city-survey.json",
+)
+@click.argument("plan_file", metavar="PLAN", type=click.Path(path_type=Path))
+@problem_options
+@json_option
+@click.pass_context
+def verify_command(
+    context: click.Context, plan_file: Path, file: Path, features: int | None, samples: int | None,
+    noise: float | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Recompute what PLAN (as .json) claims for the problem in FILE: route, loss, bound, optimality.
+
+    The check shares no code with the methods that make plans. Exit code 1 if a claim does not hold.
+    """
+    problem = load(file, features, samples, noise)
+    checks = verify(problem, read_plan(plan_file))
+    refuted = any(check.holds is False for check in checks)
+    if as_json:
+        print_json({"holds": not refuted, "checks": [asdict(check) for check in checks]})
+    else:
+        shown = table("claim", "verdict", "detail", left=3)
+        for check in checks:
+            verdict = {True: "confirmed", False: "REFUTED", None: "not repeated"}[check.holds]
+            shown.add_row(check.what, verdict, _plain(check.detail))
+        terminal().print(shown)
+    if refuted:
+        context.exit(1)
+
+
+COMMANDS = (plan_command, evaluate_command, compare_command, verify_command)
 
 
 def _deliver(found: Plan, problem: Problem, as_json: bool, output: Path | None, plot: Path | None) -> None:

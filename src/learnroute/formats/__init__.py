@@ -52,6 +52,18 @@ def write_problem(problem: Problem, path: str | Path) -> None:
     WRITERS[path.suffix.lower()](problem, path)
 
 
+def read_plan(path: str | Path) -> Any:
+    """Read the members of a plan that was written as JSON."""
+    path = Path(path)
+    if path.suffix.lower() != ".json":
+        raise InputError(f"{path}: plans are read from .json files; write the plan as .json")
+    try:
+        return json_files.read(path)
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if message.startswith(str(path)) else f"{path}: {message}") from None
+
+
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:
     """Write a plan as `.json` or `.csv`; the table says more where the problem is given."""
     path = Path(path)

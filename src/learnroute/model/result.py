@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from learnroute.model.certificate import Certificate
 from learnroute.model.losses import Loss
 from learnroute.model.problem import Regime
 
@@ -41,6 +42,8 @@ class Plan:
         What the caller should know about this answer, one sentence each.
     true_loss
         The expected loss where the true models are known; `loss` bounds it from above.
+    certificate
+        What the lower bound follows from; `learnroute verify` recomputes it.
     """
 
     route: tuple[str, ...]
@@ -56,6 +59,7 @@ class Plan:
     seed: int
     notes: tuple[str, ...] = ()
     true_loss: Loss | None = None
+    certificate: Certificate | None = None
 
     @property
     def gap(self) -> float | None:
@@ -65,6 +69,11 @@ class Plan:
         if self.lower_bound is None or self.lower_bound <= 0:
             return None
         return self.loss.total / self.lower_bound - 1
+
+    @property
+    def certified_ratio(self) -> float | None:
+        """The total loss is at most this many times the least possible one; None if unknown."""
+        return None if self.gap is None else 1 + self.gap
 
     @property
     def quality(self) -> str:
@@ -84,6 +93,7 @@ class Plan:
             "loss": self.loss.to_dict(),
             "lower_bound": self.lower_bound,
             "gap": self.gap,
+            "certified_ratio": self.certified_ratio,
             "optimal": self.optimal,
             "guarantee": self.guarantee.value,
             "guarantee_reason": self.guarantee.reason,
@@ -95,4 +105,5 @@ class Plan:
             "seed": self.seed,
             "notes": list(self.notes),
             "true_loss": self.true_loss.to_dict() if self.true_loss else None,
+            "certificate": self.certificate.to_dict(len(self.order)) if self.certificate else None,
         }

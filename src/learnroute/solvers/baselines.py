@@ -7,8 +7,8 @@ import numpy as np
 from learnroute.kernels import kernel
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers import exact as held_karp
 from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.held_karp import MOST_REGIONS, held_karp
 from learnroute.solvers.nearest import nearest_neighbour
 
 SMALL = 40  # regions up to which the interpreter improves a path
@@ -30,8 +30,8 @@ def forgetting_only(objective: Objective, rng: np.random.Generator, budget: Budg
 def travel_only(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
     """Return the shortest path found, scores and ends ignored; proved shortest as far as `exact` goes."""
     blind = Objective(objective.travel, np.zeros(objective.size), np.zeros(objective.size))
-    if objective.size <= held_karp.MOST_REGIONS:
-        answer = held_karp.exact(blind, rng, budget)
+    if objective.size <= MOST_REGIONS:
+        answer = held_karp(blind, rng, budget)
         order, shortest = answer.order, answer.optimal
     else:
         order, shortest = shorter_path(blind, nearest_neighbour(blind, rng, budget).order, budget), False

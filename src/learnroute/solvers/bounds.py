@@ -6,10 +6,45 @@ import math
 
 import numpy as np
 
+from learnroute.model.certificate import Certificate, exhaustive
 from learnroute.model.objective import Objective
+from learnroute.model.validation import IntArray
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.held_karp import SMALL, held_karp
+from learnroute.solvers.search import best_order
 from learnroute.solvers.spanning import minimum_spanning_tree
+from learnroute.solvers.trees import tree_bound
 
+MOST_WALKED = 60  # regions up to which walks with memory are tried on any order
+KICKS = 10  # a region, for a value to aim at
 ROUNDING = 1e-13  # relative; far above what one correctly rounded sum of float64 products can be off
+
+
+def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certificate:
+    """Return the best lower bound that a moment's work gives; `order` is one whose value it should come near to.
+
+    Anytime: when the budget is used up, the best so far is returned.
+    """
+    size = objective.size
+    if size <= SMALL:
+        least = held_karp(objective, np.random.default_rng(0), Budget())
+        return exhaustive(objective, objective(least.order))
+    best = Certificate("simple", simple_bound(objective))
+    if budget.exhausted:
+        return best
+    best = max(best, tree_bound(objective, objective(order), budget), key=_bound)
+    if size <= MOST_WALKED and not budget.exhausted:
+        from learnroute.solvers.prover import Effort, Prover
+
+        order = best_order(objective, np.random.default_rng(0), budget, KICKS * size, first=order)
+        prover = Prover(objective, order, budget, Effort(rounds=1, states=100_000))
+        prover.run()
+        best = max(best, prover.certificate(), key=_bound)
+    return best
+
+
+def _bound(certificate: Certificate) -> float:
+    return certificate.bound
 
 
 def simple_bound(objective: Objective) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 
@@ -43,6 +44,7 @@ class Answer:
 
     `optimal` claims that no order has a smaller value (up to the rounding of float64 sums). `complete` is
     False where the time limit cut the method short: then whatever the method guarantees does not hold.
+    `basis` names a method that the order is no worse than, besides its own: what that one guarantees holds too.
     """
 
     order: IntArray
@@ -50,6 +52,8 @@ class Answer:
     optimal: bool = False
     complete: bool = True
     notes: tuple[str, ...] = ()
+    certificate: Certificate | None = None
+    basis: str = ""
 
 
 Solver = Callable[[Objective, np.random.Generator, Budget], Answer]

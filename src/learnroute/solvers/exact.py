@@ -1,83 +1,60 @@
-"""The optimum by dynamic programming over (visited set, last region): Held–Karp with position weights."""
+"""The proved optimum: by Held–Karp for few regions, else by search and proof."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from learnroute.errors import RefusedError
-from learnroute.kernels import kernel
 from learnroute.model.objective import Objective
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.nearest import nearest_neighbour
+from learnroute.solvers.held_karp import held_karp
+from learnroute.solvers.search import best_order, search_well
 
-MOST_REGIONS = 20
-SMALL = 12  # up to here the interpreter is quicker than waking the compiler
-CHUNK = 1 << 14  # sets a kernel call, between two looks at the clock
+FEW_REGIONS = 12  # up to here all sets are enumerated
+MOST_REGIONS = 256  # a proof keeps T³ steps, and its states grow with the gap that is left
+KICKS = 20  # a region, between two rounds of proof
 
 
 def exact(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
-    """Return an order of least value; if the time runs out before that is proved, a quick one that claims nothing.
-
-    A set of k regions is visited at positions 1 … k whatever its order, so the position weights fit the
-    classic recursion unchanged. Ties go to the smallest index.
-    """
-    size = objective.size
-    if size > MOST_REGIONS:
-        states = 2.0**size * size
+    """Return an order of least value; if time or memory ends first, the best one found and its bound."""
+    if objective.size <= FEW_REGIONS:
+        return held_karp(objective, rng, budget)
+    if objective.size > MOST_REGIONS:
         raise RefusedError(
-            f"exact: {size} regions; Held–Karp keeps 2^T·T values ({states * 8 / 2**30:,.3g} GiB here), so it takes "
-            f"at most {MOST_REGIONS} regions; use method auto or algorithm1"
+            f"exact: {objective.size} regions; proofs are attempted up to {MOST_REGIONS} regions; "
+            "use method auto or search, which bound the distance to the optimum"
         )
-    scored = objective.weights[:, None] * objective.scores[None, :]
-    values = np.full((1 << size, size), np.inf)
-    fill = _fill.on_size(size, SMALL)
-    for first in range(1, 1 << size, CHUNK):
-        fill(values, objective.travel, scored, first, min(first + CHUNK, 1 << size))
-        done = min(1.0, (first + CHUNK) / (1 << size))
-        budget.progress("exact", done)
-        if budget.exhausted and done < 1:
-            quick = nearest_neighbour(objective, rng, Budget())
-            note = f"the time limit came with {done:.0%} of the proof done; this route is by nearest neighbours"
-            return replace(quick, complete=False, notes=(note,))
-    return Answer(_trace(values, objective.travel), "exact", optimal=True)
+    return search_and_prove(objective, rng, budget)
 
 
-@kernel
-def _fill(values: FloatArray, travel: FloatArray, scored: FloatArray, first: int, end: int) -> None:
-    """Fill `values[set, last]` for the sets first … end-1; smaller sets are filled already."""
-    size = len(travel)
-    for visited in range(first, end):
-        position = -1
-        rest = visited
-        while rest:
-            rest &= rest - 1
-            position += 1
-        for last in range(size):
-            if not (visited >> last) & 1:
-                continue
-            before = visited & ~(1 << last)
-            if before == 0:
-                values[visited, last] = scored[0, last]
-                continue
-            best = np.inf
-            for previous in range(size):
-                if (before >> previous) & 1:
-                    cost = values[before, previous] + travel[previous, last]
-                    best = min(best, cost)
-            values[visited, last] = best + scored[position, last]
+def search_and_prove(
+    objective: Objective,
+    rng: np.random.Generator,
+    budget: Budget,
+    first: IntArray | None = None,
+    rounds: int | None = None,
+    states: int | None = None,
+) -> Answer:
+    """Search (from `first`, if given), then prove, within so many rounds and states where they are limited."""
+    from learnroute.solvers.prover import Effort, Prover
 
-
-def _trace(values: FloatArray, travel: FloatArray) -> IntArray:
-    """Walk back from the full set through the table of values."""
-    size = len(travel)
-    visited = (1 << size) - 1
-    order = np.empty(size, dtype=np.int64)
-    order[-1] = np.argmin(values[visited])
-    for position in range(size - 1, 0, -1):
-        last = int(order[position])
-        visited &= ~(1 << last)
-        order[position - 1] = np.argmin(values[visited] + travel[:, last])
-    return order
+    order = search_well(objective, rng, budget, first)
+    usual = Effort()
+    effort = Effort(usual.rounds if rounds is None else rounds, usual.states if states is None else states)
+    prover = Prover(objective, order, budget, effort)
+    prover.run(lambda best: best_order(objective, rng, budget, KICKS * objective.size, first=best))
+    notes: tuple[str, ...] = ()
+    if not prover.proved:
+        cause = "the time limit came" if budget.exhausted else "the effort allowed was used up"
+        if prover.overflowed:
+            cause = f"a table outgrew {effort.states:,} states in a layer"
+        notes = (f"{cause} before the proof was complete; this is the best route found",)
+    return Answer(
+        prover.order,
+        "exact" if prover.proved else "search",
+        optimal=prover.proved,
+        complete=prover.proved,
+        notes=notes,
+        certificate=prover.certificate(),
+    )

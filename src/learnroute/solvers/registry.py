@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.model.objective import Objective
 from learnroute.solvers import baselines
-from learnroute.solvers import exact as held_karp
 from learnroute.solvers.algorithm1 import algorithm1
 from learnroute.solvers.contract import Answer, Budget, Solver
+from learnroute.solvers.exact import FEW_REGIONS, MOST_REGIONS, exact, search_and_prove
 from learnroute.solvers.nearest import nearest_neighbour
+from learnroute.solvers.search import search, search_well
 
 
 @dataclass(frozen=True)
@@ -25,20 +26,34 @@ class Method:
     random: bool = False  # whether its result is one draw of many
 
 
+# What `auto` spends on a proof: up to so many regions, this many rounds and states in a layer. Time is no part of it,
+# so that the same seed gives the same route.
+AUTO_EFFORT = ((50, 8, 300_000), (75, 3, 200_000), (100, 1, 100_000))
+MOST_SEARCHED = 2000
+
+
 def auto(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
-    """Prove the optimum where that is quick, else Algorithm 1, else (asymmetric travel) the nearest neighbour."""
-    if objective.size <= held_karp.MOST_REGIONS:
-        return held_karp.exact(objective, rng, budget)
-    if objective.symmetric:
-        return algorithm1(objective, rng, budget)
-    return nearest_neighbour(objective, rng, budget)
+    """Prove the optimum where that is quick, else return the best route found; never worse than Algorithm 1's."""
+    size = objective.size
+    if size <= FEW_REGIONS:
+        return exact(objective, rng, budget)
+    start = algorithm1(objective, rng, budget) if objective.symmetric else nearest_neighbour(objective, rng, budget)
+    if size > MOST_SEARCHED or budget.exhausted:
+        return start
+    basis = start.method if start.complete else ""
+    for most, rounds, states in AUTO_EFFORT:
+        if size <= most:
+            found = search_and_prove(objective, rng, budget, start.order, rounds, states)
+            return replace(found, basis=basis)
+    return Answer(search_well(objective, rng, budget, start.order), "search", basis=basis)
 
 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("auto", auto, "the proved optimum where that is quick, else Algorithm 1"),
-        Method("exact", held_karp.exact, f"the proved optimum, up to {held_karp.MOST_REGIONS} regions"),
+        Method("auto", auto, "the proved optimum where that is quick, else the best route found and how good it is"),
+        Method("exact", exact, f"the proved optimum, up to {MOST_REGIONS} regions, as far as time and memory allow"),
+        Method("search", search, "the best route that local search finds"),
         Method("algorithm1", algorithm1, "the paper's approximation algorithm, ends at the region of least score"),
         Method("baseline", baselines.forgetting_only, "least expected error, travel ignored", random=True),
         Method("travel", baselines.travel_only, "least travel, expected error ignored"),

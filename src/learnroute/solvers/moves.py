@@ -1,0 +1,300 @@
+"""Improving moves along an order, each weighed in O(1) where position weights are geometric.
+
+Imported only when a search runs, because importing it wakes the compiler.
+
+Two moves are enough: a *reversal* of order[i … j] (symmetric travel only), and an *exchange* of the neighbouring
+stretches order[i … j-1] and order[j … k], each turned round or not. A stretch's share of the score part depends on
+where it lands. With weights that fall by the factor r from each position to the one before, it is the weight of its
+last position times `sum_k r^(length-k)·score[k]`, which two prefix tables give at once, for the stretch and for its
+reverse; other weights are added up one by one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from learnroute.kernels import compile_function
+from learnroute.model.validation import FloatArray, IntArray
+
+LONGEST_STRETCH = 3  # regions moved together next to a neighbour
+# Places in State.flags
+SYMMETRIC, GEOMETRIC = 0, 1
+# Rows of State.table
+FORWARD = 0  # FORWARD[k] = sum over the first k regions, the last of them at full weight
+BACKWARD = 1  # BACKWARD[k] = sum over the regions from k on, region k at full weight
+POWER = 2  # r^k
+BEST = 3  # the best change found; and the least one that is more than rounding
+# Rows of State.route
+ORDER, PLACE, QUEUE, QUEUED, COPY = 0, 1, 2, 3, 4
+
+
+class State(NamedTuple):
+    """An order under improvement; tables with named rows, because each further array costs compile time."""
+
+    travel: FloatArray
+    scored: FloatArray  # scores, then weights: 2 x T
+    near: IntArray  # for each region the nearest others, nearest first
+    table: FloatArray
+    route: IntArray
+    flags: IntArray
+
+
+@compile_function
+def refresh(s: State) -> None:
+    """Bring places and prefix tables up to date with the order."""
+    size = s.travel.shape[0]
+    r = s.table[POWER, 1]
+    for k in range(size):
+        a = s.route[ORDER, k]
+        s.route[PLACE, a] = k
+        s.table[FORWARD, k + 1] = r * s.table[FORWARD, k] + s.scored[0, a]
+    for k in range(size - 1, -1, -1):
+        s.table[BACKWARD, k] = r * s.table[BACKWARD, k + 1] + s.scored[0, s.route[ORDER, k]]
+
+
+@compile_function
+def value(s: State) -> float:
+    """Return travel and score part of the order."""
+    total = 0.0
+    for k in range(s.travel.shape[0]):
+        total += s.scored[1, k] * s.scored[0, s.route[ORDER, k]]
+        if k > 0:
+            total += s.travel[s.route[ORDER, k - 1], s.route[ORDER, k]]
+    return total
+
+
+@compile_function
+def _score(s: State, first: int, i: int, j: int, turned: bool) -> float:
+    """Return the score part of order[i … j] if it stood at the positions from `first` on."""
+    length = j - i + 1
+    if length <= 0:
+        return 0.0
+    if s.flags[GEOMETRIC]:
+        if turned:
+            part = s.table[BACKWARD, i] - s.table[POWER, length] * s.table[BACKWARD, j + 1]
+        else:
+            part = s.table[FORWARD, j + 1] - s.table[POWER, length] * s.table[FORWARD, i]
+        return s.scored[1, first + length - 1] * part
+    total = 0.0
+    for k in range(length):
+        region = s.route[ORDER, j - k] if turned else s.route[ORDER, i + k]
+        total += s.scored[1, first + k] * s.scored[0, region]
+    return total
+
+
+@compile_function
+def _leg(s: State, k: int, a: int) -> float:
+    """Return the cost of the step between the region at position k, if there is one, and region a after it."""
+    return s.travel[s.route[ORDER, k], a] if k >= 0 else 0.0
+
+
+@compile_function
+def _exit(s: State, a: int, k: int) -> float:
+    """Return the cost of the step from region a to the region at position k, if there is one."""
+    return s.travel[a, s.route[ORDER, k]] if k < s.travel.shape[0] else 0.0
+
+
+@compile_function
+def reversal(s: State, i: int, j: int) -> float:
+    """Return what the value changes by if order[i … j] is turned round."""
+    a, b = s.route[ORDER, i], s.route[ORDER, j]
+    change = _leg(s, i - 1, b) - _leg(s, i - 1, a) + _exit(s, a, j + 1) - _exit(s, b, j + 1)
+    return change + _score(s, i, i, j, True) - _score(s, i, i, j, False)
+
+
+@compile_function
+def exchange(s: State, i: int, j: int, k: int, first_turned: bool, second_turned: bool) -> float:
+    """Return what the value changes by if order[i … j-1] and order[j … k] change places."""
+    a, b = s.route[ORDER, i], s.route[ORDER, j - 1]
+    c, d = s.route[ORDER, j], s.route[ORDER, k]
+    change = -_leg(s, i - 1, a) - s.travel[b, c] - _exit(s, d, k + 1)
+    if first_turned:
+        a, b = b, a
+    if second_turned:
+        c, d = d, c
+    change += _leg(s, i - 1, c) + s.travel[d, a] + _exit(s, b, k + 1)
+    change += _score(s, i, j, k, second_turned) + _score(s, i + k - j + 1, i, j - 1, first_turned)
+    return change - _score(s, i, i, k, False)
+
+
+@compile_function
+def _turn(s: State, i: int, j: int) -> None:
+    while i < j:
+        s.route[ORDER, i], s.route[ORDER, j] = s.route[ORDER, j], s.route[ORDER, i]
+        i += 1
+        j -= 1
+
+
+@compile_function
+def apply(s: State, i: int, j: int, k: int, first_turned: bool, second_turned: bool) -> None:
+    """Make the move (a reversal of order[i … k] where j < 0) and queue the regions at its ends."""
+    size = s.travel.shape[0]
+    if j < 0:
+        _turn(s, i, k)
+    else:
+        for x in range(i, k + 1):
+            s.route[COPY, x] = s.route[ORDER, x]
+        length = k - j + 1
+        for x in range(length):
+            s.route[ORDER, i + x] = s.route[COPY, k - x] if second_turned else s.route[COPY, j + x]
+        for x in range(j - i):
+            s.route[ORDER, i + length + x] = s.route[COPY, j - 1 - x] if first_turned else s.route[COPY, i + x]
+        enqueue(s, i + length - 1)
+        enqueue(s, i + length)
+    refresh(s)
+    for x in (i - 1, i, k, k + 1):
+        if 0 <= x < size:
+            enqueue(s, x)
+
+
+@compile_function
+def enqueue(s: State, k: int) -> None:
+    """Queue the region at position k for another look. The queue is a ring; its two ends are kept behind it."""
+    size = s.travel.shape[0]
+    a = s.route[ORDER, k]
+    if not s.route[QUEUED, a]:
+        s.route[QUEUED, a] = 1
+        s.route[QUEUE, (s.route[QUEUE, size] + s.route[QUEUE, size + 1]) % size] = a
+        s.route[QUEUE, size + 1] += 1
+
+
+@compile_function
+def _consider(s: State, found: IntArray, i: int, j: int, k: int, turned: int) -> None:
+    """Weigh one more move: keep it in `found` if it is the best so far.
+
+    `turned` says which stretch of an exchange is turned round: 0 none, 1 the first, 2 the second. A reversal has j < 0.
+    """
+    change = reversal(s, i, k) if j < 0 else exchange(s, i, j, k, turned == 1, turned == 2)
+    if change < s.table[BEST, 0]:
+        s.table[BEST, 0] = change
+        found[0], found[1], found[2], found[3] = i, j, k, turned
+
+
+@compile_function
+def _move_beside(s: State, found: IntArray, p: int, q: int) -> None:
+    """Weigh the moves of a stretch that has the region at p at one end, to either side of the region at q."""
+    size = s.travel.shape[0]
+    for length in range(1, LONGEST_STRETCH + 1):
+        for side in range(2):  # the region at the left end of the stretch, or at the right one
+            i = p if side == 0 else p - length + 1
+            j = i + length - 1
+            if i < 0 or j >= size or i <= q <= j:
+                continue
+            for after in range(2):  # in front of q, or behind it: the two must touch, so the stretch may have to turn
+                turn = (after == 1) != (side == 0)
+                if turn and not s.flags[SYMMETRIC]:
+                    continue
+                if q > j and q + after - 1 > j:
+                    _consider(s, found, i, j + 1, q + after - 1, 1 if turn else 0)
+                elif q < i and q + after < i:
+                    _consider(s, found, q + after, i, j, 2 if turn else 0)
+
+
+@compile_function
+def _follow(s: State, found: IntArray, p: int, q: int) -> None:
+    """Weigh the exchanges of two stretches of any length that bring the region at q right behind the one at p."""
+    size = s.travel.shape[0]
+    if p < q - 1:
+        before = s.route[ORDER, q - 1]
+        for x in range(s.near.shape[1] + 1):
+            k = s.route[PLACE, s.near[before, x]] - 1 if x < s.near.shape[1] else size - 1
+            if k >= q:
+                _consider(s, found, p + 1, q, k, 0)
+    elif q < p:
+        beside = s.route[ORDER, q - 1] if q > 0 else s.route[ORDER, min(p + 1, size - 1)]
+        for x in range(s.near.shape[1]):
+            j = s.route[PLACE, s.near[beside, x]] + (0 if q > 0 else 1)
+            if q < j <= p:
+                _consider(s, found, q, j, p, 0)
+
+
+@compile_function
+def _to_the_ends(s: State, found: IntArray, p: int) -> None:
+    """Weigh the moves that change which region is first or last."""
+    size = s.travel.shape[0]
+    symmetric = s.flags[SYMMETRIC] != 0
+    if symmetric:
+        for side in range(4):
+            i = 0 if side < 2 else p + side - 2
+            k = p - side if side < 2 else size - 1
+            if i < k:
+                _consider(s, found, i, -1, k, 0)
+    if p > 0:
+        _consider(s, found, 0, p, size - 1, 0)
+    for length in range(1, LONGEST_STRETCH + 1):
+        for turn in range(2 if symmetric else 1):
+            if p + length < size:
+                _consider(s, found, p, p + length, size - 1, turn)
+            if p > 0 and p + length <= size:
+                _consider(s, found, 0, p, p + length - 1, 2 * turn)
+
+
+@compile_function
+def _best_at(s: State, a: int, found: IntArray) -> bool:
+    """Find the best move that gives region a a new neighbour, or the order a new end; whether there is one."""
+    s.table[BEST, 0] = -s.table[BEST, 1]
+    p = s.route[PLACE, a]
+    for n in range(s.near.shape[1]):
+        q = s.route[PLACE, s.near[a, n]]
+        low, high = min(p, q), max(p, q)
+        if s.flags[SYMMETRIC] and high - low > 1:
+            for shift in range(2):  # the stretch between them turned, with one of the two
+                _consider(s, found, low + 1 - shift, -1, high - shift, 0)
+        _move_beside(s, found, p, q)
+        _follow(s, found, p, q)
+    _to_the_ends(s, found, p)
+    return s.table[BEST, 0] < -s.table[BEST, 1]
+
+
+@compile_function
+def descend(s: State) -> None:
+    """Improve until no queued region has a better move."""
+    size = s.travel.shape[0]
+    found = np.zeros(4, dtype=np.int64)
+    while s.route[QUEUE, size + 1] > 0:
+        a = s.route[QUEUE, s.route[QUEUE, size]]
+        s.route[QUEUE, size] = (s.route[QUEUE, size] + 1) % size
+        s.route[QUEUE, size + 1] -= 1
+        s.route[QUEUED, a] = 0
+        while _best_at(s, a, found):
+            apply(s, found[0], found[1], found[2], found[3] == 1, found[3] == 2)
+
+
+@compile_function
+def wander(s: State, best: IntArray, values: FloatArray, draws: FloatArray, window: int, warmth: float) -> None:
+    """Perturb and improve, one row of random numbers each time; keep the best order in `best`.
+
+    `values` holds the value of the current order and of the best one. A worse order is accepted where it is
+    within `warmth` (falling to 0 over the rows, times a random number) of the current one.
+    """
+    size = s.travel.shape[0]
+    current = s.route[ORDER, :size].copy()
+    for kick in range(draws.shape[0]):
+        wide = min(window, size)
+        start = int(draws[kick, 0] * (size - wide + 1))
+        i = int(draws[kick, 1] * (wide + 1))
+        j = int(draws[kick, 2] * (wide + 1))
+        k = int(draws[kick, 3] * (wide + 1))
+        if i > j:
+            i, j = j, i
+        if j > k:
+            j, k = k, j
+        if i > j:
+            i, j = j, i
+        if i == j or j == k:
+            continue
+        apply(s, start + i, start + j, start + k - 1, False, False)
+        descend(s)
+        now = value(s)
+        allowed = warmth * (1.0 - kick / draws.shape[0]) * draws[kick, 4]
+        if now <= values[0] + allowed:
+            values[0] = now
+            current[:] = s.route[ORDER, :size]
+            if now < values[1] - s.table[BEST, 1]:
+                values[1] = now
+                best[:] = current
+        else:
+            s.route[ORDER, :size] = current
+            refresh(s)

@@ -1,0 +1,288 @@
+"""Raise a lower bound until it meets the best known order: multipliers, memories, elimination.
+
+The relaxation is that of `walks`: the cheapest walk through T positions. Four things close its distance to the best
+order.
+
+*Multipliers*: each visit of a region is refunded its multiplier, and all multipliers are paid once. No order
+notices; a walk that returns to some regions and leaves others out does. Subgradient steps find good ones.
+*Memories*: where the cheapest walk returns to a region, the regions in between learn to remember it.
+*Elimination*: a step at a position is forbidden once every walk through it costs as much as the best known
+order. That stays true whatever the multipliers and memories are later.
+*Meeting*: a forward table is pruned by a backward one and the other way round, with ever larger memories, until no walk
+is left below the best known order, or the cheapest one is an order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from learnroute.model.certificate import Certificate
+from learnroute.model.objective import Objective
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers import walks
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.walks import ByteArray, Layers, MaskArray, Table
+
+NEAREST = 4  # regions that a memory starts with
+SIMPLE_STEPS = 400  # subgradient steps without memory
+SMALL_STEPS = 60  # ... with the first memories
+JOINED_STEPS = 30  # ... with larger ones, a round
+FEW_STATES = 30_000  # in a table, at which memories stop growing during the first round's steps; doubled each round
+GROWTH = 10  # a meeting ends where a table has this many times more
+MOST_STATES = 4_000_000  # in one layer of a table (about 150 MB for each 64 regions)
+ROUNDING = 4e-12  # relative to all that a walk adds up: far above what float64 loses
+
+Improve = Callable[[IntArray], IntArray]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a proof may cost, apart from time: rounds of ascent and meeting, and states in a layer."""
+
+    rounds: int = 60
+    states: int = MOST_STATES
+
+
+class TooManyStatesError(Exception):
+    """A table would have outgrown the memory allowed."""
+
+
+class Prover:
+    """A proof in progress; `order`, `value` and `bound` (both without the constant) are valid at any time."""
+
+    def __init__(self, objective: Objective, order: IntArray, budget: Budget, effort: Effort | None = None) -> None:
+        size = objective.size
+        self.objective, self.budget, self.effort = objective, budget, effort or Effort()
+        self.order, self.value = order, objective(order) - objective.constant
+        self.bound, self.proved, self.overflowed = -np.inf, False, False
+        self.stays = objective.weights[:, None] * objective.scores[None, :]
+        self.legs = np.array(objective.travel)
+        self.allowed = all_steps(size)
+        self.multipliers = np.zeros(size)
+        self.small = nearest_memory(objective.travel, NEAREST)
+        self.memory = self.small.copy()
+        self.states, self.few = 0, FEW_STATES
+        self.snapshots: list[tuple[FloatArray, MaskArray]] = []
+
+    def run(self, improve: Improve | None = None) -> None:
+        """Prove until nothing is left to prove, or the budget or the effort is used up."""
+        layers = Layers(self.legs, self.stays.copy(), self.allowed)
+        bound, self.multipliers = walks.ascend(layers, self.multipliers, self.value, SIMPLE_STEPS, 1.0)
+        self.bound = bound - self.margin(self.multipliers)
+        self._forbid_simply()
+        try:
+            self._ascend(SMALL_STEPS, joined=False)
+            for turn in range(self.effort.rounds):
+                if self._over():
+                    break
+                if improve is not None and turn:
+                    self._take(improve(self.order))
+                if self.states > GROWTH * self.few:
+                    self.memory = self.small.copy()
+                self._ascend(JOINED_STEPS, joined=True)
+                if not self._over():
+                    self._meet()
+                self.few *= 2
+                self._tell(turn)
+        except TooManyStatesError:
+            self.overflowed = True
+
+    def certificate(self) -> Certificate:
+        """Return the best bound that follows from one set of multipliers and memories alone, all steps allowed."""
+        best = Certificate("walks", -np.inf)
+        everything = all_steps(self.objective.size)
+        for multipliers, memory in [*self.snapshots[-1:], (self.multipliers, self.small)]:
+            kept, self.allowed = self.allowed, everything.copy()
+            try:
+                cost, walk = self._cheapest(multipliers, memory, joined=False)
+            except TooManyStatesError:
+                continue
+            finally:
+                self.allowed = kept
+            margin = self.margin(multipliers)
+            bound = cost + float(multipliers.sum()) if len(walk) else self.value - margin
+            bound += self.objective.constant - margin
+            if bound > best.bound:
+                best = Certificate("walks", bound, multipliers.copy(), listed(memory))
+            if len(walk):
+                break
+        return best
+
+    def margin(self, multipliers: FloatArray) -> float:
+        """Return what rounding can do to the cost of a walk, at most."""
+        return rounding_margin(self.legs, self.stays, multipliers)
+
+    def _limit(self, multipliers: FloatArray) -> float:
+        """Return the cost from which on a walk is as good as the best known order."""
+        return self.value - float(multipliers.sum()) - self.margin(multipliers)
+
+    def _over(self) -> bool:
+        return self.proved or self.budget.exhausted
+
+    def _tell(self, turn: int) -> None:
+        self.budget.progress("proof", 1.0 if self.proved else 1 - 1 / (turn + 2))
+
+    def _layers(self, multipliers: FloatArray) -> Layers:
+        return Layers(self.legs, self.stays - multipliers, self.allowed)
+
+    def _forbid_simply(self) -> None:
+        layers = self._layers(self.multipliers)
+        forward, backward = walks.simple_table(layers), walks.simple_table(turned(layers))
+        walks.eliminate(layers, forward, backward, self._limit(self.multipliers))
+
+    def _take(self, order: IntArray) -> None:
+        value = self.objective(order) - self.objective.constant
+        if value < self.value:
+            self.order, self.value = order, value
+
+    def _settle(self, cost: float, walk: IntArray, multipliers: FloatArray) -> None:
+        """Learn from the cheapest walk at some multipliers (an empty one: none is below the limit)."""
+        margin = self.margin(multipliers)
+        if len(walk):
+            self.bound = max(self.bound, min(self.value, cost + float(multipliers.sum()) - margin))
+            if len(np.unique(walk)) == len(walk):
+                self._take(walk)
+                self.proved = cost + float(multipliers.sum()) + 2 * margin >= self.value
+        else:
+            self.proved = True
+        if self.proved:
+            self.bound = self.value
+
+    def _sweep(self, layers: Layers, memory: MaskArray, other: Table, limit: float, forward: bool) -> Table:
+        """Fill a table one way, and forbid the steps that it did not need."""
+        used = np.zeros_like(self.allowed)
+        rest = walks.simple_table(turned(layers))
+        table = walks.sweep(layers, memory, rest, other, limit, self.effort.states, used)
+        if table.start[-1] < 0:
+            raise TooManyStatesError
+        self.allowed &= used if forward else backwards(used)
+        self.states = int(table.start[-1])
+        return table
+
+    def _cheapest(self, multipliers: FloatArray, memory: MaskArray, joined: bool) -> tuple[float, IntArray]:
+        """Return cost and course of the cheapest walk; a backward table with small memories prunes it if joined."""
+        limit, other = self._limit(multipliers), no_table(memory)
+        if joined:
+            other = self._sweep(turned(self._layers(multipliers)), self.small, other, limit, forward=False)
+        table = self._sweep(self._layers(multipliers), memory, other, limit, forward=True)
+        return walks.best_walk(table, self.objective.size)
+
+    def _ascend(self, steps: int, joined: bool) -> None:
+        """Improve the multipliers by subgradient steps."""
+        size = self.objective.size
+        now, kept, best = self.multipliers.copy(), self.multipliers.copy(), -np.inf
+        heavy = np.zeros(size)
+        pace, stalled = 0.3 if joined else 0.5, 0
+        for step in range(steps):
+            cost, walk = self._cheapest(now, self.memory if joined else self.small, joined)
+            self._settle(cost, walk, now)
+            if self._over():
+                break
+            bound = cost + float(now.sum())
+            stalled = 0 if bound > best + 1e-3 * (self.value - best) else stalled + 1
+            if bound > best:
+                best, kept = bound, now.copy()
+            slope = 1.0 - np.bincount(walk, minlength=size)
+            if not slope.any():
+                continue  # an order better than the best known one: the target has moved
+            if stalled >= 4:
+                stalled = 0
+                pace *= 0.6
+                now = kept.copy()
+                if pace < 0.02:
+                    break
+            if joined and step % 3 == 2 and self.states < self.few:
+                remember(self.memory, walk)
+            heavy = slope + 0.5 * heavy
+            now = now + pace * (self.value - bound) / float(heavy @ heavy) * heavy
+        self.multipliers = kept
+        if joined:
+            self.snapshots.append((kept.copy(), self.memory.copy()))
+
+    def _meet(self) -> None:
+        """Sweep forward and backward in turn, each pruned by the one before, memories growing."""
+        multipliers, other = self.multipliers, no_table(self.memory)
+        forward, first = True, True
+        while not self._over():
+            layers = self._layers(multipliers)
+            table = self._sweep(
+                layers if forward else turned(layers),
+                self.small if first else self.memory,
+                other,
+                self._limit(multipliers),
+                forward,
+            )
+            cost, walk = walks.best_walk(table, self.objective.size)
+            walk = walk if forward else walk[::-1]
+            self._settle(cost, walk, multipliers)
+            if self.states > GROWTH * self.few:
+                return
+            remember(self.memory, walk)
+            other, forward, first = table, not forward, False
+
+
+def rounding_margin(legs: FloatArray, stays: FloatArray, multipliers: FloatArray) -> float:
+    """Return more than float64 rounding can add to or take from the cost of any walk, multipliers paid."""
+    stayed = np.abs(stays - multipliers).max(axis=1).sum()
+    return ROUNDING * float(stayed + len(legs) * legs.max() + np.abs(multipliers).sum())
+
+
+def all_steps(size: int) -> ByteArray:
+    """Return steps of which only those from a region to itself are forbidden."""
+    allowed = np.ones((size - 1, size, size), dtype=np.uint8)
+    allowed[:, np.arange(size), np.arange(size)] = 0
+    return allowed
+
+
+def turned(layers: Layers) -> Layers:
+    """Return the problem turned round: last position first."""
+    return Layers(
+        np.ascontiguousarray(layers.legs.T), np.ascontiguousarray(layers.stays[::-1]), backwards(layers.allowed)
+    )
+
+
+def backwards(steps: ByteArray) -> ByteArray:
+    """Return steps as they are in the problem turned round."""
+    return np.ascontiguousarray(steps[::-1].transpose(0, 2, 1))
+
+
+def no_table(memory: MaskArray) -> Table:
+    """Return a table without states."""
+    size, words = memory.shape
+    return Table(np.zeros(size * size + 1, dtype=np.int64), np.zeros((0, words), dtype=np.uint64), np.zeros(0),
+                 np.zeros(0, dtype=np.int64))  # fmt: skip
+
+
+def nearest_memory(travel: FloatArray, nearest: int) -> MaskArray:
+    """Return memory sets of each region and those nearest to it."""
+    size = len(travel)
+    memory = np.zeros((size, (size + 63) // 64), dtype=np.uint64)
+    others = np.minimum(travel, travel.T) + np.diag(np.full(size, -1.0))
+    for v, row in enumerate(np.argsort(others, axis=1, kind="stable")[:, : nearest + 1].tolist()):
+        for u in row:
+            memory[v, u >> 6] |= np.uint64(1 << (u & 63))
+    return memory
+
+
+def listed(memory: MaskArray) -> tuple[tuple[int, ...], ...]:
+    """Return memory sets as lists of regions."""
+    size = len(memory)
+    return tuple(tuple(u for u in range(size) if int(memory[v, u >> 6]) >> (u & 63) & 1) for v in range(size))
+
+
+def remember(memory: MaskArray, walk: IntArray) -> None:
+    """Let the regions between two visits of a region remember it, for the shortest such detours of a walk."""
+    seen: dict[int, int] = {}
+    detours = []
+    for t, v in enumerate(walk.tolist()):
+        if v in seen:
+            detours.append((t - seen[v], seen[v], v))
+        seen[v] = t
+    shortest = min(detours)[0] if detours else 0
+    for length, t, v in detours:
+        if length <= 1.5 * shortest + 1:
+            for u in walk[t + 1 : t + length].tolist():
+                memory[u, v >> 6] |= np.uint64(1 << (v & 63))

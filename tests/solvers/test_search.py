@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learnroute import Learner, Objective, objective_of, plan
+from learnroute.solvers import moves
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.held_karp import held_karp
+from learnroute.solvers.search import best_order, geometric_rate, new_state, search
+from learnroute.study.families import random_problem
+from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
+
+RNG = np.random.default_rng
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_move_changes_the_value_by_what_it_says(learner: str) -> None:
+    rng = RNG(5)
+    for general in (False, True):
+        base = objective_of(random_problem("uniform", 11, LEARNERS[learner], 1))
+        weights = np.sort(rng.random(11)) if general else base.weights
+        objective = Objective(base.travel, base.scores, weights)
+        state = new_state(objective)
+        assert bool(state.flags[moves.GEOMETRIC]) is not general
+        for _ in range(200):
+            state.route[moves.ORDER, :11] = order = rng.permutation(11)
+            before = objective(order)
+            moves.refresh(state)
+            i, j, k = sorted(rng.choice(12, 3, replace=False).tolist())
+            first, second = bool(rng.integers(2)), bool(rng.integers(2))
+            if rng.integers(4) == 0:
+                j, said = -1, moves.reversal(state, i, k - 1)
+            else:
+                said = moves.exchange(state, i, j, k - 1, first, second)
+            moves.apply(state, i, j, k - 1, first, second)
+            assert objective(state.route[moves.ORDER, :11]) == pytest.approx(before + said, rel=1e-9)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_finds_the_optimum_of_small_problems(learner: str) -> None:
+    for seed in range(12):
+        family = ALL_FAMILIES[seed % len(ALL_FAMILIES)]
+        problem = (
+            random_problem(family, 13, LEARNERS[learner], seed) if seed % 4 else asymmetric(13, LEARNERS[learner], seed)
+        )
+        objective = objective_of(problem)
+        least = objective(held_karp(objective, RNG(0), Budget()).order)
+        assert objective(search(objective, RNG(seed), Budget()).order) == pytest.approx(least, rel=1e-10)
+
+
+def test_same_seed_same_route_and_never_worse_than_the_start() -> None:
+    objective = objective_of(random_problem("euclidean", 60, OVER, 1))
+    start = RNG(1).permutation(60)
+    one, two = (best_order(objective, RNG(3), Budget(), 100, first=start) for _ in range(2))
+    assert np.array_equal(one, two)
+    assert objective(one) < objective(start)
+    again = best_order(objective, RNG(3), Budget(), 0, first=one)
+    assert objective(again) <= objective(one)
+
+
+def test_few_regions_and_equal_regions_are_no_trouble() -> None:
+    for size in (2, 3, 4, 5):
+        objective = objective_of(random_problem("uniform", size, UNDER, size))
+        found = best_order(objective, RNG(0), Budget(), 20)
+        assert objective(found) == pytest.approx(objective(held_karp(objective, RNG(0), Budget()).order))
+    flat = Objective(np.zeros((20, 20)), np.ones(20), np.full(20, 0.05))
+    assert sorted(best_order(flat, RNG(0), Budget(), 20)) == list(range(20))
+    assert plan(random_problem("uniform", 20, Learner(5000, 3, 1), 1), "exact").optimal
+
+
+def test_geometric_weights_are_recognised() -> None:
+    assert geometric_rate(np.array([0.0, 0.0, 1.0])) == 0.0
+    assert geometric_rate(0.5 * 0.5 ** np.arange(9, -1, -1.0)) == pytest.approx(0.5)
+    assert geometric_rate(np.zeros(4)) == 0.0
+    assert geometric_rate(np.array([0.1, 0.3, 0.4])) is None
+    assert geometric_rate(np.array([0.1, 0.0])) is None

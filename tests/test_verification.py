@@ -1,0 +1,105 @@
+"""The checker confirms what is true and refutes what is not."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import oracle
+from learnroute import Check, InputError, Problem, evaluate, plan, verify, write_plan, write_problem
+from learnroute.cli import run
+from learnroute.study.families import random_problem
+from samples import LEARNERS, OVER, UNDER, asymmetric
+
+
+def claims(problem: Problem, method: str, **options: Any) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(json.dumps(plan(problem, method, **options).to_dict()))
+    return data
+
+
+def verdicts(checks: tuple[Check, ...]) -> dict[str, bool | None]:
+    return {check.what: check.holds for check in checks}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("method", ["exact", "nearest", "random"])
+def test_true_plans_are_confirmed(learner: str, method: str) -> None:
+    problems = [random_problem("closure", 7, LEARNERS[learner], 1), asymmetric(14, LEARNERS[learner], 2)]
+    for problem in [*problems, random_problem("euclidean", 18, LEARNERS[learner], 3)]:
+        found = verdicts(verify(problem, claims(problem, method)))
+        assert all(holds is True for holds in found.values()), found
+        assert set(found) >= {"route", "loss", "bound"}
+
+
+def test_bounds_of_all_kinds_are_confirmed() -> None:
+    large, middle = random_problem("euclidean", 150, UNDER, 1), random_problem("vectors", 40, OVER, 1)
+    hasty = claims(large, "nearest", time_limit=1e-9)
+    for problem, data, kind in (
+        (large, claims(large, "nearest"), "tree"),
+        (large, hasty, "simple"),
+        (middle, claims(middle, "nearest"), "walks"),
+    ):
+        assert data["certificate"]["kind"] == kind
+        assert verdicts(verify(problem, data)) == {"route": True, "loss": True, "bound": True}
+
+
+def test_false_claims_are_refuted() -> None:
+    problem = random_problem("uniform", 8, UNDER, 4)
+    best = claims(problem, "exact")
+    worse = json.loads(json.dumps(evaluate(problem, list(range(8))).to_dict()))
+
+    def refuted(data: dict[str, Any], **changes: Any) -> str:
+        changed = {**copy.deepcopy(data), **changes}
+        return next((check.what for check in verify(problem, changed) if check.holds is False), "nothing")
+
+    assert refuted(best) == "nothing"
+    assert refuted(best, order=[0, *best["order"][1:]]) == "route"
+    assert refuted(best, route=best["route"][::-1]) == "route"
+    assert refuted(best, loss={**best["loss"], "travel": best["loss"]["travel"] * 1.001}) == "loss"
+    assert refuted(worse, optimal=True, lower_bound=worse["loss"]["total"]) == "optimum"
+    assert refuted(worse, lower_bound=oracle.least_loss(problem) * 1.0001) == "bound"
+    forgetful = {**worse["certificate"], "memory": [[v] for v in range(8)]}
+    assert refuted(worse, certificate=forgetful) == "bound"
+    absurd = {**worse["certificate"], "multipliers": [100.0 * v for v in range(8)], "memory": forgetful["memory"]}
+    assert refuted(worse, certificate=absurd) == "bound"
+    other = random_problem("uniform", 8, UNDER, 5)
+    assert verdicts(verify(other, best))["loss"] is False
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"certificate": None}, "certificate = None: an object with kind"),
+        ({"certificate": {"kind": "walks", "bound": 1.0}}, "certificate.multipliers"),
+        ({"certificate": {"kind": "walks", "bound": 1.0, "multipliers": [0] * 8}}, "certificate.memory"),
+        ({"certificate": {"kind": "walks", "bound": 1, "multipliers": [0] * 8, "memory": [[9]] * 8}}, "memory[0]"),
+    ],
+)
+def test_broken_certificates_are_refused(changes: dict[str, Any], message: str) -> None:
+    problem = random_problem("uniform", 8, UNDER, 4)
+    with pytest.raises(InputError) as refusal:
+        verify(problem, {**claims(problem, "exact"), **changes})
+    assert message in str(refusal.value)
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    problem = random_problem("euclidean", 9, OVER, 1)
+    file, good, bad = tmp_path / "p.json", tmp_path / "good.json", tmp_path / "bad.json"
+    write_problem(problem, file)
+    found = plan(problem)
+    write_plan(found, good)
+    assert run(["verify", str(good), str(file)]) == 0
+    assert "no route is better" in capsys.readouterr().out
+    bad.write_text(json.dumps({**found.to_dict(), "order": list(found.order)[::-1]}))
+    assert run(["verify", str(bad), str(file)]) == 1
+    assert "REFUTED" in capsys.readouterr().out
+    assert run(["verify", str(good), str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["holds"] is True
+    for wrong in ("missing.json", "plan.csv"):
+        assert run(["verify", str(tmp_path / wrong), str(file)]) == 2
+    bad.write_text("[1, 2]")
+    assert run(["verify", str(bad), str(file)]) == 2
