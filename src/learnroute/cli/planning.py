@@ -150,7 +150,7 @@ def verify_command(
         shown = table("claim", "verdict", "detail", left=3)
         for check in checks:
             verdict = {True: "confirmed", False: "REFUTED", None: "not repeated"}[check.holds]
-            shown.add_row(check.what, verdict, _plain(check.detail))
+            shown.add_row(check.what, verdict, plain(check.detail))
         terminal().print(shown)
     if refuted:
         context.exit(1)
