@@ -38,7 +38,9 @@ def auto(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answ
     if size <= FEW_REGIONS:
         return exact(objective, rng, budget)
     start = algorithm1(objective, rng, budget) if objective.symmetric else nearest_neighbour(objective, rng, budget)
-    if size > MOST_SEARCHED or budget.exhausted:
+    if budget.exhausted:
+        return replace(start, notes=(f"the time limit came before anything better than {start.method}", *start.notes))
+    if size > MOST_SEARCHED:
         return start
     basis = start.method if start.complete else ""
     for most, rounds, states in AUTO_EFFORT:
