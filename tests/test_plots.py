@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from learnroute import InputError, Problem, compare, plan
+from learnroute import InputError, Problem, compare, evaluate, plan
 from learnroute.plots import draw_comparison, draw_plan, save_plan, scaled_places
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, small
@@ -21,7 +21,7 @@ def test_scaling_finds_points_of_the_plane_again() -> None:
 
 def test_a_picture_shows_names_order_and_parts() -> None:
     problem = small(OVER)
-    found = plan(problem, "algorithm1")
+    found = evaluate(problem, ["A", "C", "B", "D"])
     figure = draw_plan(found, problem)
     route_axes, loss_axes = figure.axes[0], figure.axes[1]
     texts = [text.get_text() for text in route_axes.texts]

@@ -1,4 +1,4 @@
-"""The command line: arguments in, tables or JSON out, exit code 0 or 2."""
+"""The command line: arguments in, tables or JSON out, exit code 0 or 2 (1 where `verify` refutes a claim)."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; whatever a user can do wrong ends in one line on standard error."""
     try:
-        commands.main(args=arguments, prog_name="learnroute", standalone_mode=False)
+        left = commands.main(args=arguments, prog_name="learnroute", standalone_mode=False)
         sys.stdout.flush()
+        return left if isinstance(left, int) else 0  # the code given to Context.exit
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.UsageError as error:
@@ -60,7 +61,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    return 0
 
 
 def _path(context: click.Context | None) -> str:

@@ -32,6 +32,11 @@ class Budget:
         limit = float("inf") if time_limit is None else time_limit
         return cls(time.monotonic() + limit, progress or _silent)
 
+    def part(self, share: float) -> Budget:
+        """Return a budget that ends when this share of the time left is over."""
+        now = time.monotonic()
+        return Budget(now + share * (self.deadline - now), self.progress)
+
     @property
     def exhausted(self) -> bool:
         """Whether the time is up."""

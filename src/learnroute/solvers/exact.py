@@ -9,7 +9,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.held_karp import held_karp
-from learnroute.solvers.search import best_order, search_well
+from learnroute.solvers.search import SEARCHING, best_order, search_well
 
 FEW_REGIONS = 12  # up to here all sets are enumerated
 MOST_REGIONS = 256  # a proof keeps T³ steps, and its states grow with the gap that is left
@@ -39,7 +39,7 @@ def search_and_prove(
     """Search (from `first`, if given), then prove, within so many rounds and states where they are limited."""
     from learnroute.solvers.prover import Effort, Prover
 
-    order = search_well(objective, rng, budget, first)
+    order = search_well(objective, rng, budget.part(SEARCHING), first)
     usual = Effort()
     effort = Effort(usual.rounds if rounds is None else rounds, usual.states if states is None else states)
     prover = Prover(objective, order, budget, effort)

@@ -32,7 +32,7 @@ SMALL_STEPS = 60  # ... with the first memories
 JOINED_STEPS = 30  # ... with larger ones, a round
 FEW_STATES = 30_000  # in a table, at which memories stop growing during the first round's steps; doubled each round
 GROWTH = 10  # a meeting ends where a table has this many times more
-MOST_STATES = 4_000_000  # in one layer of a table (about 150 MB for each 64 regions)
+MOST_STATES = 1_000_000  # in one layer of a table
 ROUNDING = 4e-12  # relative to all that a walk adds up: far above what float64 loses
 
 Improve = Callable[[IntArray], IntArray]
@@ -94,7 +94,8 @@ class Prover:
         """Return the best bound that follows from one set of multipliers and memories alone, all steps allowed."""
         best = Certificate("walks", -np.inf)
         everything = all_steps(self.objective.size)
-        for multipliers, memory in [*self.snapshots[-1:], (self.multipliers, self.small)]:
+        grown = [] if self.budget.exhausted else self.snapshots[-1:]  # a large table takes a while
+        for multipliers, memory in [*grown, (self.multipliers, self.small)]:
             kept, self.allowed = self.allowed, everything.copy()
             try:
                 cost, walk = self._cheapest(multipliers, memory, joined=False)

@@ -13,7 +13,7 @@ from learnroute.solvers.algorithm1 import algorithm1
 from learnroute.solvers.contract import Answer, Budget, Solver
 from learnroute.solvers.exact import FEW_REGIONS, MOST_REGIONS, exact, search_and_prove
 from learnroute.solvers.nearest import nearest_neighbour
-from learnroute.solvers.search import search, search_well
+from learnroute.solvers.search import SEARCHING, search, search_well
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Method:
 
 # What `auto` spends on a proof: up to so many regions, this many rounds and states in a layer. Time is no part of it,
 # so that the same seed gives the same route.
-AUTO_EFFORT = ((50, 8, 300_000), (75, 3, 200_000), (100, 1, 100_000))
+AUTO_EFFORT = ((50, 8, 300_000), (75, 1, 100_000), (100, 0, 100_000))
 MOST_SEARCHED = 2000
 
 
@@ -38,14 +38,16 @@ def auto(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answ
     if size <= FEW_REGIONS:
         return exact(objective, rng, budget)
     start = algorithm1(objective, rng, budget) if objective.symmetric else nearest_neighbour(objective, rng, budget)
-    if size > MOST_SEARCHED or budget.exhausted:
+    if budget.exhausted:
+        return replace(start, notes=(f"the time limit came before anything better than {start.method}", *start.notes))
+    if size > MOST_SEARCHED:
         return start
     basis = start.method if start.complete else ""
     for most, rounds, states in AUTO_EFFORT:
         if size <= most:
             found = search_and_prove(objective, rng, budget, start.order, rounds, states)
             return replace(found, basis=basis)
-    return Answer(search_well(objective, rng, budget, start.order), "search", basis=basis)
+    return Answer(search_well(objective, rng, budget.part(SEARCHING), start.order), "search", basis=basis)
 
 
 METHODS: dict[str, Method] = {
