@@ -34,7 +34,7 @@ def test_a_picture_shows_names_order_and_parts() -> None:
 @pytest.mark.parametrize("size", [2, 3, 50, 150])
 def test_pictures_of_all_sizes_and_of_nothing_at_all(size: int, tmp_path: Path) -> None:
     problem = random_problem("uniform", size, OVER, 1)
-    save_plan(plan(problem), problem, tmp_path / "a.png")
+    save_plan(plan(problem, "algorithm1"), problem, tmp_path / "a.png")
     zero = Problem(np.zeros((size, size)), UNDER, np.zeros((size, size)))
     save_plan(plan(zero), zero, tmp_path / "b.svg")
     draw_comparison(compare(zero, ["nearest"]), zero).savefig(tmp_path / "c.png")
