@@ -22,6 +22,7 @@ from learnroute.model.validation import FloatArray, shown
 LOSS_TOLERANCE = 1e-9  # relative: a loss written in decimal and computed anew
 ROUNDING = 1e-12  # relative to all that a bound adds up: far above what float64 loses
 MOST_STATES = 400_000  # kept by one table of the checker
+MOST_ENUMERATED = 20  # regions up to which all sets are looked at
 COMPARED = 50  # cheaper states that each one is compared with
 
 Layer = dict[int, list[tuple[float, int]]]  # region: (cost, regions remembered, one bit each), cheapest first
@@ -102,6 +103,16 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
         holds = value <= found + 10 * ROUNDING * abs(found)
         return Check("optimum", holds, "the bound meets the loss" if holds else "the bound does not meet the loss")
     assert certificate.multipliers is not None
+    if not certificate.multipliers.any() and objective.size <= MOST_ENUMERATED:
+        least = least_by_enumeration(objective)
+        holds = value <= least + 10 * ROUNDING * abs(least)
+        return Check(
+            "optimum",
+            holds,
+            "no route is better, all sets of regions enumerated anew"
+            if holds
+            else f"a route that is better by {(value - least) / objective.size:.3g} exists",
+        )
     walk = _Walks(objective, certificate.multipliers)
     limit = walk.limit(value - objective.constant)
     masks = [sum(1 << u for u in {v, *row}) for v, row in enumerate(certificate.memory)]
@@ -139,6 +150,23 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
     last = walk.table(masks, ceiling - paid + walk.margin)[-1]
     cheapest = min((group[0][0] for group in last.values()), default=math.inf)
     return min(ceiling, cheapest + paid - walk.margin)
+
+
+def least_by_enumeration(objective: Objective) -> float:
+    """Return the least value of any order: the best way to end each set of regions at each of them, by size of set."""
+    size = objective.size
+    sets = np.arange(1 << size)
+    counts = sum((sets >> v) & 1 for v in range(size))
+    stays = objective.weights[:, None] * objective.scores[None, :]
+    best = np.full((size, 1 << size), np.inf)
+    best[np.arange(size), 1 << np.arange(size)] = stays[0]
+    for k in range(1, size):
+        layer = sets[counts == k + 1]
+        for v in range(size):
+            here = layer[(layer >> v) & 1 == 1]
+            before = best[:, here ^ (1 << v)]
+            best[v, here] = (before + objective.travel[:, v, None]).min(axis=0) + stays[k, v]
+    return float(best[:, -1].min() + objective.constant)
 
 
 def _simple(objective: Objective) -> float:

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from learnroute.model.certificate import Certificate, exhaustive
+from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.held_karp import SMALL, held_karp
+from learnroute.solvers.held_karp import MOST_REGIONS, SMALL, held_karp
 from learnroute.solvers.search import best_order
 from learnroute.solvers.spanning import minimum_spanning_tree
 from learnroute.solvers.trees import tree_bound
@@ -26,9 +26,10 @@ def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certifi
     Anytime: when the budget is used up, the best so far is returned.
     """
     size = objective.size
-    if size <= SMALL:
-        least = held_karp(objective, np.random.default_rng(0), Budget())
-        return exhaustive(objective, objective(least.order))
+    if size <= MOST_REGIONS:
+        least = held_karp(objective, np.random.default_rng(0), budget if size > SMALL else Budget())
+        if least.certificate is not None:
+            return least.certificate
     best = Certificate("simple", simple_bound(objective))
     if budget.exhausted:
         return best

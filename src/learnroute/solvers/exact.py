@@ -7,11 +7,11 @@ import numpy as np
 from learnroute.errors import RefusedError
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
+from learnroute.solvers import held_karp as enumeration
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.held_karp import held_karp
 from learnroute.solvers.search import SEARCHING, best_order, search_well
 
-FEW_REGIONS = 12  # up to here all sets are enumerated
+FEW_REGIONS = enumeration.MOST_REGIONS  # up to here all sets are enumerated
 MOST_REGIONS = 256  # a proof keeps T³ steps, and its states grow with the gap that is left
 KICKS = 20  # a region, between two rounds of proof
 
@@ -19,7 +19,7 @@ KICKS = 20  # a region, between two rounds of proof
 def exact(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
     """Return an order of least value; if time or memory ends first, the best one found and its bound."""
     if objective.size <= FEW_REGIONS:
-        return held_karp(objective, rng, budget)
+        return enumeration.held_karp(objective, rng, budget)
     if objective.size > MOST_REGIONS:
         raise RefusedError(
             f"exact: {objective.size} regions; proofs are attempted up to {MOST_REGIONS} regions; "

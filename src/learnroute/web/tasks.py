@@ -14,7 +14,7 @@ from learnroute.formats import PLAN_WRITERS, READERS, WRITERS, json_files, read_
 from learnroute.model.losses import error_over_time, position_weights
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.model.validation import as_number, shown
+from learnroute.model.validation import as_count, as_number, shown
 from learnroute.planner import compare, evaluate, plan
 from learnroute.plots import scaled_places
 from learnroute.solvers.contract import Progress
@@ -62,6 +62,7 @@ class Asked:
             problem = Problem.from_dict(data)
         except InputError as error:
             raise refusal_of(error, "problem." if isinstance(data, dict) else "") from None
+        self.seed()  # whether or not it is needed
         rate = as_number("travel_rate", self.get("travel_rate", 1.0), least=0.0, meaning="the travel rate")
         return with_rate(problem, rate)
 
@@ -75,10 +76,13 @@ class Asked:
             raise InputError(f"time_limit = {limit!r}: seconds must be > 0; leave it out for the longest")
         return limit
 
+    def seed(self) -> int:
+        """Return the seed asked for."""
+        return as_count("seed", self.get("seed", 0), least=0, meaning="the seed")
+
     def plan(self, problem: Problem) -> Plan:
         """Return the plan asked for."""
-        method, seed = self.get("method", "auto"), self.get("seed", 0)
-        return plan(problem, method, seed, self.seconds(), self.progress)
+        return plan(problem, self.get("method", "auto"), self.seed(), self.seconds(), self.progress)
 
     def route(self) -> Any:
         """Return the route that was handed in."""
@@ -109,14 +113,14 @@ def _compare(asked: Asked) -> Result:
     draws = asked.get("draws", 100)
     if isinstance(draws, int) and draws > MOST_DRAWS:
         raise InputError(f"draws = {draws}: this service averages over at most {MOST_DRAWS} routes")
-    found = compare(problem, methods, asked.get("seed", 0), asked.seconds(len(methods)), draws, asked.progress)
+    found = compare(problem, methods, asked.seed(), asked.seconds(len(methods)), draws, asked.progress)
     return _json(found.to_dict())
 
 
 def _tradeoff(asked: Asked) -> Result:
     problem = asked.problem()
     curve, complete = tradeoff(
-        problem, asked.get("points", 20), asked.get("seed", 0), asked.seconds(), asked.progress
+        problem, asked.get("points", 20), asked.seed(), asked.seconds(), asked.progress
     )  # fmt: skip
     points = [
         {
