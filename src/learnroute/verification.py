@@ -106,8 +106,8 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
     if _by_enumeration(certificate, objective):
         least = least_by_enumeration(objective)
         holds = value <= least + 10 * ROUNDING * abs(least)
-        better = f"a route that is better by {(value - least) / objective.size:.3g} exists"
-        return Check("optimum", holds, "no route is better, all sets of regions looked at anew" if holds else better)
+        refuted = f"a route that is better by {(value - least) / objective.size:.3g} exists"
+        return Check("optimum", holds, "no route is better, all sets of regions looked at anew" if holds else refuted)
     walk = _Walks(objective, certificate.multipliers)
     limit = walk.limit(value - objective.constant)
     masks = [sum(1 << u for u in {v, *row}) for v, row in enumerate(certificate.memory)]
@@ -150,9 +150,10 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
 
 
 def _by_enumeration(certificate: Certificate, objective: Objective) -> bool:
-    """Whether a certificate without multipliers says no more than: look at all sets of regions."""
-    multipliers = certificate.multipliers
-    return multipliers is not None and not multipliers.any() and objective.size <= MOST_ENUMERATED
+    """Whether a certificate says no more than: remember everything, so look at all sets of regions."""
+    size, multipliers = objective.size, certificate.multipliers
+    everything = all(len({v, *row}) == size for v, row in enumerate(certificate.memory))
+    return multipliers is not None and not multipliers.any() and everything and size <= MOST_ENUMERATED
 
 
 def least_by_enumeration(objective: Objective) -> float:
