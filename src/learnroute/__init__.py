@@ -13,6 +13,7 @@
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import read_plan, read_problem, write_plan, write_problem
 from learnroute.model.certificate import Certificate
+from learnroute.model.constraints import Constraints
 from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.objective import Objective
@@ -30,6 +31,7 @@ __all__ = [
     "Certificate",
     "Check",
     "Comparison",
+    "Constraints",
     "Guarantee",
     "InputError",
     "Learner",

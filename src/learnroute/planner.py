@@ -79,7 +79,7 @@ def _assess(
     return Plan(
         route=tuple(problem.regions[i] for i in order),
         order=tuple(int(i) for i in order),
-        regime=problem.learner.regime,
+        regime=problem.regime,
         loss=loss,
         lower_bound=loss.total if optimal else min(bound, loss.total),
         optimal=optimal,

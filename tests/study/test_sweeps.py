@@ -184,6 +184,13 @@ def session_is_empty(session: int) -> bool:
     return True
 
 
+def wait_for_the_end_of(session: int) -> None:
+    deadline = time.monotonic() + 20
+    while not session_is_empty(session) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert session_is_empty(session), "workers outlive the sweep"
+
+
 def test_kill_9_loses_nothing_and_repeats_nothing(tmp_path: Path, long_rows: list[Row]) -> None:
     folder = tmp_path / "sweep"
     chance = random.Random(os.getpid())  # other moments every time
@@ -194,10 +201,7 @@ def test_kill_9_loses_nothing_and_repeats_nothing(tmp_path: Path, long_rows: lis
         time.sleep(chance.random() * 0.1)
         process.kill()
         process.communicate(timeout=30)
-        deadline = time.monotonic() + 20
-        while not session_is_empty(process.pid) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert session_is_empty(process.pid), "workers outlive the sweep"
+        wait_for_the_end_of(process.pid)
         before, done = done, Store(folder).done
         assert done >= min(before + more, LONG.size)
     with start(folder, "--workers", "2", "--resume") as last:
@@ -220,7 +224,7 @@ def test_ctrl_c_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -
         f"{stored} of {LONG.size} problems are stored; --resume goes on with the rest",
         "learnroute: interrupted",
     ]
-    assert session_is_empty(process.pid)
+    wait_for_the_end_of(process.pid)
     assert 20 <= stored < LONG.size
     assert sweep(LONG, folder, resume=True, workers=2).solved == LONG.size - stored
     assert list(Store(folder).rows()) == long_rows

@@ -120,7 +120,7 @@ def print_heading(console: Console, problem: Problem) -> None:
     learner = problem.learner
     kept = f", r = {learner.retention:.4g}" if learner.regime == "over" else ""
     console.print(
-        f"{problem.title or 'problem'}: {problem.size} regions, {learner.regime} regime "
+        f"{problem.title or 'problem'}: {problem.size} regions, {problem.regime} regime "
         f"(m = {learner.features}, n = {learner.samples}, σ = {learner.noise:g}{kept})",
         markup=False,
     )

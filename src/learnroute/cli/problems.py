@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +79,7 @@ def check_command(
     if output:
         travel, entries = metric_closure(problem.travel)
         changed = len(entries)
-        write_problem(dataclasses.replace(problem, travel=travel), output)
+        write_problem(problem.changed(travel=travel), output)
         say_written(output)
     facts = _facts(problem, report, changed)
     if as_json:
@@ -97,7 +96,7 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
     return {
         "valid": True,
         "regions": problem.size,
-        "regime": learner.regime,
+        "regime": problem.regime,
         "retention": learner.retention,
         "symmetric": report.symmetric,
         "metric": report.metric,
@@ -143,7 +142,7 @@ def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
     shown.add_row("problem", f"valid: {facts['regions']} regions")
     kept = f", r = {learner.retention:.4g}" if learner.regime == "over" else ""
     shape = f"m = {learner.features}, n = {learner.samples}, σ = {learner.noise:g}{kept}"
-    shown.add_row("learner", f"{learner.regime} regime ({shape})")
+    shown.add_row("learner", f"{problem.regime} regime ({shape})")
     shown.add_row("least score", facts["last_region"].replace("[", "\\["))
     shown.add_row("travel", "same in both directions" if facts["symmetric"] else "differs by direction")
     shown.add_row("triangle inequality", _triangle(facts).replace("[", "\\["))

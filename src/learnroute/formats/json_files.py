@@ -50,10 +50,17 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
     data: dict[str, Any] = {"title": problem.title, "regions": list(problem.regions)}
     learner = problem.learner
     data["learner"] = {"features": learner.features, "samples": learner.samples, "noise": learner.noise}
-    for name in ("travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "start"):
+    arrays = ("travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "start", "samples")
+    for name in arrays[problem.points is not None :]:  # travel that follows from coordinates is not written
         value = getattr(problem, name)
         if value is not None:
             data[name] = value.tolist()
+    if problem.geographic:
+        data["geographic"] = True
+    if problem.constraints:
+        data["constraints"] = problem.constraints.to_dict()
+    if problem.travel_rate != 1:
+        data["travel_rate"] = problem.travel_rate
     return {key: value for key, value in data.items() if value != ""}
 
 

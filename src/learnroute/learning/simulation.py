@@ -209,10 +209,7 @@ def _draw(
 def _with_truth(problem: Problem, truth: Truth) -> Problem:
     if truth.origin == "given":
         return problem
-    return Problem(
-        problem.travel, problem.learner, problem.dissimilarity, problem.vectors, problem.initial, problem.regions,
-        truth=truth.models, start=truth.start,
-    )  # fmt: skip
+    return problem.changed(truth=truth.models, start=truth.start)
 
 
 def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:

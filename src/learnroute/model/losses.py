@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
-from learnroute.model.objective import Objective
+from learnroute.model.distances import Points
+from learnroute.model.objective import Objective, least_products, products_after
 from learnroute.model.problem import Learner, Problem, distance_sums
 from learnroute.model.validation import FloatArray, IntArray, frozen
 
 
 @dataclass(frozen=True)
 class Loss:
-    """An expected overall loss and what it is made of, per region."""
+    """An expected overall loss and what it is made of, per region; `travel` is the travel cost times its rate."""
 
     total: float
     travel: float
@@ -38,10 +39,14 @@ class Loss:
         """Return the parts by name."""
         return asdict(self)
 
+    def in_travel_units(self, rate: float, size: int) -> Loss | None:
+        """Return the same in units of travel cost, for the whole route; None where travel is worth nothing."""
+        return Loss(**{part: value * size / rate for part, value in asdict(self).items()}) if rate > 0 else None
+
 
 def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
     """Upper bound of the expected overall loss of a route: (e8) in the under regime, (e14) in the over regime."""
-    return _loss(problem.learner, problem.travel, problem.scores, problem.initial_sum, as_order(order, problem.size))
+    return _loss(problem, problem.scores, problem.initial_sum, as_order(order, problem.size))
 
 
 def true_loss(problem: Problem, order: ArrayLike) -> Loss:
@@ -53,7 +58,19 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
         raise InputError("truth: missing; the true models are needed for the true expected loss")
     initial_sum = math.fsum(((problem.truth - problem.start) ** 2).ravel())
     scores = distance_sums(problem.truth)
-    return _loss(problem.learner, problem.travel, scores, initial_sum, as_order(order, problem.size))
+    return _loss(problem, scores, initial_sum, as_order(order, problem.size))
+
+
+def travel_cost(problem: Problem, order: ArrayLike) -> float:
+    """Return what a route costs to travel, in the units of travel, the way back included where it counts."""
+    return math.fsum(ways_of(problem).legs(as_order(order, problem.size)))
+
+
+def ways_of(problem: Problem) -> Objective:
+    """Return the travel of a problem alone, in its own units."""
+    nothing = np.zeros(problem.size)
+    travel: FloatArray | Points = problem.travel if problem.points is None else problem.points
+    return Objective(travel, nothing, nothing, 0.0, problem.first, problem.last, problem.constraints.returns)
 
 
 def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
@@ -64,24 +81,59 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     as after a route of t regions. The mean of the last row is the `error` of `expected_loss`.
     """
     stops = as_order(order, problem.size)
-    learner = problem.learner
-    kept = learner.retention
-    learnt = 1.0 if learner.regime == "under" else learner.samples / learner.features
+    steps = Steps.of(problem)
     errors = np.empty((len(stops) + 1, problem.size))
     errors[0] = problem.initial
-    model = np.array(problem.initial)
-    for t, region in enumerate(stops, 1):
-        model = kept * model + learnt * problem.dissimilarities_to(int(region))
-        errors[t] = model + noise_error(learner, t)
+    model, noise = np.array(problem.initial), 0.0
+    for t, region in enumerate(stops.tolist(), 1):
+        kept, learnt = steps.kept[region], steps.learnt[region]
+        model = kept * model + learnt * problem.dissimilarities_to(region)
+        noise = kept * noise + steps.noise[region] if problem.samples is not None else noise_error(problem.learner, t)
+        errors[t] = model + noise
     return frozen(errors)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What training in each region does to the expected error: it keeps a share, learns one, and adds noise.
+
+    Training in region i turns an error e_j on region j into kept_i·e_j + learnt_i·Δ[i, j] + noise_i. With n_i > m the
+    old model is forgotten (kept 0, learnt 1); else kept_i = 1 - n_i/m. So the share of region τ_t in
+    the final model is learnt times the product of what the later ones keep.
+    """
+
+    kept: FloatArray
+    learnt: FloatArray
+    noise: FloatArray
+
+    @classmethod
+    def of(cls, problem: Problem) -> Steps:
+        """Return the steps of a problem, one a region."""
+        m, variance = problem.learner.features, problem.learner.noise**2
+        n = np.full(problem.size, problem.learner.samples) if problem.samples is None else problem.samples
+        under = n > m
+        noise = np.where(under, m, n) * variance / (np.abs(n - m) - 1)
+        return cls(problem.retentions, np.where(under, 1.0, n / m), noise)
 
 
 def objective_of(problem: Problem) -> Objective:
     """Compile the regime away: the same minimisation, in the terms that solvers see."""
     size = problem.size
-    kept = retained(problem.learner, size)
-    constant = math.fsum([kept * problem.initial_sum, size * noise_error(problem.learner, size)])
-    return Objective(problem.travel, problem.scores, position_weights(problem.learner, size), constant)
+    travel: FloatArray | Points
+    if problem.points is not None:
+        travel = problem.points.scaled(problem.travel_rate)
+    else:
+        travel = problem.travel if problem.travel_rate == 1 else frozen(problem.travel * problem.travel_rate)
+    ends = (problem.first, problem.last, problem.constraints.returns)
+    if problem.samples is None:
+        kept = retained(problem.learner, size)
+        constant = math.fsum([kept * problem.initial_sum, size * noise_error(problem.learner, size)])
+        return Objective(travel, problem.scores, position_weights(problem.learner, size), constant, *ends)
+    steps = Steps.of(problem)
+    scores = frozen(steps.learnt * problem.scores + size * steps.noise)
+    constant = float(np.prod(steps.kept)) * problem.initial_sum
+    factors = steps.kept if steps.kept.any() else None  # if nothing is kept, only the last region counts
+    return Objective(travel, scores, least_products(steps.kept), constant, *ends, factors)
 
 
 def position_weights(learner: Learner, size: int) -> FloatArray:
@@ -128,19 +180,27 @@ def as_order(order: ArrayLike, size: int, names: Sequence[str] | None = None) ->
     return frozen(stops)
 
 
-def _loss(learner: Learner, travel: FloatArray, scores: FloatArray, initial_sum: float, order: IntArray) -> Loss:
-    size = len(order)
-    if learner.regime == "under":  # (e6), (e8): only the last region counts
+def _loss(problem: Problem, scores: FloatArray, initial_sum: float, order: IntArray) -> Loss:
+    size, learner = len(order), problem.learner
+    if problem.samples is not None:
+        steps = Steps.of(problem)
+        later = products_after(steps.kept[order])
+        dissimilarity = math.fsum(later * steps.learnt[order] * scores[order])
+        initial = float(np.prod(steps.kept)) * initial_sum
+        noise = math.fsum(later * steps.noise[order])
+    elif learner.regime == "under":  # (e6), (e8): only the last region counts
         dissimilarity = float(scores[order[-1]])
         initial = 0.0
+        noise = noise_error(learner, size)
     else:  # (e12), (e14)
         dissimilarity = math.fsum(position_weights(learner, size) * scores[order])
         initial = retained(learner, size) * initial_sum
+        noise = noise_error(learner, size)
     parts = {
-        "travel": math.fsum(travel[order[:-1], order[1:]]) / size,
+        "travel": problem.travel_rate * math.fsum(ways_of(problem).legs(order)) / size,
         "dissimilarity": dissimilarity / size,
         "initial": initial / size,
-        "noise": noise_error(learner, size),
+        "noise": noise,
     }
     return Loss(total=math.fsum(parts.values()), **parts)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import fields as dataclass_fields
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -14,9 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
+from learnroute.model.constraints import Constraints
+from learnroute.model.distances import Points
 from learnroute.model.validation import (
     LARGEST_VALUE,
     FloatArray,
+    IntArray,
     as_count,
     as_matrix,
     as_names,
@@ -27,7 +29,7 @@ from learnroute.model.validation import (
     shown,
 )
 
-Regime = Literal["under", "over"]
+Regime = Literal["under", "over", "mixed"]
 
 ASYMMETRY_TOLERANCE = 1e-9  # relative; what rounding leaves between Δ[i, j] and Δ[j, i]
 
@@ -44,13 +46,7 @@ class Learner:
         m = as_count("learner.features", self.features, meaning="the number of features m")
         n = as_count("learner.samples", self.samples, meaning="the number of samples n")
         sigma = as_number("learner.noise", self.noise, least=0.0, meaning="the noise σ")
-        if abs(m - n) <= 1:
-            below = f"<= {n - 2} or " if n > 2 else ""
-            raise InputError(
-                f"learner.features = {m} with learner.samples = {n}: the expected error does not exist for "
-                "m in {n-1, n, n+1} (the mean of an inverse Wishart matrix is infinite there); "
-                f"use features {below}>= {n + 2}"
-            )
+        check_shape("learner.samples", m, n)
         object.__setattr__(self, "features", m)
         object.__setattr__(self, "samples", n)
         object.__setattr__(self, "noise", sigma)
@@ -67,6 +63,23 @@ class Learner:
         return (m - n) / m if m > n else 0.0
 
 
+def check_shape(field: str, m: int, n: int) -> None:
+    """Refuse m features with n samples (given in `field`) where the expected error does not exist."""
+    if abs(m - n) <= 1:
+        below = f"<= {n - 2} or " if n > 2 else ""
+        raise InputError(
+            f"learner.features = {m} with {field} = {n}: the expected error does not exist for "
+            "m in {n-1, n, n+1} (the mean of an inverse Wishart matrix is infinite there); "
+            f"use features {below}>= {n + 2}"
+        )
+
+
+FIELDS = (
+    "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "start", "title",
+    "geographic", "constraints", "travel_rate", "samples",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False, init=False)
 class Problem:
     """T regions to visit once each, in an order to be chosen. Validated here, once; immutable.
@@ -74,7 +87,8 @@ class Problem:
     Parameters
     ----------
     travel
-        T x T travel costs, `travel[i, j]` from region i to region j. May be asymmetric.
+        T x T travel costs, `travel[i, j]` from region i to region j. May be asymmetric. If omitted, they are the
+        distances between the `coordinates`, and no T x T matrix is made until something needs it.
     learner
         The learner's shape.
     dissimilarity
@@ -88,14 +102,21 @@ class Problem:
     regions
         Names; `R1`, `R2`, … if omitted.
     coordinates
-        One (x, y) a region, for drawing only.
+        One (x, y) a region: for drawing, and for travel where no costs are given.
+    geographic
+        Whether the coordinates are (longitude, latitude) in degrees; distances are then great circles in kilometres.
     truth, start
         The regions' true models and the learner's first model (0 if omitted), where they are known.
     title
         What the problem is called in print.
+    constraints
+        Where routes must begin and end, and whether the way back counts.
+    travel_rate
+        How much loss one unit of travel cost is worth: what travel is multiplied by in the loss.
+    samples
+        One number of samples a region, where they differ; instead of `learner.samples`.
     """
 
-    travel: FloatArray
     learner: Learner
     dissimilarity: FloatArray | None
     vectors: FloatArray | None
@@ -105,11 +126,18 @@ class Problem:
     truth: FloatArray | None
     start: FloatArray | None
     title: str
+    geographic: bool
+    constraints: Constraints
+    travel_rate: float
+    samples: IntArray | None
+    points: Points | None
+    first: int | None
+    last: int | None
 
     def __init__(
         self,
-        travel: ArrayLike,
-        learner: Learner,
+        travel: ArrayLike | None = None,
+        learner: Learner | None = None,
         dissimilarity: ArrayLike | None = None,
         vectors: ArrayLike | None = None,
         initial: ArrayLike | None = None,
@@ -118,13 +146,24 @@ class Problem:
         truth: ArrayLike | None = None,
         start: ArrayLike | None = None,
         title: str = "",
+        geographic: bool = False,
+        constraints: Constraints | None = None,
+        travel_rate: float = 1.0,
+        samples: ArrayLike | None = None,
     ) -> None:
         if not isinstance(learner, Learner):
             raise InputError(f"learner = {shown(learner)}: a Learner is needed")
-        costs = as_square("travel", travel, None, meaning="travel costs")
-        size = len(costs)
+        if travel is not None:
+            costs = as_square("travel", travel, None, meaning="travel costs")
+            size = len(costs)
+            self.__dict__["travel"] = costs
+        elif coordinates is not None:
+            size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
+        else:
+            raise InputError("travel: missing; give travel costs, or coordinates to take distances from")
         if size < 2:
-            raise InputError(f"travel has {size} rows: at least 2 regions are needed to have an order")
+            given = "coordinates" if travel is None else "travel"
+            raise InputError(f"{given} has {size} rows: at least 2 regions are needed to have an order")
         if (dissimilarity is None) == (vectors is None):
             given = "neither" if vectors is None else "both"
             raise InputError(f"dissimilarity and vectors: {given} given; give exactly one of the two")
@@ -134,8 +173,13 @@ class Problem:
         models = _rows("truth", truth, size, None, "model parameters")
         if not isinstance(title, str) or not title.isprintable():
             raise InputError(f"title = {shown(title)}: one line of printable text is needed")
+        names = as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size)
+        places = _rows("coordinates", coordinates, size, 2, "coordinates")
+        _check_geographic(geographic, places)
+        wanted = Constraints() if constraints is None else constraints
+        if not isinstance(wanted, Constraints):
+            raise InputError(f"constraints = {shown(wanted)}: Constraints are needed")
         checked = {
-            "travel": costs,
             "learner": learner,
             "dissimilarity": delta,
             "vectors": _rows("vectors", vectors, size, None, "vector entries"),
@@ -143,19 +187,53 @@ class Problem:
                 "initial", np.zeros(size) if initial is None else initial, size, least=0.0,
                 meaning="initial dissimilarities",
             ),
-            "regions": as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size),
-            "coordinates": _rows("coordinates", coordinates, size, 2, "coordinates"),
+            "regions": names,
+            "coordinates": places,
             "truth": models,
             "start": _start(learner, models, start),
             "title": title,
+            "geographic": geographic,
+            "constraints": wanted,
+            "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
+            "samples": _samples(learner, samples, size),
+            "points": Points(places, geographic) if travel is None and places is not None else None,
+            "first": wanted.place("start", names),
+            "last": wanted.place("end", names),
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
+    def changed(self, **changes: Any) -> Problem:
+        """Return the same problem with some of its fields replaced."""
+        fields = {name: getattr(self, name) for name in FIELDS if name != "travel"}
+        return Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
+
+    @cached_property
+    def travel(self) -> FloatArray:
+        """The T x T travel costs; from coordinates, they are made when first asked for (refused if too many)."""
+        assert self.points is not None
+        return self.points.matrix()
+
     @property
     def size(self) -> int:
         """The number of regions T."""
-        return len(self.travel)
+        return len(self.regions)
+
+    @property
+    def regime(self) -> Regime:
+        """The learner's regime; `mixed` where some regions have fewer samples than features, and some more."""
+        if self.samples is None:
+            return self.learner.regime
+        fewer = self.samples < self.learner.features
+        return "over" if fewer.all() else "mixed" if fewer.any() else "under"
+
+    @cached_property
+    def retentions(self) -> FloatArray:
+        """r_i = 1 - n_i/m, the share of the old model that training in region i keeps; 0 where n_i > m."""
+        if self.samples is None:
+            return frozen(np.full(self.size, self.learner.retention))
+        m = self.learner.features
+        return frozen(np.maximum(0, m - self.samples) / m)
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -182,9 +260,57 @@ class Problem:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Build a problem from the content of a problem file (see docs/formats.md)."""
-        fields = _members("", data, tuple(f.name for f in dataclass_fields(cls)), ("travel", "learner"))
-        learner = _members("learner.", fields["learner"], ("features", "samples", "noise"), ("features", "samples"))
+        fields = _members("", data, FIELDS, ("learner",))
+        learner = _members("learner.", fields["learner"], ("features", "samples", "noise"), ("features",))
+        if "samples" not in learner:
+            if "samples" not in fields:
+                raise InputError("learner.samples: missing; needed are features, samples")
+            counts = _samples(None, fields["samples"], None)
+            assert counts is not None
+            learner["samples"] = int(counts[0])
+        if isinstance(fields.get("start"), str):
+            raise InputError(
+                f"start = {shown(fields['start'])}: the learner's first model is a list of numbers; "
+                "the region to start from is constraints.start"
+            )
+        if "constraints" in fields:
+            wanted = _members("constraints.", fields["constraints"], ("start", "end", "return"), ())
+            fields["constraints"] = Constraints(**{"returns" if k == "return" else k: v for k, v in wanted.items()})
+        if not isinstance(fields.get("geographic", False), bool):
+            raise InputError(f"geographic = {shown(fields['geographic'])}: true or false is needed")
         return cls(**{**fields, "learner": Learner(**learner)})
+
+
+def _samples(learner: Learner | None, samples: ArrayLike | None, size: int | None) -> IntArray | None:
+    """Check the regions' numbers of samples, if they are given; None where all are the learner's own."""
+    if samples is None:
+        return None
+    entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
+    counts = [as_count(f"samples[{i}]", n, meaning="the number of samples") for i, n in enumerate(entries.tolist())]
+    if not counts:
+        raise InputError("samples has 0 entries: one a region is needed")
+    for i, n in enumerate(counts if learner is not None else []):
+        assert learner is not None
+        check_shape(f"samples[{i}]", learner.features, n)
+    return frozen(np.array(counts, dtype=np.int64))
+
+
+def _check_geographic(geographic: Any, places: FloatArray | None) -> None:
+    """Refuse longitudes and latitudes that are none."""
+    if not isinstance(geographic, bool):
+        raise InputError(f"geographic = {shown(geographic)}: true or false is needed")
+    if not geographic:
+        return
+    if places is None:
+        raise InputError("geographic = true: there are no coordinates; give a longitude and a latitude for each region")
+    for column, (most, what) in enumerate(((360.0, "longitudes"), (90.0, "latitudes"))):
+        wrong = np.flatnonzero(np.abs(places[:, column]) > most)
+        if wrong.size:
+            i = int(wrong[0])
+            raise InputError(
+                f"coordinates[{i}, {column}] = {places[i, column]:g}: {what} go from -{most:g} to {most:g} degrees; "
+                "longitude comes first"
+            )
 
 
 def _rows(field: str, value: ArrayLike | None, size: int, width: int | None, meaning: str) -> FloatArray | None:

@@ -88,6 +88,11 @@ def as_matrix(
     field: str, value: Any, rows: int | None, columns: int | None, *, least: float, meaning: str
 ) -> FloatArray:
     """Return a read-only float64 matrix, or refuse the first row or entry that is wrong."""
+    if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "iuf":
+        whole = np.asarray(value, dtype=np.float64)
+        right = whole.shape == (rows or len(whole), columns or whole.shape[1])
+        if right and bool(((whole >= least) & (whole <= LARGEST_VALUE)).all()):
+            return frozen(whole)
     lines = _entries(field, value, rows, what="rows")
     width = columns
     checked = []

@@ -29,7 +29,7 @@ def forgetting_only(objective: Objective, rng: np.random.Generator, budget: Budg
 
 def travel_only(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
     """Return the shortest path found, scores and ends ignored; proved shortest as far as `exact` goes."""
-    blind = Objective(objective.travel, np.zeros(objective.size), np.zeros(objective.size))
+    blind = objective.travel_alone()
     if objective.size <= MOST_REGIONS:
         answer = held_karp(blind, rng, budget)
         order, shortest = answer.order, answer.optimal

@@ -73,8 +73,7 @@ def with_rate(problem: Problem, rate: float) -> Problem:
     """Return the problem with travel costs counted `rate` times."""
     if rate == 1:
         return problem
-    fields = ("learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "start", "title")
-    return Problem(problem.travel * rate, **{name: getattr(problem, name) for name in fields})
+    return problem.changed(travel_rate=problem.travel_rate * rate)
 
 
 def _even_rate(problem: Problem) -> float:

@@ -1,0 +1,52 @@
+"""Where a route has to begin and to end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.model.validation import shown
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What every route must respect: the first region, the last one, and whether the agent then drives back.
+
+    `start` and `end` are names of regions. With `returns`, the way from the last region to the first is paid too.
+    """
+
+    start: str | None = None
+    end: str | None = None
+    returns: bool = False
+
+    def __post_init__(self) -> None:
+        for field in ("start", "end"):
+            value = getattr(self, field)
+            if value is not None and not isinstance(value, str):
+                raise InputError(f"constraints.{field} = {shown(value)}: the name of a region is needed")
+        if not isinstance(self.returns, bool):
+            raise InputError(f"constraints.return = {shown(self.returns)}: true or false is needed")
+        if self.start is not None and self.start == self.end:
+            raise InputError(
+                f"constraints.end = {shown(self.end)}: also the start, but each region is visited once; "
+                "to come back to the start, say return"
+            )
+
+    def __bool__(self) -> bool:
+        return self != Constraints()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members that say something, as a problem file has them."""
+        members = {"start": self.start, "end": self.end, "return": self.returns or None}
+        return {key: value for key, value in members.items() if value is not None}
+
+    def place(self, field: str, regions: tuple[str, ...]) -> int | None:
+        """Return the index of the region that a constraint names."""
+        name = getattr(self, field)
+        if name is None:
+            return None
+        if name not in regions:
+            known = ", ".join(regions[:12]) + (", …" if len(regions) > 12 else "")
+            raise InputError(f"constraints.{field} = {shown(name)}: there is no such region; regions are {known}")
+        return regions.index(name)
