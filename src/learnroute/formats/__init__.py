@@ -7,29 +7,56 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.formats import csv_files, json_files
+from learnroute.formats import (
+    csv_files,
+    geojson,
+    gpx,
+    graphml,
+    json_files,
+    missions,
+    orders,
+    places,
+    poses,
+    tsplib,
+)
 from learnroute.formats.files import check_destination
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
+from learnroute.model.streets import Streets
 
 FOLDER = ""  # a path without a suffix
 READERS: dict[str, Callable[[Path], Any]] = {
     ".json": json_files.read,
-    ".csv": csv_files.read,
+    ".csv": lambda path: (places if places.is_places(path) else csv_files).read(path),
+    ".geojson": geojson.read,
+    ".tsp": tsplib.read,
+    ".atsp": tsplib.read,
+    ".graphml": graphml.read,
     FOLDER: csv_files.read,
 }
 WRITERS: dict[str, Callable[[Problem, Path], None]] = {
     ".json": json_files.write,
+    ".geojson": geojson.write,
+    ".csv": places.write,
+    ".tsp": tsplib.write,
+    ".atsp": tsplib.write,
     FOLDER: csv_files.write,
 }
+ONE_FILE = (".json", ".geojson")  # formats that hold a problem in one file
 PLAN_WRITERS: dict[str, Callable[[Plan, Path, Problem | None], None]] = {
     ".json": json_files.write_plan,
     ".csv": csv_files.write_plan,
+    ".geojson": geojson.write_plan,
+    ".gpx": gpx.write_plan,
+    ".plan": missions.write_plan,
+    ".yaml": poses.write_plan,
+    ".tour": tsplib.write_tour,
+    ".txt": orders.write_plan,
 }
 
 
 def read_problem(path: str | Path, learner: Mapping[str, Any] | None = None) -> Problem:
-    """Read a problem from a JSON file, or from a folder of CSV tables (or the `travel.csv` in it).
+    """Read a problem, in the format that the file's name ends in (`READERS`), or from a folder.
 
     Members of `learner` (features, samples, noise) replace those of the file.
     """
@@ -39,14 +66,18 @@ def read_problem(path: str | Path, learner: Mapping[str, Any] | None = None) -> 
         if learner and isinstance(data, dict):
             own = data.get("learner", {})
             data["learner"] = {**own, **learner} if isinstance(own, dict) else own
-        return Problem.from_dict(data)
+        streets = data.get("streets") if isinstance(data, dict) else None
+        if not isinstance(streets, Streets):
+            return Problem.from_dict(data)
+        del data["streets"]
+        return Problem.from_dict(data).changed(streets=streets)
     except InputError as error:
         message = str(error)
         raise InputError(message if message.startswith(str(path)) else f"{path}: {message}") from None
 
 
 def write_problem(problem: Problem, path: str | Path) -> None:
-    """Write a problem: `.json`, or a folder of CSV tables where the name has no suffix."""
+    """Write a problem in the format that the name ends in (`WRITERS`); a folder where it has no suffix."""
     path = Path(path)
     check_destination(path, WRITERS)
     WRITERS[path.suffix.lower()](problem, path)
@@ -65,7 +96,7 @@ def read_plan(path: str | Path) -> Any:
 
 
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:
-    """Write a plan as `.json` or `.csv`; the table says more where the problem is given."""
+    """Write a plan in the format that the name ends in (`PLAN_WRITERS`); most say where to go only with the problem."""
     path = Path(path)
     check_destination(path, PLAN_WRITERS)
     PLAN_WRITERS[path.suffix.lower()](plan, path, problem)
@@ -73,10 +104,28 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
 
 def _read(path: Path) -> Any:
     if path.is_dir():
-        return READERS[FOLDER](path)
+        path = _main_file(path)
+        if path.is_dir():
+            return READERS[FOLDER](path)
     if not path.exists():
         raise InputError(f"{path}: no such file")
     if path.suffix.lower() not in READERS:
         known = ", ".join(suffix or "a folder" for suffix in READERS)
         raise InputError(f"{path}: unknown format {path.suffix!r}; known are {known}")
     return READERS[path.suffix.lower()](path)
+
+
+def _main_file(folder: Path) -> Path:
+    """Return the one file of a folder that says what its problem is; the folder itself if that is a set of tables."""
+    if (folder / "travel.csv").exists() or (folder / "regions.csv").exists():
+        return folder
+    try:
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in READERS and path.is_file())
+        main = [path for path in files if path.suffix.lower() not in (".csv", ".json")]
+        tables = [path for path in files if path.suffix.lower() == ".csv" and places.is_places(path)]
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read ({error.strerror})") from None
+    found = main or tables
+    if len(found) > 1:
+        raise InputError(f"{folder}: {found[0].name} and {found[1].name}: two problems in one folder; name one of them")
+    return found[0] if found else folder

@@ -2,7 +2,9 @@
 
 A problem folder holds `travel.csv` and `dissimilarity.csv` (matrices with region names in the first row
 and column) or `vectors.csv` (one row a region, its name first), and optionally `regions.csv` (columns `region`,
-and any of `initial`, `x`, `y`) and `learner.csv` (columns `features`, `samples`, `noise`).
+and any of `initial`, `samples`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`, `samples`, `noise`) and
+`options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`). Without `travel.csv`, travel is the distance
+between the places in `regions.csv`.
 """
 
 from __future__ import annotations
@@ -15,19 +17,28 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.formats.files import read_text, write_text
+from learnroute.model.losses import ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
 Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbers
+PLACES = (("lon", "lat"), ("x", "y"))
+COLUMNS = ("initial", "samples", *PLACES[0], *PLACES[1])
+OPTIONS = ("title", "start", "end", "return", "travel_rate")
 
 
 def read(path: Path) -> dict[str, Any]:
     """Read the folder around a `travel.csv` (or a folder itself) into the members of a problem."""
     folder, travel_file = (path, path / "travel.csv") if path.is_dir() else (path.parent, path)
-    names, travel = read_matrix(travel_file)
-    data: dict[str, Any] = {"regions": names, "travel": travel}
+    table = folder / "regions.csv"
+    data: dict[str, Any] = {}
+    if travel_file.exists() or not table.exists():
+        names, data["travel"] = read_matrix(travel_file)
+    else:
+        names = [row[0] for row in read_table(table)[1]]
+    data["regions"] = names
     if (folder / "dissimilarity.csv").exists():
-        data["dissimilarity"] = _reordered(
+        data["dissimilarity"] = reordered(
             *read_matrix(folder / "dissimilarity.csv"), names, folder / "dissimilarity.csv"
         )
     if (folder / "vectors.csv").exists():
@@ -36,11 +47,13 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(
             f"{folder / 'dissimilarity.csv'}: no such file; put it, or vectors.csv, beside {travel_file.name}"
         )
-    if (folder / "regions.csv").exists():
-        data |= _regions(folder / "regions.csv", names)
-    if (folder / "learner.csv").exists():
-        data["learner"] = _learner(folder / "learner.csv")
-    return data
+    if table.exists():
+        data |= members_of(table, read_columns(table, COLUMNS, names)[1])
+    if "travel" not in data and "coordinates" not in data:
+        raise InputError(
+            f"{travel_file}: no such file; put it there, or give regions.csv columns lon and lat, or x and y"
+        )
+    return data | read_settings(folder)
 
 
 def write(problem: Problem, folder: Path) -> None:
@@ -54,13 +67,9 @@ def write(problem: Problem, folder: Path) -> None:
     except OSError as error:
         raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
     names = problem.regions
-    tables: dict[str, list[list[Any]]] = {
-        "travel.csv": _labelled(names, problem.travel.tolist()),
-        "learner.csv": [
-            ["features", "samples", "noise"],
-            [problem.learner.features, problem.learner.samples, problem.learner.noise],
-        ],
-    }
+    tables: dict[str, list[list[Any]]] = {"learner.csv": learner_table(problem)}
+    if problem.points is None:
+        tables["travel.csv"] = _labelled(names, problem.travel.tolist())
     if problem.dissimilarity is not None:
         tables["dissimilarity.csv"] = _labelled(names, problem.dissimilarity.tolist())
     if problem.vectors is not None:
@@ -69,11 +78,12 @@ def write(problem: Problem, folder: Path) -> None:
             header,
             *([n, *row] for n, row in zip(names, problem.vectors.tolist(), strict=True)),
         ]
-    columns: dict[str, list[Any]] = {"region": list(names), "initial": problem.initial.tolist()}
-    if problem.coordinates is not None:
-        columns["x"], columns["y"] = problem.coordinates.T.tolist()
+    columns = columns_of(problem)
     tables["regions.csv"] = [list(columns), *map(list, zip(*columns.values(), strict=True))]
-    for other in {"dissimilarity.csv", "vectors.csv"} - set(tables):
+    options = options_table(problem)
+    if options:
+        tables["options.csv"] = options
+    for other in {"travel.csv", "dissimilarity.csv", "vectors.csv", "options.csv"} - set(tables):
         (folder / other).unlink(missing_ok=True)  # left by another problem, it would contradict this one
     for name, table in tables.items():
         write_text(folder / name, table_text(table))
@@ -85,13 +95,13 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     rows: list[list[Any]] = [[p + 1, name, i] for p, (name, i) in enumerate(zip(plan.route, plan.order, strict=True))]
     if problem is not None:
         header += ["travel_from_previous", "travel_so_far", "score"]
-        so_far = 0.0
+        legs, so_far = ways_of(problem).legs(plan.order), 0.0
         for p, row in enumerate(rows):
-            leg = float(problem.travel[plan.order[p - 1], plan.order[p]]) if p else 0.0
+            leg = float(legs[p - 1]) if p else 0.0
             so_far += leg
             row += [leg, so_far, float(problem.scores[plan.order[p]])]
         if problem.coordinates is not None:
-            header += ["x", "y"]
+            header += PLACES[0] if problem.geographic else PLACES[1]
             for row, i in zip(rows, plan.order, strict=True):
                 row += problem.coordinates[i].tolist()
     write_text(path, table_text([header, *rows]))
@@ -151,7 +161,7 @@ def read_matrix(path: Path) -> tuple[list[str], list[list[float]]]:
     return names, matrix
 
 
-def _reordered(found: list[str], matrix: list[list[float]], names: list[str], path: Path) -> list[list[float]]:
+def reordered(found: list[str], matrix: list[list[float]], names: list[str], path: Path) -> list[list[float]]:
     """Put a matrix into the order of the regions of travel.csv."""
     if found == names:
         return matrix
@@ -183,23 +193,108 @@ def _vectors(path: Path, names: list[str]) -> list[list[float]]:
     return [[_number(path, line, f, cell) for f, cell in zip(header, row, strict=True)] for row, line in rows]
 
 
-def _regions(path: Path, names: list[str]) -> dict[str, Any]:
-    header, rows = _by_region(path, names)
-    known = ("initial", "x", "y")
-    for field in header:
-        if field not in known or header.count(field) > 1:
-            raise InputError(f"{path}: column {field!r}: known are region, {', '.join(known)}, once each")
-    if ("x" in header) != ("y" in header):
-        raise InputError(f"{path}: columns x and y: one is missing; give both or neither")
-    columns = {field: [_number(path, line, field, row[k]) for row, line in rows] for k, field in enumerate(header)}
-    data: dict[str, Any] = {"initial": columns["initial"]} if "initial" in columns else {}
-    if "x" in columns:
-        data["coordinates"] = [list(pair) for pair in zip(columns["x"], columns["y"], strict=True)]
+def header_of(path: Path) -> list[str]:
+    """Return the cells of a table's first line that is not blank."""
+    try:
+        rows = csv.reader(io.StringIO(read_text(path)))
+        return next(([cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)), [])
+    except csv.Error as error:
+        raise InputError(f"{path}: not CSV ({error})") from None
+
+
+def read_columns(
+    path: Path, known: tuple[str, ...], names: list[str] | None = None, *, vectors: bool = False
+) -> tuple[list[str], dict[str, list[float]]]:
+    """Read a table with one row a region, its name first, into columns of numbers; `v1`, `v2`, … only as `vectors`."""
+    header, rows, lines = read_table(path)
+    found = [row[0] for row in rows]
+    if names is not None:
+        _same_regions(path, found, names)
+        place = [found.index(name) for name in names]
+        rows, lines = [rows[k] for k in place], [lines[k] for k in place]
+    entries = [field for field in header[1:] if vectors and field[:1] == "v" and field[1:].isdigit()]
+    for field in header[1:]:
+        if (field not in known and field not in entries) or header.count(field) > 1:
+            more = ", and v1, v2, … for the vector" if vectors else ""
+            raise InputError(f"{path}: column {field!r}: known are {', '.join(('region', *known))}{more}, once each")
+    for k in range(len(entries)):
+        if f"v{k + 1}" not in entries:
+            raise InputError(f"{path}: column 'v{k + 1}': missing; vector columns are v1 … v{len(entries)}")
+    columns = {
+        field: [_number(path, line, field, row[k]) for row, line in zip(rows, lines, strict=True)]
+        for k, field in enumerate(header)
+        if k
+    }
+    return found if names is None else names, columns
+
+
+def members_of(path: Path, columns: dict[str, list[float]]) -> dict[str, Any]:
+    """Return the members of a problem that columns of regions are."""
+    data: dict[str, Any] = {field: columns[field] for field in ("initial", "samples") if field in columns}
+    for a, b in PLACES:
+        if (a in columns) != (b in columns):
+            raise InputError(f"{path}: columns {a} and {b}: one is missing; give both or neither")
+        if a in columns:
+            if "coordinates" in data:
+                raise InputError(f"{path}: columns lon and lat, and x and y: both given; give two of the four")
+            data["coordinates"] = [list(pair) for pair in zip(columns[a], columns[b], strict=True)]
+            if a == "lon":
+                data["geographic"] = True
     return data
 
 
-def _learner(path: Path) -> dict[str, Any]:
+def columns_of(problem: Problem) -> dict[str, list[Any]]:
+    """Return a problem's columns of regions."""
+    columns: dict[str, list[Any]] = {"region": list(problem.regions)}
+    if problem.coordinates is not None:
+        a, b = PLACES[0] if problem.geographic else PLACES[1]
+        columns[a], columns[b] = problem.coordinates.T.tolist()
+    if problem.initial.any():
+        columns["initial"] = problem.initial.tolist()
+    if problem.samples is not None:
+        columns["samples"] = problem.samples.tolist()
+    return columns
+
+
+def learner_table(problem: Problem) -> list[list[Any]]:
+    """Return the learner as a table."""
+    learner = problem.learner
+    return [["features", "samples", "noise"], [learner.features, learner.samples, learner.noise]]
+
+
+def options_table(problem: Problem) -> list[list[Any]]:
+    """Return title, constraints and travel rate as a table; empty where they say nothing."""
+    options = {"title": problem.title, **problem.constraints.to_dict(), "travel_rate": problem.travel_rate}
+    return [] if options == {"title": "", "travel_rate": 1.0} else [list(options), list(options.values())]
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Read what concerns all regions: learner.csv and options.csv, where they are there."""
+    data: dict[str, Any] = {}
+    path = folder / "learner.csv"
+    if path.exists():
+        line, cells = _only_row(path)
+        data["learner"] = {field: _number(path, line, field, cell) for field, cell in cells.items()}
+    path = folder / "options.csv"
+    if path.exists():
+        line, cells = _only_row(path)
+        for field in cells:
+            if field not in OPTIONS:
+                raise InputError(f"{path}: column {field!r}: known are {', '.join(OPTIONS)}")
+        given: dict[str, Any] = {field: cell for field, cell in cells.items() if cell}
+        if "travel_rate" in given:
+            data["travel_rate"] = _number(path, line, "travel_rate", given["travel_rate"])
+        if "return" in given:
+            if given["return"].lower() not in ("true", "false"):
+                raise InputError(f"{path}, line {line}, return = {given['return']!r}: true or false is needed")
+            given["return"] = given["return"].lower() == "true"
+        data |= {"title": given["title"]} if "title" in given else {}
+        data["constraints"] = {field: given[field] for field in ("start", "end", "return") if field in given}
+    return data
+
+
+def _only_row(path: Path) -> tuple[int, dict[str, str]]:
     header, rows, lines = read_table(path)
     if len(rows) != 1:
         raise InputError(f"{path}: {len(rows)} rows below the header; exactly one is needed")
-    return {field: _number(path, lines[0], field, cell) for field, cell in zip(header, rows[0], strict=True)}
+    return lines[0], dict(zip(header, rows[0], strict=True))

@@ -65,9 +65,13 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
 
 
 def _member(value: Any) -> str:
-    if isinstance(value, list) and value and isinstance(value[0], list):
-        return "[\n" + ",\n".join(f"    {json.dumps(row, allow_nan=False)}" for row in value) + "\n  ]"
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        return _by_line(value)
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _by_line(rows: list[Any]) -> str:
+    return "[\n" + ",\n".join(f"    {json.dumps(row, ensure_ascii=False, allow_nan=False)}" for row in rows) + "\n  ]"
 
 
 def _no_constant(name: str) -> Any:

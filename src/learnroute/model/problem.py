@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError
 from learnroute.model.constraints import Constraints
 from learnroute.model.distances import Points
+from learnroute.model.streets import Streets
 from learnroute.model.validation import (
     LARGEST_VALUE,
     FloatArray,
@@ -115,6 +116,8 @@ class Problem:
         How much loss one unit of travel cost is worth: what travel is multiplied by in the loss.
     samples
         One number of samples a region, where they differ; instead of `learner.samples`.
+    streets
+        The ways along which travel was measured, where it was measured on a road graph.
     """
 
     learner: Learner
@@ -130,6 +133,7 @@ class Problem:
     constraints: Constraints
     travel_rate: float
     samples: IntArray | None
+    streets: Streets | None
     points: Points | None
     first: int | None
     last: int | None
@@ -150,6 +154,7 @@ class Problem:
         constraints: Constraints | None = None,
         travel_rate: float = 1.0,
         samples: ArrayLike | None = None,
+        streets: Streets | None = None,
     ) -> None:
         if not isinstance(learner, Learner):
             raise InputError(f"learner = {shown(learner)}: a Learner is needed")
@@ -196,6 +201,7 @@ class Problem:
             "constraints": wanted,
             "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
             "samples": _samples(learner, samples, size),
+            "streets": streets,
             "points": Points(places, geographic) if travel is None and places is not None else None,
             "first": wanted.place("start", names),
             "last": wanted.place("end", names),
@@ -205,7 +211,7 @@ class Problem:
 
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
-        fields = {name: getattr(self, name) for name in FIELDS if name != "travel"}
+        fields = {name: getattr(self, name) for name in (*FIELDS, "streets") if name != "travel"}
         return Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
 
     @cached_property

@@ -1,0 +1,49 @@
+"""What a road or travel file cannot hold: `NAME.regions.json` beside it, with the other members of a problem."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.formats import json_files
+from learnroute.formats.files import write_text
+from learnroute.model.problem import Problem
+from learnroute.model.validation import shown
+
+
+def file_beside(path: Path) -> Path:
+    """Return where the other members are: `berlin.regions.json` for `berlin.tsp`."""
+    return path.with_suffix(".regions.json")
+
+
+def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
+    """Read the other members, none of them among those `taken` from the file itself; none where there is no file."""
+    other = file_beside(path)
+    if not other.exists():
+        return {}
+    try:
+        data = json_files.read(other)
+        if not isinstance(data, dict):
+            raise InputError(f"{shown(data)}: an object with learner, and vectors or dissimilarity, is needed")
+        for member in taken:
+            if member in data:
+                raise InputError(f"{member}: comes from {path.name}; leave it out here")
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if message.startswith(str(other)) else f"{other}: {message}") from None
+    return data
+
+
+def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
+    """Write all members of a problem but those that the file itself holds."""
+    data = json_files.problem_to_dict(problem)
+    write_text(file_beside(path), json_files.dumps({key: data[key] for key in data if key not in taken}))
+
+
+def models_missing(path: Path) -> InputError:
+    """Say where dissimilarities are looked for."""
+    return InputError(
+        f"{file_beside(path)}: no vectors and no dissimilarity; put there, as in a JSON problem, "
+        "learner, and vectors or dissimilarity of the regions"
+    )

@@ -1,0 +1,110 @@
+"""Problems as GeoJSON points with properties, and plans as points with the way through them.
+
+GeoJSON has longitude before latitude, in degrees.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.formats import json_files
+from learnroute.formats.files import write_text
+from learnroute.formats.tracks import in_degrees, stops_of, track_of
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+from learnroute.model.validation import shown
+
+PROPERTIES = {"name": "regions", "vector": "vectors", "initial": "initial", "samples": "samples"}
+MEMBERS = ("title", "learner", "constraints", "travel_rate", "dissimilarity", "travel", "truth", "start")
+PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a collection of points into the members of a problem."""
+    data = json_files.read(path)
+    if not isinstance(data, dict) or data.get("type") != "FeatureCollection":
+        got = data.get("type") if isinstance(data, dict) else data
+        raise InputError(f"type = {shown(got)}: a FeatureCollection of Points is needed")
+    for key in data:
+        if key not in MEMBERS and key not in PASSED_OVER:
+            raise InputError(f"{key}: unknown field; known are {', '.join(MEMBERS)}, beside features")
+    _check_reference_system(data.get("crs"))
+    features = data.get("features")
+    if not isinstance(features, list):
+        raise InputError(f"features = {shown(features)}: a list of features is needed")
+    members = {key: data[key] for key in MEMBERS if key in data}
+    members["coordinates"] = [_place(f"features[{i}]", feature) for i, feature in enumerate(features)]
+    members["geographic"] = True
+    own = [feature.get("properties") or {} for feature in features]
+    for name, field in PROPERTIES.items():
+        values = _column(name, own)
+        if values is not None:
+            members[field] = values
+    if "vectors" not in members and "dissimilarity" not in members:
+        raise InputError(
+            "features[0].properties.vector: missing; give each feature a vector, or the collection a dissimilarity"
+        )
+    return members
+
+
+def write(problem: Problem, path: Path) -> None:
+    """Write one point a region, and what concerns all of them beside the features."""
+    places = in_degrees(problem, path)
+    data = json_files.problem_to_dict(problem)
+    columns = {name: data[field] for name, field in PROPERTIES.items() if field in data}
+    features = [
+        _feature("Point", place, {name: values[i] for name, values in columns.items()})
+        for i, place in enumerate(places.tolist())
+    ]
+    above = {key: data[key] for key in MEMBERS if key in data}
+    write_text(path, json_files.dumps({"type": "FeatureCollection", **above, "features": features}))
+
+
+def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
+    """Write the stops in order as points, then the way through them as one line, along the streets where known."""
+    stops = stops_of(plan, problem, path)
+    features = [
+        _feature(
+            "Point", stop.place,
+            {"position": k + 1, "name": stop.name, "travel": stop.travel, "score": stop.score},
+        )
+        for k, stop in enumerate(stops[: len(plan.order)])
+    ]  # fmt: skip
+    whole = {"title": problem.title if problem else "", "loss": plan.loss.total, "travel": sum(s.travel for s in stops)}
+    features.append(_feature("LineString", track_of(stops), whole))
+    write_text(path, json_files.dumps({"type": "FeatureCollection", "features": features}))
+
+
+def _feature(kind: str, coordinates: Any, properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Feature", "geometry": {"type": kind, "coordinates": coordinates}, "properties": properties}
+
+
+def _place(field: str, feature: Any) -> list[Any]:
+    """Return the longitude and latitude of a feature; a height is passed over."""
+    geometry = feature.get("geometry") if isinstance(feature, dict) else None
+    if not isinstance(geometry, dict) or not isinstance(feature.get("properties") or {}, dict):
+        raise InputError(f"{field} = {shown(feature)}: a Feature with a geometry and properties is needed")
+    if geometry.get("type") != "Point":
+        raise InputError(f"{field}.geometry.type = {shown(geometry.get('type'))}: Points are needed")
+    place = geometry.get("coordinates")
+    if not isinstance(place, list) or not 2 <= len(place) <= 3:
+        raise InputError(f"{field}.geometry.coordinates = {shown(place)}: a longitude and a latitude are needed")
+    return place[:2]
+
+
+def _column(name: str, properties: list[dict[str, Any]]) -> list[Any] | None:
+    """Return what all features have under a name, or None if none has it."""
+    missing = [i for i, own in enumerate(properties) if own.get(name) is None]
+    if len(missing) == len(properties):
+        return None
+    if missing:
+        raise InputError(f"features[{missing[0]}].properties.{name}: missing; others have it, so each must")
+    return [own[name] for own in properties]
+
+
+def _check_reference_system(system: Any) -> None:
+    name = str(system.get("properties")) if isinstance(system, dict) else ""
+    if system is not None and "CRS84" not in name and "4326" not in name:
+        raise InputError(f"crs = {shown(system)}: longitudes and latitudes (WGS 84) are needed; transform the points")

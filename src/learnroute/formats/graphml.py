@@ -1,0 +1,209 @@
+"""Road graphs in GraphML, as networkx and osmnx write them; parsed as a stream, without entities of its own.
+
+Regions are nodes with an attribute `region` (their name), or those that `NAME.regions.json` lists as `nodes`. Edges
+have a `length`, or a `weight`. What else a problem has comes from node attributes `vector`, `initial` and `samples`,
+from graph attributes `title`, `features`, `samples` and `noise`, or from `NAME.regions.json`.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from learnroute.errors import InputError
+from learnroute.formats.beside import file_beside, models_missing, read_beside
+from learnroute.formats.files import read_text
+from learnroute.formats.roads import Roads, street_members
+from learnroute.model.validation import LARGEST_VALUE, shown
+
+WANTED = {
+    "graph": ("title", "features", "samples", "noise", "crs"),
+    "node": ("region", "vector", "initial", "samples", "x", "y", "lon", "lat"),
+    "edge": ("length", "weight", "geometry"),
+}
+LEARNER = ("features", "samples", "noise")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a road graph, and the file beside it, into the members of a problem, streets included."""
+    text = read_text(path)
+    parser = _Parser(path)
+    parser.parse(text)
+    roads = parser.roads()
+    data = read_beside(path, ("travel", "coordinates", "geographic"))
+    chosen = _chosen(path, parser, data.pop("nodes", None))
+    if len(chosen) < 2:
+        raise InputError(
+            f"{path}: {len(chosen)} regions; mark at least 2 nodes by an attribute region (their name), or list their "
+            f"ids as nodes in {file_beside(path)}"
+        )
+    own = [parser.nodes[i] for i in chosen]
+    data.setdefault("regions", [node.get("region", node["id"]) for node in own])
+    if "title" in parser.graph:
+        data.setdefault("title", parser.graph["title"])
+    if "vectors" not in data and "dissimilarity" not in data:
+        if not any("vector" in node for node in own):
+            raise models_missing(path)
+        data["vectors"] = [_vector(path, node) for node in own]
+    for field in ("initial", "samples"):
+        if field not in data and any(field in node for node in own):
+            data[field] = [_number(path, node["line"], field, node.get(field, "")) for node in own]
+    learner = {f: _number(path, 1, f, parser.graph[f]) for f in LEARNER if f in parser.graph}
+    if learner:
+        data.setdefault("learner", learner)
+    names = [str(name) for name in data["regions"]] if isinstance(data["regions"], list) else []
+    return data | street_members(roads, chosen, names)
+
+
+def _chosen(path: Path, parser: _Parser, listed: Any) -> list[int]:
+    """Return which nodes are regions."""
+    if listed is None:
+        return [i for i, node in enumerate(parser.nodes) if "region" in node]
+    if not isinstance(listed, list):
+        raise InputError(f"{file_beside(path)}: nodes = {shown(listed)}: a list of node ids is needed")
+    for k, node in enumerate(listed):
+        if isinstance(node, bool) or not isinstance(node, str | int) or str(node) not in parser.place:
+            raise InputError(f"{file_beside(path)}: nodes[{k}] = {shown(node)}: there is no such node in {path.name}")
+    return [parser.place[str(node)] for node in listed]
+
+
+class _Parser:
+    """Takes the parts of a GraphML text that matter here."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.graph: dict[str, str] = {}
+        self.nodes: list[dict[str, Any]] = []
+        self.edges: list[dict[str, Any]] = []
+        self.place: dict[str, int] = {}
+        self._keys: dict[str, tuple[str, str]] = {}  # id -> what it is for, attribute
+        self._directed = True
+        self._owner: tuple[str, dict[str, Any]] | None = None
+        self._field: str | None = None
+        self._text: list[str] = []
+        self._open: list[str] = []
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartDoctypeDeclHandler = self._refuse_declarations
+        self._parser.EntityDeclHandler = self._refuse_declarations
+        self._parser.StartElementHandler = self._begin
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+
+    def parse(self, text: str) -> None:
+        """Read the whole text, or refuse by line."""
+        try:
+            self._parser.Parse(text.encode(), True)
+        except expat.ExpatError as error:
+            raise InputError(f"{self.path}, line {error.lineno}: not XML ({expat.ErrorString(error.code)})") from None
+        except UnicodeEncodeError:
+            raise InputError(f"{self.path}: not UTF-8 text; save the file as UTF-8") from None
+        if not self.nodes:
+            raise InputError(f"{self.path}: no nodes; a GraphML graph with nodes and edges is needed")
+
+    def roads(self) -> Roads:
+        """Return the graph with its costs and places."""
+        which = "length" if any("length" in edge for edge in self.edges) else "weight"
+        origins, goals, costs, shapes = [], [], [], []
+        for edge in self.edges:
+            line = edge["line"]
+            ends = []
+            for end in ("source", "target"):
+                if edge[end] not in self.place:
+                    raise InputError(f"{self.path}, line {line}, {end} = {shown(edge[end])}: there is no such node")
+                ends.append(self.place[edge[end]])
+            if which not in edge:
+                raise InputError(f"{self.path}, line {line}: the edge has no {which}; give each edge a length")
+            cost = _number(self.path, line, which, edge[which], least=0.0)
+            for way in (ends,) if edge["directed"] else (ends, ends[::-1]):
+                origins.append(way[0])
+                goals.append(way[1])
+                costs.append(cost)
+                shapes.append(edge.get("geometry"))
+        system = self.graph.get("crs", "").upper()
+        named = all({"lon", "lat"} <= node.keys() for node in self.nodes)
+        geographic = named or "4326" in system or "CRS84" in system
+        across, along = ("lon", "lat") if named else ("x", "y")
+        places = None
+        if all(across in node and along in node for node in self.nodes):
+            places = [[self._degree(node, across), self._degree(node, along)] for node in self.nodes]
+        return Roads(origins, goals, costs, shapes, len(self.nodes), places, geographic)
+
+    def _degree(self, node: dict[str, Any], field: str) -> float:
+        return _number(self.path, node["line"], field, node[field])
+
+    def _refuse_declarations(self, *_: object) -> None:
+        line = self._parser.CurrentLineNumber
+        raise InputError(f"{self.path}, line {line}: document types and entities are not read; remove the declaration")
+
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        name = name.rpartition(":")[2]
+        line = self._parser.CurrentLineNumber
+        if not self._open and name != "graphml":
+            raise InputError(f"{self.path}, line {line}: <{name[:40]}>: a GraphML file begins with <graphml>")
+        self._open.append(name)
+        if name == "data" and self._owner is not None:
+            kind, field = self._keys.get(attributes.get("key", ""), ("", ""))
+            if kind in (self._owner[0], "all") and field in WANTED[self._owner[0]]:
+                self._field, self._text = field, []
+        elif name == "node":
+            identity = self._needed(line, attributes, "id")
+            if identity in self.place:
+                raise InputError(f"{self.path}, line {line}, id = {shown(identity)}: given twice")
+            self.place[identity] = len(self.nodes)
+            self.nodes.append({"id": identity, "line": line})
+            self._owner = ("node", self.nodes[-1])
+        elif name == "edge":
+            ends = {end: self._needed(line, attributes, end) for end in ("source", "target")}
+            directed = attributes.get("directed", "true" if self._directed else "false") == "true"
+            self.edges.append({"line": line, "directed": directed, **ends})
+            self._owner = ("edge", self.edges[-1])
+        elif name == "graph":
+            if self._open.count("graph") > 1 or self.nodes:
+                raise InputError(f"{self.path}, line {line}: a second graph; one alone is needed")
+            self._directed = attributes.get("edgedefault", "directed") == "directed"
+            self._owner = ("graph", self.graph)
+        elif name == "key":
+            identity = self._needed(line, attributes, "id")
+            self._keys[identity] = (attributes.get("for", "all"), attributes.get("attr.name", identity))
+        elif name == "hyperedge":
+            raise InputError(f"{self.path}, line {line}: hyperedges are not read; roads join two nodes")
+
+    def _end(self, name: str) -> None:
+        self._open.pop()
+        name = name.rpartition(":")[2]
+        if name == "data" and self._field is not None and self._owner is not None:
+            self._owner[1][self._field] = "".join(self._text).strip()
+            self._field = None
+        elif name in ("node", "edge"):
+            self._owner = ("graph", self.graph)
+
+    def _characters(self, text: str) -> None:
+        if self._field is not None:
+            self._text.append(text)
+
+    def _needed(self, line: int, attributes: dict[str, str], name: str) -> str:
+        if name not in attributes:
+            raise InputError(f"{self.path}, line {line}: {name}: missing")
+        return attributes[name]
+
+
+def _number(path: Path, line: int, field: str, text: str, least: float = -LARGEST_VALUE) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not least <= number <= LARGEST_VALUE:
+        kind = "a number >= 0" if least == 0 else "a finite number"
+        raise InputError(f"{path}, line {line}, {field} = {shown(text)}: {kind} is needed")
+    return number
+
+
+def _vector(path: Path, node: dict[str, Any]) -> list[float]:
+    """Return the numbers of a node's vector, which commas or spaces separate."""
+    entries = node.get("vector", "").replace(",", " ").split()
+    if not entries:
+        raise InputError(f"{path}, line {node['line']}, vector: missing at node {shown(node['id'])}")
+    return [_number(path, node["line"], "vector", entry) for entry in entries]

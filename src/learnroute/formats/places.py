@@ -1,0 +1,67 @@
+"""Problems as one CSV table of places, with the learner beside it.
+
+Columns are `name`, `lat` and `lon` (or `x` and `y`), and a vector in `v1`, `v2`, …; optional are `initial` and
+`samples`. Travel is the distance between places. `learner.csv` and `options.csv` beside the table are those of a folder
+of tables; without vectors, dissimilarities are in `dissimilarity.csv` there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.formats import csv_files
+from learnroute.formats.files import read_text, write_text
+from learnroute.model.problem import Problem
+
+NAMES = ("name", "region")
+
+
+def is_places(path: Path) -> bool:
+    """Whether a table has places, and not travel costs: by its header, unless it is called travel.csv."""
+    if path.name.lower() == "travel.csv":
+        return False
+    header = csv_files.header_of(path)
+    return header[:1] in [[name] for name in NAMES] and any(set(pair) <= set(header) for pair in csv_files.PLACES)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a table of places, and the tables beside it, into the members of a problem."""
+    names, columns = csv_files.read_columns(path, (*NAMES, *csv_files.COLUMNS), vectors=True)
+    data: dict[str, Any] = {"regions": names, **csv_files.members_of(path, columns)}
+    vectors = [columns[f"v{k + 1}"] for k in range(sum(field.startswith("v") for field in columns))]
+    other = path.parent / "dissimilarity.csv"
+    if vectors:
+        data["vectors"] = [list(row) for row in zip(*vectors, strict=True)]
+    elif other.exists():
+        data["dissimilarity"] = csv_files.reordered(*csv_files.read_matrix(other), names, other)
+    else:
+        raise InputError(f"{path}: columns v1, v2, …: missing; give each place a vector, or put {other.name} beside it")
+    return data | csv_files.read_settings(path.parent)
+
+
+def write(problem: Problem, path: Path) -> None:
+    """Write a table of places, and the learner beside it."""
+    for lost, field, instead in (
+        (problem.points is None, "travel", "between places it is their distance"),
+        (problem.vectors is None, "dissimilarity", "places have vectors"),
+        (problem.truth is not None, "truth", "there is no column for it"),
+    ):
+        if lost:
+            raise InputError(
+                f"{path}: {field}: a table of places cannot hold it: {instead}; write the problem as .json"
+            )
+    assert problem.vectors is not None
+    columns = csv_files.columns_of(problem)
+    columns = {"name": columns.pop("region"), **columns}
+    columns |= {f"v{k + 1}": column for k, column in enumerate(problem.vectors.T.tolist())}
+    beside = {"learner.csv": csv_files.learner_table(problem), "options.csv": csv_files.options_table(problem)}
+    texts = {path.parent / name: csv_files.table_text(table) if table else "" for name, table in beside.items()}
+    for other, text in texts.items():
+        if other.exists() and read_text(other) != text:
+            raise InputError(f"{other}: is there already, for another problem; write the places into another folder")
+    for other, text in texts.items():
+        if text:
+            write_text(other, text)
+    write_text(path, csv_files.table_text([list(columns), *map(list, zip(*columns.values(), strict=True))]))

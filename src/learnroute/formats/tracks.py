@@ -1,0 +1,90 @@
+"""A plan as places on the ground: its stops, and the way between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.model.losses import ways_of
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+from learnroute.model.validation import FloatArray
+
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One visit: where, what the way there cost, and by which places it led (the stop itself last)."""
+
+    name: str
+    place: Place
+    travel: float
+    score: float
+    way: tuple[Place, ...]
+
+
+def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool = True) -> list[Stop]:
+    """Return the visits of a plan, and the first place once more where the way back counts.
+
+    The file format at `path` needs longitudes and latitudes (`degrees`), or places in a plane.
+    """
+    if problem is None:
+        raise InputError(f"{path}: the problem is needed too, for the places of its regions")
+    places = in_degrees(problem, path) if degrees else _in_plane(problem, path)
+    order = [*plan.order, *plan.order[: int(problem.constraints.returns)]]
+    legs = [0.0, *ways_of(problem).legs(plan.order).tolist()]
+    found = []
+    for k, (i, leg) in enumerate(zip(order, legs, strict=True)):
+        place = _pair(places[i])
+        way: tuple[Place, ...] = (place,)
+        if k and problem.streets is not None:
+            along = problem.streets.path(order[k - 1], i)
+            way = tuple(map(_pair, _wrapped(along) if degrees else along))[1:]
+        found.append(Stop(problem.regions[i], place, leg, float(problem.scores[i]), way))
+    return found
+
+
+def track_of(stops: list[Stop]) -> list[Place]:
+    """Return all places on the way through the stops."""
+    return [place for stop in stops for place in stop.way]
+
+
+def in_degrees(problem: Problem, path: Path) -> FloatArray:
+    """Return longitudes and latitudes, or refuse."""
+    if problem.coordinates is None or not problem.geographic:
+        what = "there are no coordinates" if problem.coordinates is None else "the coordinates are in a plane"
+        raise InputError(
+            f"{path}: {path.suffix} files need longitudes and latitudes, but {what}; give coordinates as "
+            "[longitude, latitude] with geographic: true"
+        )
+    return _wrapped(problem.coordinates)
+
+
+def decimal(number: float, *, point: bool = False) -> str:
+    """Write a number without an exponent, all its digits kept; with a decimal point, where that is needed."""
+    return np.format_float_positional(number, trim="0" if point else "-")
+
+
+def _in_plane(problem: Problem, path: Path) -> FloatArray:
+    if problem.coordinates is None or problem.geographic:
+        what = "there are no coordinates" if problem.coordinates is None else "the coordinates are in degrees"
+        raise InputError(
+            f"{path}: {path.suffix} files need x and y in the plane of the robot's map, but {what}; "
+            "give coordinates in metres"
+        )
+    return problem.coordinates
+
+
+def _wrapped(places: FloatArray) -> FloatArray:
+    """Bring longitudes beyond 180 degrees back to where maps have them."""
+    longitude = places[:, 0]
+    around = np.where(np.abs(longitude) > 180, (longitude + 180) % 360 - 180, longitude)
+    return np.column_stack([around, places[:, 1]])
+
+
+def _pair(row: FloatArray) -> Place:
+    return float(row[0]), float(row[1])

@@ -1,0 +1,234 @@
+"""Travel as a TSPLIB instance (.tsp, .atsp), and plans as TSPLIB tours.
+
+Whatever else a problem has is in `NAME.regions.json` beside `NAME.tsp`. Distances follow TSPLIB's own rules, rounding
+included, so that tours have the lengths known from the literature.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.formats.beside import models_missing, read_beside, write_beside
+from learnroute.formats.files import read_text, write_text
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS, FloatArray, shown
+
+Lines = list[tuple[int, list[str]]]  # line number and words
+KEYWORD = re.compile(r"([A-Z][A-Z0-9_]*)\s*:?\s*(.*)")
+KNOWN = (
+    "NAME", "TYPE", "COMMENT", "DIMENSION", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT", "NODE_COORD_TYPE",
+    "DISPLAY_DATA_TYPE", "EDGE_DATA_FORMAT",
+)  # fmt: skip
+SECTIONS = ("NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DISPLAY_DATA_SECTION")
+# a triangle by columns is the other triangle by rows: (which one, from which diagonal on)
+TRIANGLES = {
+    "UPPER_ROW": (np.triu_indices, 1), "LOWER_COL": (np.triu_indices, 1),
+    "LOWER_ROW": (np.tril_indices, -1), "UPPER_COL": (np.tril_indices, -1),
+    "UPPER_DIAG_ROW": (np.triu_indices, 0), "LOWER_DIAG_COL": (np.triu_indices, 0),
+    "LOWER_DIAG_ROW": (np.tril_indices, 0), "UPPER_DIAG_COL": (np.tril_indices, 0),
+}  # fmt: skip
+PI, RADIUS = 3.141592, 6378.388  # as TSPLIB has them
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read an instance, and the file beside it, into the members of a problem."""
+    facts, sections = _parts(path)
+    kind = facts.get("TYPE", "TSP").split()[:1] or ["TSP"]
+    if kind[0] not in ("TSP", "ATSP"):
+        raise InputError(f"{path}: TYPE = {shown(facts['TYPE'])}: TSP or ATSP is needed")
+    size = _dimension(path, facts)
+    weights = facts.get("EDGE_WEIGHT_TYPE", "")
+    data: dict[str, Any] = {"title": facts.get("NAME", "")}
+    shown_at = next((s for s in ("NODE_COORD_SECTION", "DISPLAY_DATA_SECTION") if s in sections), None)
+    if shown_at is not None:
+        labels, places = _coordinates(path, shown_at, sections[shown_at], size)
+        if labels != [str(i + 1) for i in range(size)]:
+            data["regions"] = labels
+        data["coordinates"] = places
+    if weights == "EXPLICIT":
+        data["travel"] = _matrix(path, facts.get("EDGE_WEIGHT_FORMAT", ""), sections.get("EDGE_WEIGHT_SECTION"), size)
+    elif weights in RULES:
+        if shown_at != "NODE_COORD_SECTION":
+            raise InputError(f"{path}: NODE_COORD_SECTION: missing; {weights} needs the places")
+        data["travel"] = _distances(data["coordinates"], RULES[weights])
+        if weights == "GEO":
+            data["coordinates"] = _degrees(data["coordinates"])[:, ::-1]
+            data["geographic"] = True
+    else:
+        raise InputError(f"{path}: EDGE_WEIGHT_TYPE = {shown(weights)}: known are EXPLICIT, {', '.join(RULES)}")
+    taken = tuple(key for key in ("travel", "coordinates", "geographic") if key in data)
+    data |= read_beside(path, taken)
+    if "vectors" not in data and "dissimilarity" not in data:
+        raise models_missing(path)
+    return data
+
+
+def write(problem: Problem, path: Path) -> None:
+    """Write the travel costs as an explicit matrix, and everything else beside it."""
+    symmetric = bool(np.array_equal(problem.travel, problem.travel.T))
+    if not symmetric and path.suffix.lower() != ".atsp":
+        raise InputError(f"{path}: travel differs by direction; end the name in .atsp")
+    lines = [
+        f"NAME: {problem.title or path.stem}",
+        f"TYPE: {'TSP' if path.suffix.lower() == '.tsp' else 'ATSP'}",
+        f"DIMENSION: {problem.size}",
+        "EDGE_WEIGHT_TYPE: EXPLICIT",
+        "EDGE_WEIGHT_FORMAT: FULL_MATRIX",
+        "EDGE_WEIGHT_SECTION",
+        *(" ".join(map(_text, row)) for row in problem.travel.tolist()),
+        "EOF",
+    ]
+    write_beside(problem.changed(title=problem.title or path.stem), path, ("travel",))
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def write_tour(plan: Plan, path: Path, problem: Problem | None = None) -> None:
+    """Write the order of visits as a tour, regions counted from 1."""
+    stops = [str(i + 1) for i in plan.order]
+    head = [f"NAME: {path.stem}", "TYPE: TOUR", f"DIMENSION: {len(stops)}", "TOUR_SECTION"]
+    write_text(path, "\n".join([*head, *stops, "-1", "EOF"]) + "\n")
+
+
+def _parts(path: Path) -> tuple[dict[str, str], dict[str, Lines]]:
+    """Split a file into its keywords and the words of its sections."""
+    facts: dict[str, str] = {}
+    sections: dict[str, Lines] = {}
+    section: Lines | None = None
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        text = line.strip()
+        if text == "EOF":
+            break
+        found = KEYWORD.fullmatch(text)
+        if found is None:
+            if text and section is None:
+                raise InputError(f"{path}, line {number}: {shown(text)}: a keyword such as DIMENSION: is needed")
+            if text and section is not None:
+                section.append((number, text.split()))
+            continue
+        key, value = found.groups()
+        if key in facts or key in sections:
+            raise InputError(f"{path}, line {number}: {key}: given twice")
+        if key in SECTIONS:
+            section = sections[key] = []
+        elif key in KNOWN:
+            section, facts[key] = None, value.strip()
+        else:
+            raise InputError(f"{path}, line {number}: {key}: unknown; known are {', '.join((*KNOWN, *SECTIONS))}")
+    return facts, sections
+
+
+def _dimension(path: Path, facts: dict[str, str]) -> int:
+    text = facts.get("DIMENSION", "")
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InputError(f"{path}: DIMENSION = {shown(text)}: the number of regions is needed")
+    if int(text) > MOST_MATRIX_REGIONS:
+        raise InputError(f"{path}: DIMENSION = {text}: matrices are limited to {MOST_MATRIX_REGIONS:,} regions")
+    return int(text)
+
+
+def _numbers(path: Path, section: str, lines: Lines) -> FloatArray:
+    """Return all words of some lines as numbers, or refuse the first that is none."""
+    words = [word for _, line in lines for word in line]
+    try:
+        numbers = np.array(words, dtype=np.float64)
+    except ValueError:
+        numbers = np.array([np.nan])
+    if bool((np.abs(numbers) <= LARGEST_VALUE).all()):
+        return numbers
+    for number, line in lines:
+        for word in line:
+            try:
+                fine = abs(float(word)) <= LARGEST_VALUE
+            except ValueError:
+                fine = False
+            if not fine:
+                raise InputError(f"{path}, line {number}, {section}: {shown(word)}: a finite number is needed")
+    raise InputError(f"{path}, {section}: numbers are needed")
+
+
+def _coordinates(path: Path, section: str, lines: Lines, size: int) -> tuple[list[str], FloatArray]:
+    for number, words in lines:
+        if len(words) != 3:
+            raise InputError(
+                f"{path}, line {number}, {section}: {len(words)} entries; a node and its x and y are needed"
+            )
+    if len(lines) != size:
+        raise InputError(f"{path}, {section}: {len(lines)} nodes; DIMENSION says {size}")
+    places = _numbers(path, section, [(number, words[1:]) for number, words in lines])
+    return [words[0] for _, words in lines], places.reshape(size, 2)
+
+
+def _matrix(path: Path, form: str, lines: Lines | None, size: int) -> FloatArray:
+    """Return an explicit matrix; what it has on the diagonal means nothing in TSPLIB."""
+    if lines is None:
+        raise InputError(f"{path}: EDGE_WEIGHT_SECTION: missing; EXPLICIT needs the costs")
+    if form != "FULL_MATRIX" and form not in TRIANGLES:
+        raise InputError(f"{path}: EDGE_WEIGHT_FORMAT = {shown(form)}: known are FULL_MATRIX, {', '.join(TRIANGLES)}")
+    triangle, offset = TRIANGLES.get(form, (None, 0))
+    needed = size * size if triangle is None else size * (size + (1 if offset == 0 else -1)) // 2
+    given = sum(len(words) for _, words in lines)
+    if given != needed:
+        raise InputError(f"{path}, EDGE_WEIGHT_SECTION: {given} numbers; {form} of DIMENSION {size} has {needed}")
+    numbers = _numbers(path, "EDGE_WEIGHT_SECTION", lines)
+    if triangle is None:
+        matrix = numbers.reshape(size, size)
+    else:
+        matrix = np.zeros((size, size))
+        matrix[triangle(size, offset)] = numbers
+        matrix = np.maximum(matrix, matrix.T) if numbers.min(initial=0) >= 0 else matrix + matrix.T
+    np.fill_diagonal(matrix, 0)
+    return matrix
+
+
+def _distances(places: FloatArray, rule: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+    distances = np.array([rule(place, places) for place in places])
+    np.fill_diagonal(distances, 0)
+    return distances
+
+
+def _apart(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=1)))
+
+
+def _nearest_whole(values: FloatArray) -> FloatArray:
+    return np.asarray(np.floor(values + 0.5))
+
+
+def _pseudo_euclidean(a: FloatArray, b: FloatArray) -> FloatArray:
+    exact = np.sqrt(((a - b) ** 2).sum(axis=1) / 10)
+    rounded = _nearest_whole(exact)
+    return np.asarray(np.where(rounded < exact, rounded + 1, rounded))
+
+
+def _degrees(places: FloatArray) -> FloatArray:
+    """Return decimal degrees from TSPLIB's DDD.MM, degrees and minutes."""
+    whole = np.trunc(places)
+    return np.asarray(whole + 5 * (places - whole) / 3)
+
+
+def _around_the_earth(a: FloatArray, b: FloatArray) -> FloatArray:
+    here, there = PI * _degrees(a) / 180, PI * _degrees(b) / 180
+    along, rise, sum_ = np.cos(here[1] - there[:, 1]), np.cos(here[0] - there[:, 0]), np.cos(here[0] + there[:, 0])
+    cosine = np.clip(0.5 * ((1 + along) * rise - (1 - along) * sum_), -1, 1)
+    return np.asarray(np.trunc(RADIUS * np.arccos(cosine) + 1))
+
+
+RULES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "EUC_2D": lambda a, b: _nearest_whole(_apart(a, b)),
+    "CEIL_2D": lambda a, b: np.ceil(_apart(a, b)),
+    "MAN_2D": lambda a, b: _nearest_whole(np.abs(a - b).sum(axis=1)),
+    "MAX_2D": lambda a, b: _nearest_whole(np.abs(a - b)).max(axis=1),
+    "GEO": _around_the_earth,
+    "ATT": _pseudo_euclidean,
+}
+
+
+def _text(cost: float) -> str:
+    return str(int(cost)) if cost.is_integer() and cost < 1e15 else repr(cost)
