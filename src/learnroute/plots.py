@@ -73,8 +73,9 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem) -> None:
     stops = places[list(plan.order)]
     small = problem.size > MOST_NUMBERS
     size = 12 if small else 260 if problem.size <= MOST_LABELS else 90
-    axes.plot(stops[:, 0], stops[:, 1], color="#555555", lw=0.8 if small else 1.4, zorder=1)
-    if not small:
+    way = _way(plan, problem, stops)
+    axes.plot(way[:, 0], way[:, 1], color="#555555", lw=0.8 if small else 1.4, zorder=1)
+    if not small and problem.streets is None:
         for a, b in pairwise(stops):
             axes.annotate(
                 "", xy=a + 0.58 * (b - a), xytext=a + 0.5 * (b - a), zorder=2,
@@ -101,6 +102,13 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem) -> None:
         axes.set_yticks([])
         axes.set_xlabel("places made up from travel costs (multidimensional scaling)")
     axes.set_title(f"first {plan.route[0]}, last {plan.route[-1]} (star)", fontsize=10, loc="left")
+
+
+def _way(plan: Plan, problem: Problem, stops: FloatArray) -> FloatArray:
+    """Return the places that the line through the stops goes by: along the streets, where they are known."""
+    if problem.streets is None:
+        return stops
+    return np.concatenate([problem.streets.path(a, b) for a, b in pairwise(plan.order)])
 
 
 def draw_loss(axes: Axes, plan: Plan) -> None:

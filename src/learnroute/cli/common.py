@@ -62,6 +62,12 @@ def output_option(help_text: str) -> Callable[[F], F]:
     return click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help=help_text)
 
 
+def suffixes(known: Iterable[str]) -> str:
+    """List the formats that a file name can end in."""
+    named = [suffix or "a folder of CSV tables" for suffix in known]
+    return ", ".join(named[:-1]) + f" or {named[-1]}"
+
+
 def plot_option(function: F) -> F:
     """Add --plot."""
     return click.option(

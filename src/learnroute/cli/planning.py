@@ -24,6 +24,7 @@ from learnroute.cli.common import (
     route_stops,
     say_written,
     seed_option,
+    suffixes,
     table,
     terminal,
     time_option,
@@ -54,7 +55,7 @@ MOST_STOPS = 60  # regions up to which the whole route is printed
 @seed_option
 @time_option
 @json_option
-@output_option("Write the plan (.json or .csv).")
+@output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
 @plot_option
 def plan_command(
     file: Path, features: int | None, samples: int | None, noise: float | None, method: str, seed: int,
@@ -62,7 +63,7 @@ def plan_command(
 ) -> None:  # fmt: skip
     """Choose the route with the least expected loss for the problem in FILE.
 
-    FILE is a JSON problem, or a folder with travel.csv and dissimilarity.csv.
+    FILE is a problem as .json, .geojson, .csv, .tsp, .atsp or .graphml, or a folder of CSV tables.
     """
     check_outputs(output, PLAN_WRITERS, plot)
     problem = load(file, features, samples, noise)
@@ -79,7 +80,7 @@ def plan_command(
 @problem_options
 @click.option("--route", required=True, metavar="A,B,C", help="Regions in order: names, or 0-based indices.")
 @json_option
-@output_option("Write the plan (.json or .csv).")
+@output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
 @plot_option
 def evaluate_command(
     file: Path, features: int | None, samples: int | None, noise: float | None, route: str, as_json: bool,

@@ -1,4 +1,4 @@
-"""generate, check."""
+"""generate, check, convert."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from learnroute.cli.common import (
     problem_options,
     say_written,
     seed_option,
+    suffixes,
     table,
     terminal,
 )
@@ -39,7 +40,7 @@ FAMILY_HELP = "What to draw. " + "; ".join(f"{name}: {text}" for name, (_, text)
 @click.option("--samples", type=int, default=100, show_default=True, metavar="n", help="Samples a region.")
 @click.option("--noise", type=float, default=0.1, show_default=True, metavar="σ", help="Noise level.")
 @seed_option
-@output_option("Write the problem (.json, or a folder of CSV tables); printed as JSON otherwise.")
+@output_option(f"Write the problem ({suffixes(WRITERS)}); printed as JSON otherwise.")
 def generate_command(
     family: str, regions: int, features: int, samples: int, noise: float, seed: int, output: Path | None
 ) -> None:
@@ -60,7 +61,7 @@ def generate_command(
 @problem_options
 @click.option("--repair", is_flag=True, help="Replace travel costs by their metric closure; needs -o.")
 @json_option
-@output_option("Where to write the repaired problem (.json, or a folder of CSV tables).")
+@output_option(f"Where to write the repaired problem ({suffixes(WRITERS)}).")
 def check_command(
     file: Path, features: int | None, samples: int | None, noise: float | None, repair: bool, as_json: bool,
     output: Path | None,
@@ -88,7 +89,26 @@ def check_command(
         _print_facts(facts, problem)
 
 
-COMMANDS = (generate_command, check_command)
+@click.command(
+    "convert",
+    epilog="\b\nExample:\n  learnroute convert examples/harbours.geojson harbours.json\n"
+    "  learnroute convert harbours.json harbours.csv",
+)
+@problem_options
+@click.argument("new", type=click.Path(path_type=Path))
+def convert_command(
+    file: Path, new: Path, features: int | None, samples: int | None, noise: float | None
+) -> None:  # fmt: skip
+    """Write the problem in FILE as NEW, in the format that its name ends in.
+
+    A format that cannot hold something of the problem refuses it and says what.
+    """
+    check_outputs(new, WRITERS)
+    write_problem(load(file, features, samples, noise), new)
+    say_written(new)
+
+
+COMMANDS = (generate_command, check_command, convert_command)
 
 
 def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[str, Any]:

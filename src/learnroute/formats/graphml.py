@@ -16,7 +16,7 @@ from learnroute.errors import InputError
 from learnroute.formats.beside import file_beside, models_missing, read_beside
 from learnroute.formats.files import read_text
 from learnroute.formats.roads import Roads, street_members
-from learnroute.model.validation import LARGEST_VALUE, shown
+from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS, shown
 
 WANTED = {
     "graph": ("title", "features", "samples", "noise", "crs"),
@@ -39,6 +39,8 @@ def read(path: Path) -> dict[str, Any]:
             f"{path}: {len(chosen)} regions; mark at least 2 nodes by an attribute region (their name), or list their "
             f"ids as nodes in {file_beside(path)}"
         )
+    if len(chosen) > MOST_MATRIX_REGIONS:
+        raise InputError(f"{path}: {len(chosen):,} regions; travel is limited to {MOST_MATRIX_REGIONS:,} regions")
     own = [parser.nodes[i] for i in chosen]
     data.setdefault("regions", [node.get("region", node["id"]) for node in own])
     if "title" in parser.graph:

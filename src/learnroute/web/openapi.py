@@ -10,12 +10,12 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from learnroute.formats import PLAN_WRITERS, WRITERS
+from learnroute.formats import ONE_FILE, PLAN_WRITERS
 from learnroute.solvers.registry import METHODS
 from learnroute.web.assets import examples
 from learnroute.web.refusals import PROBLEM_JSON
 from learnroute.web.settings import Settings
-from learnroute.web.tasks import MOST_DRAWS, TASKS
+from learnroute.web.tasks import MEDIA, MOST_DRAWS, TASKS
 from learnroute.web.tradeoff import MOST_POINTS
 
 DESCRIPTION = """Problems and plans are the same JSON as in files. Short calculations are answered at once by
@@ -152,7 +152,7 @@ def _request(task: str, settings: Settings) -> dict[str, Any]:
         "points": {"type": "integer", "minimum": 2, "maximum": MOST_POINTS, "default": 20},
         "route": route,
         "what": {"type": "string", "enum": ["plan", "problem"], "default": "plan"},
-        "format": {"type": "string", "enum": sorted({*PLAN_WRITERS, *(s for s in WRITERS if s)}), "default": ".json"},
+        "format": {"type": "string", "enum": sorted({*PLAN_WRITERS, *ONE_FILE}), "default": ".json"},
         "files": {"type": "array", "minItems": 1, "maxItems": 20, "items": {
             "type": "object", "required": ["name", "text"], "additionalProperties": False,
             "properties": {"name": {"type": "string", "minLength": 1}, "text": {"type": "string"}}}},
@@ -214,8 +214,8 @@ def _file_schema(file: str, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _file_content() -> dict[str, Any]:
-    return {"application/json": {"schema": {}}, "text/csv": {"schema": {"type": "string"}},
-            "application/octet-stream": {"schema": {}}}  # fmt: skip
+    kinds = {media.partition(";")[0] for media in MEDIA.values()}
+    return {kind: {"schema": {} if "json" in kind else {"type": "string"}} for kind in sorted(kinds)}
 
 
 def _ref(name: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.formats import PLAN_WRITERS, READERS, WRITERS, json_files, read_problem, write_plan, write_problem
+from learnroute.formats import ONE_FILE, PLAN_WRITERS, READERS, json_files, read_problem, write_plan, write_problem
 from learnroute.model.losses import error_over_time, position_weights
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -24,7 +24,16 @@ from learnroute.web.settings import Limits
 from learnroute.web.tradeoff import tradeoff, with_rate
 
 MOST_DRAWS = 1000
-MEDIA = {".json": "application/json", ".csv": "text/csv; charset=utf-8"}
+MEDIA = {
+    ".json": "application/json",
+    ".csv": "text/csv; charset=utf-8",
+    ".geojson": "application/geo+json",
+    ".gpx": "application/gpx+xml",
+    ".plan": "application/json",
+    ".yaml": "application/yaml",
+    ".tour": "text/plain; charset=utf-8",
+    ".txt": "text/plain; charset=utf-8",
+}
 
 
 @dataclass(frozen=True)
@@ -167,9 +176,8 @@ def _read(asked: Asked) -> Result:
         raise Refusal(422, f"{problem.size} regions: this service takes at most {asked.limits.regions}", "files")
     drawn = problem.coordinates is not None
     places = problem.coordinates if problem.coordinates is not None else scaled_places(problem.travel)
-    return _json(
-        {"problem": json_files.problem_to_dict(problem), "places": places.tolist(), "places_made_up": not drawn}
-    )
+    members = json_files.problem_to_dict(problem) | {"travel": problem.travel.tolist()}  # the page moves regions by it
+    return _json({"problem": members, "places": places.tolist(), "places_made_up": not drawn})
 
 
 def _files(given: Any) -> dict[str, str]:
@@ -206,7 +214,7 @@ def _files(given: Any) -> dict[str, str]:
 def _export(asked: Asked) -> Result:
     """Write the plan or the problem with the library's own writers."""
     what, suffix = asked.get("what", "plan"), asked.get("format", ".json")
-    known = list(PLAN_WRITERS) if what == "plan" else [name for name in WRITERS if name]
+    known = list(PLAN_WRITERS) if what == "plan" else list(ONE_FILE)
     if what not in ("plan", "problem"):
         raise InputError(f"what = {shown(what)}: plan or problem is needed")
     if suffix not in known:
@@ -219,7 +227,7 @@ def _export(asked: Asked) -> Result:
         else:
             chosen = asked.plan(problem) if asked.get("route") is None else evaluate(problem, asked.route())
             write_plan(chosen, path, problem)
-        return Result(path.read_bytes(), MEDIA.get(suffix, "application/octet-stream"), path.name)
+        return Result(path.read_bytes(), MEDIA[suffix], path.name)
 
 
 def _json(data: Any) -> Result:

@@ -250,7 +250,8 @@ async function openFiles(files) {
   if (!files.length) return;
   try {
     const read = await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() })));
-    load(await post("read", { files: read }));
+    const opened = await post("read", { files: read });
+    load(opened, opened.problem.geographic === true);
     say(`Opened ${[...files].map((file) => file.name).join(", ")}.`);
   } catch (error) {
     failed(error);
