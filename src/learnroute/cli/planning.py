@@ -29,7 +29,7 @@ from learnroute.cli.common import (
     terminal,
     time_option,
 )
-from learnroute.formats import PLAN_WRITERS, read_plan, write_plan
+from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, write_plan
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
@@ -67,6 +67,8 @@ def plan_command(
     """
     check_outputs(output, PLAN_WRITERS, plot)
     problem = load(file, features, samples, noise)
+    if output:
+        check_plan_destination(output, problem)
     with progress_shown() as progress:
         found = plan(problem, method, seed, time_limit, progress)
     _deliver(found, problem, as_json, output, plot)

@@ -91,8 +91,8 @@ def check_command(
 
 @click.command(
     "convert",
-    epilog="\b\nExample:\n  learnroute convert examples/harbours.geojson harbours.json\n"
-    "  learnroute convert harbours.json harbours.csv",
+    epilog="\b\nExample:\n  learnroute convert examples/lakes.geojson lakes.json\n"
+    "  learnroute convert lakes.json lakes.csv",
 )
 @problem_options
 @click.argument("new", type=click.Path(path_type=Path))

@@ -17,6 +17,7 @@ from learnroute.formats import (
     orders,
     places,
     poses,
+    tracks,
     tsplib,
 )
 from learnroute.formats.files import check_destination
@@ -52,6 +53,14 @@ PLAN_WRITERS: dict[str, Callable[[Plan, Path, Problem | None], None]] = {
     ".yaml": poses.write_plan,
     ".tour": tsplib.write_tour,
     ".txt": orders.write_plan,
+}
+
+# what the places of a problem must be for its plans to be written
+PLACES_NEEDED: dict[str, Callable[[Problem, Path], object]] = {
+    ".geojson": tracks.in_degrees,
+    ".gpx": tracks.in_degrees,
+    ".plan": tracks.in_degrees,
+    ".yaml": tracks.in_plane,
 }
 
 
@@ -100,6 +109,14 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
     path = Path(path)
     check_destination(path, PLAN_WRITERS)
     PLAN_WRITERS[path.suffix.lower()](plan, path, problem)
+
+
+def check_plan_destination(path: str | Path, problem: Problem) -> None:
+    """Refuse a file that a plan of this problem could not be written to, before the route is sought."""
+    path = Path(path)
+    check_destination(path, PLAN_WRITERS)
+    if path.suffix.lower() in PLACES_NEEDED:
+        PLACES_NEEDED[path.suffix.lower()](problem, path)
 
 
 def _read(path: Path) -> Any:

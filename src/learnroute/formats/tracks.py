@@ -34,7 +34,7 @@ def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool =
     """
     if problem is None:
         raise InputError(f"{path}: the problem is needed too, for the places of its regions")
-    places = in_degrees(problem, path) if degrees else _in_plane(problem, path)
+    places = in_degrees(problem, path) if degrees else in_plane(problem, path)
     order = [*plan.order, *plan.order[: int(problem.constraints.returns)]]
     legs = [0.0, *ways_of(problem).legs(plan.order).tolist()]
     found = []
@@ -64,12 +64,8 @@ def in_degrees(problem: Problem, path: Path) -> FloatArray:
     return _wrapped(problem.coordinates)
 
 
-def decimal(number: float, *, point: bool = False) -> str:
-    """Write a number without an exponent, all its digits kept; with a decimal point, where that is needed."""
-    return np.format_float_positional(number, trim="0" if point else "-")
-
-
-def _in_plane(problem: Problem, path: Path) -> FloatArray:
+def in_plane(problem: Problem, path: Path) -> FloatArray:
+    """Return x and y, or refuse."""
     if problem.coordinates is None or problem.geographic:
         what = "there are no coordinates" if problem.coordinates is None else "the coordinates are in degrees"
         raise InputError(
@@ -77,6 +73,11 @@ def _in_plane(problem: Problem, path: Path) -> FloatArray:
             "give coordinates in metres"
         )
     return problem.coordinates
+
+
+def decimal(number: float, *, point: bool = False) -> str:
+    """Write a number without an exponent, all its digits kept; with a decimal point, where that is needed."""
+    return np.format_float_positional(number, trim="0" if point else "-")
 
 
 def _wrapped(places: FloatArray) -> FloatArray:
