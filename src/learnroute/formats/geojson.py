@@ -51,12 +51,12 @@ def read(path: Path) -> dict[str, Any]:
 
 def write(problem: Problem, path: Path) -> None:
     """Write one point a region, and what concerns all of them beside the features."""
-    places = in_degrees(problem, path)
+    in_degrees(problem, path)
     data = json_files.problem_to_dict(problem)
     columns = {name: data[field] for name, field in PROPERTIES.items() if field in data}
     features = [
         _feature("Point", place, {name: values[i] for name, values in columns.items()})
-        for i, place in enumerate(places.tolist())
+        for i, place in enumerate(data["coordinates"])
     ]
     above = {key: data[key] for key in MEMBERS if key in data}
     write_text(path, json_files.dumps({"type": "FeatureCollection", **above, "features": features}))

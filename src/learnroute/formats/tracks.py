@@ -81,9 +81,9 @@ def decimal(number: float, *, point: bool = False) -> str:
 
 
 def _wrapped(places: FloatArray) -> FloatArray:
-    """Bring longitudes beyond 180 degrees back to where maps have them."""
+    """Bring longitudes to where maps have them: -180 degrees or more, less than 180."""
     longitude = places[:, 0]
-    around = np.where(np.abs(longitude) > 180, (longitude + 180) % 360 - 180, longitude)
+    around = np.where((longitude < -180) | (longitude >= 180), (longitude + 180) % 360 - 180, longitude)
     return np.column_stack([around, places[:, 1]])
 
 

@@ -126,7 +126,7 @@ def _parts(path: Path) -> tuple[dict[str, str], dict[str, Lines]]:
 
 def _dimension(path: Path, facts: dict[str, str]) -> int:
     text = facts.get("DIMENSION", "")
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise InputError(f"{path}: DIMENSION = {shown(text)}: the number of regions is needed")
     if int(text) > MOST_MATRIX_REGIONS:
         raise InputError(f"{path}: DIMENSION = {text}: matrices are limited to {MOST_MATRIX_REGIONS:,} regions")

@@ -1,0 +1,104 @@
+"""Places in one CSV table, with the learner beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from learnroute import Constraints, InputError, read_problem, write_problem
+from learnroute.formats.json_files import problem_to_dict
+from samples import small
+
+ROOT = Path(__file__).parents[2]
+TABLE = "name,lat,lon,v1,v2\nLondon,51.5,-0.1,1,2\nParis,48.86,2.35,3,4\nBerlin,52.5,13.4,5,6\n"
+LEARNER = {"features": 80, "samples": 100}
+VECTORS = [[0.1, 1], [2, 3], [1e-17, 0], [4, 4]]
+GLOBE = [[8.5, 47.4], [-0.1, 51.5], [13.4, 52.5], [2.35, 48.86]]
+
+
+def table(folder: Path, text: str) -> Path:
+    (folder / "places.csv").write_text(text)
+    return folder / "places.csv"
+
+
+def test_distances_are_great_circles(tmp_path: Path) -> None:
+    problem = read_problem(table(tmp_path, TABLE), LEARNER)
+    assert problem.regions == ("London", "Paris", "Berlin")
+    assert problem.travel[0, 1] == pytest.approx(343, rel=0.01)
+    assert problem.coordinates is not None
+    assert problem.coordinates.tolist() == [[-0.1, 51.5], [2.35, 48.86], [13.4, 52.5]]
+    assert problem.vectors is not None
+    assert problem.vectors.tolist() == [[1, 2], [3, 4], [5, 6]]
+    (tmp_path / "learner.csv").write_text("features,samples,noise\n120,100,0.5\n")
+    for path in (tmp_path, tmp_path / "places.csv"):
+        assert read_problem(path).learner.features == 120
+
+
+def test_places_in_a_plane_and_dissimilarities_beside_them(tmp_path: Path) -> None:
+    path = table(tmp_path, "region,y,x,initial\nA,0,3,1\nB,4,0,2\n")
+    (tmp_path / "dissimilarity.csv").write_text(",B,A\nB,0,7\nA,7,0\n")
+    problem = read_problem(path, LEARNER)
+    assert problem.travel.tolist() == [[0, 5], [5, 0]]
+    assert not problem.geographic
+    assert problem.initial.tolist() == [1, 2]
+    assert problem.dissimilarity is not None
+    assert problem.dissimilarity.tolist() == [[0, 7], [7, 0]]
+
+
+@pytest.mark.parametrize("geographic", [True, False])
+def test_problems_round_trip_to_the_last_bit(tmp_path: Path, geographic: bool) -> None:
+    base = small(travel=None, dissimilarity=None, vectors=VECTORS, coordinates=GLOBE, geographic=geographic)
+    for k, problem in enumerate((
+        base,
+        base.changed(samples=[90, 105, 110, 95], title="With, comma", constraints=Constraints("A", None, True)),
+    )):  # fmt: skip
+        (tmp_path / str(k)).mkdir()
+        write_problem(problem, tmp_path / str(k) / "places.csv")
+        assert problem_to_dict(read_problem(tmp_path / str(k) / "places.csv")) == problem_to_dict(problem)
+
+
+def test_what_a_table_of_places_cannot_hold_is_refused(tmp_path: Path) -> None:
+    whole = small(travel=None, dissimilarity=None, vectors=VECTORS, coordinates=GLOBE, geographic=True)
+    for problem, message in (
+        (small(), "travel: a table of places cannot hold it"),
+        (small(travel=None, coordinates=GLOBE), "dissimilarity: a table of places cannot hold it"),
+        (whole.changed(truth=VECTORS), "truth: a table of places cannot hold it"),
+    ):
+        with pytest.raises(InputError, match=message):
+            write_problem(problem, tmp_path / "p.csv")
+    write_problem(whole, tmp_path / "p.csv")
+    write_problem(whole, tmp_path / "p.csv")
+    (tmp_path / "learner.csv").write_text("features,samples,noise\n7,100,0.1\n")
+    with pytest.raises(InputError, match=r"learner\.csv: is there already, for another problem"):
+        write_problem(whole, tmp_path / "p.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name,lat,lon\nA,1,2\nB,3,4\n", "columns v1, v2, …: missing"),
+        ("name,lat,lon,v1,v3\nA,1,2,3,4\nB,3,4,5,6\n", "column 'v2': missing; vector columns are v1 … v2"),
+        ("name,lat,lon,v1,height\nA,1,2,3,4\nB,3,4,5,6\n", "column 'height': known are"),
+        ("name,lat,lon,v1,v1\nA,1,2,3,4\nB,3,4,5,6\n", "column 'v1': known are"),
+        ("name,lat,lon,v1\nA,1,2,x\nB,3,4,5\n", "places.csv, line 2, v1 = 'x': a finite number"),
+        ("name,lat,lon,v1\nA,1,2,3\nA,3,4,5\n", "regions[1] = 'A': the name of region 0 too"),
+        ("name,lat,lon,v1\nA,91,2,3\nB,3,4,5\n", "coordinates[0, 1] = 91: latitudes go from -90 to 90"),
+        ("name,lat,lon,v1\n", "at least 2 regions"),
+        ("name,lat,lon,v1\nA,1,2\n", "places.csv, line 2: 3 cells"),
+    ],
+)
+def test_wrong_tables_are_refused_by_line_and_column(tmp_path: Path, text: str, message: str) -> None:
+    path = table(tmp_path, text)
+    with pytest.raises(InputError) as refusal:
+        read_problem(path, LEARNER)
+    assert str(refusal.value).startswith(str(path))
+    assert message in str(refusal.value)
+
+
+def test_the_example_is_one_and_two_in_a_folder_are_refused(tmp_path: Path) -> None:
+    assert read_problem(ROOT / "examples" / "sensors").size == 8
+    table(tmp_path, TABLE)
+    (tmp_path / "other.csv").write_text(TABLE)
+    with pytest.raises(InputError, match=r"other\.csv and places\.csv: two problems in one folder"):
+        read_problem(tmp_path)

@@ -1,0 +1,121 @@
+"""Plans for maps, robots, drones and learning frameworks, read back by the libraries of those fields."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import gpxpy
+import numpy as np
+import pytest
+import yaml
+
+from learnroute import Constraints, InputError, Problem, evaluate, plan, write_plan
+from learnroute.cli import run
+from learnroute.formats import PLAN_WRITERS, check_plan_destination
+from samples import small
+
+PLACES = [[8.5, 47.4], [-0.1, 51.5], [1e-7, 52.5], [-1e-15, -48.86]]  # longitude, latitude
+
+
+def globe(returns: bool = False, **changes: Any) -> Problem:
+    return small(coordinates=PLACES, geographic=True, constraints=Constraints(returns=returns), **changes)
+
+
+def closed(order: tuple[int, ...], returns: bool) -> list[int]:
+    return [*order, *order[: int(returns)]]
+
+
+@pytest.mark.parametrize("returns", [False, True])
+def test_gpx_routes(tmp_path: Path, returns: bool) -> None:
+    problem = globe(returns, regions=["A & B", '<"C">', "Zürich", "東京"], title="Tom & Jerry")
+    found = evaluate(problem, [2, 0, 3, 1])
+    write_plan(found, tmp_path / "r.gpx", problem)
+    gpx = gpxpy.parse((tmp_path / "r.gpx").read_text())
+    stops = closed(found.order, returns)
+    assert [(p.longitude, p.latitude) for p in gpx.routes[0].points] == [tuple(PLACES[i]) for i in stops]
+    assert [p.name for p in gpx.routes[0].points] == [problem.regions[i] for i in stops]
+    assert gpx.routes[0].name == "Tom & Jerry"
+    assert not gpx.tracks
+    assert "e-" not in (tmp_path / "r.gpx").read_text().split("<rte>")[1]  # the schema has decimals only
+
+
+@pytest.mark.parametrize("returns", [False, True])
+def test_missions(tmp_path: Path, returns: bool) -> None:
+    problem = globe(returns)
+    found = evaluate(problem, [2, 0, 3, 1])
+    write_plan(found, tmp_path / "r.plan", problem)
+    data = json.loads((tmp_path / "r.plan").read_text())
+    assert (data["fileType"], data["version"], data["groundStation"]) == ("Plan", 1, "QGroundControl")
+    mission = data["mission"]
+    assert mission["version"] == 2
+    assert mission["plannedHomePosition"] == [PLACES[2][1], PLACES[2][0], 0]
+    stops = closed(found.order, returns)
+    assert [item["doJumpId"] for item in mission["items"]] == list(range(1, len(stops) + 1))
+    assert {(item["type"], item["command"], item["frame"]) for item in mission["items"]} == {("SimpleItem", 16, 3)}
+    assert [item["params"][4:6] for item in mission["items"]] == [PLACES[i][::-1] for i in stops]
+    assert all(len(item["params"]) == 7 and item["params"][6] == item["Altitude"] for item in mission["items"])
+
+
+@pytest.mark.parametrize("returns", [False, True])
+def test_poses_face_the_next_stop(tmp_path: Path, returns: bool) -> None:
+    places = np.array([[0.0, 0], [2, 0], [2, 3], [2, 3]])
+    problem = small(coordinates=places, constraints=Constraints(returns=returns))
+    found = evaluate(problem, [0, 1, 2, 3])
+    write_plan(found, tmp_path / "r.yaml", problem)
+    poses = yaml.safe_load((tmp_path / "r.yaml").read_text())["poses"]
+    assert {pose["header"]["frame_id"] for pose in poses} == {"map"}
+    at = [pose["pose"]["position"] for pose in poses]
+    stops = closed(found.order, returns)
+    assert [[p["x"], p["y"], p["z"]] for p in at] == [[*places[i], 0] for i in stops]
+    home = math.atan2(-3, -2)
+    expected = [0, math.pi / 2, math.pi / 2, home, home] if returns else [0, math.pi / 2, math.pi / 2, math.pi / 2]
+    for pose, angle in zip(poses, expected, strict=True):
+        turn = pose["pose"]["orientation"]
+        assert (turn["x"], turn["y"]) == (0, 0)
+        assert all(isinstance(value, float) for value in turn.values())
+        assert 2 * math.atan2(turn["z"], turn["w"]) == pytest.approx(angle)
+
+
+def test_bare_orders(tmp_path: Path) -> None:
+    write_plan(evaluate(small(), [2, 0, 3, 1]), tmp_path / "r.txt")
+    assert np.loadtxt(tmp_path / "r.txt", dtype=int).tolist() == [2, 0, 3, 1]
+
+
+def test_longitudes_beyond_180_are_where_maps_have_them(tmp_path: Path) -> None:
+    problem = small(coordinates=[[181, 1], [359, 2], [-190, 3], [180, 4]], geographic=True)
+    write_plan(evaluate(problem, [0, 1, 2, 3]), tmp_path / "r.gpx", problem)
+    gpx = gpxpy.parse((tmp_path / "r.gpx").read_text())
+    assert [p.longitude for p in gpx.routes[0].points] == [-179, -1, 170, -180]
+
+
+def test_what_a_plan_needs_is_said_before_it_is_sought(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    planar = small(coordinates=PLACES)
+    for suffix in PLAN_WRITERS:
+        path = tmp_path / f"r{suffix}"
+        needs_degrees, needs_metres = suffix in (".geojson", ".gpx", ".plan"), suffix == ".yaml"
+        for problem, refused in (
+            (planar, needs_degrees),
+            (globe(), needs_metres),
+            (small(), needs_degrees or needs_metres),
+        ):
+            if refused:
+                with pytest.raises(InputError, match="files need .*; give coordinates"):
+                    check_plan_destination(path, problem)
+            else:
+                check_plan_destination(path, problem)
+                write_plan(plan(problem), path, problem)
+    with pytest.raises(InputError, match="the problem is needed too"):
+        write_plan(plan(planar), tmp_path / "r.gpx")
+    robot = str(Path(__file__).parents[2] / "examples" / "warehouse-robot.json")
+    assert run(["plan", robot, "-o", str(tmp_path / "x.gpx")]) == 2
+    assert "geographic: true" in capsys.readouterr().err
+    assert run(["plan", robot, "-o", str(tmp_path / "x.yaml")]) == 0
+
+
+def test_tables_of_far_places_have_longitudes(tmp_path: Path) -> None:
+    problem = globe(travel=None)
+    write_plan(plan(problem, "nearest"), tmp_path / "r.csv", problem)
+    assert (tmp_path / "r.csv").read_text().splitlines()[0].endswith("score,lon,lat")
