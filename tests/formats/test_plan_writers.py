@@ -102,7 +102,7 @@ def test_what_a_plan_needs_is_said_before_it_is_sought(tmp_path: Path, capsys: p
             (small(), needs_degrees or needs_metres),
         ):
             if refused:
-                with pytest.raises(InputError, match="files need .*; give coordinates"):
+                with pytest.raises(InputError, match=r"files need .*; give coordinates"):
                     check_plan_destination(path, problem)
             else:
                 check_plan_destination(path, problem)
