@@ -169,6 +169,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
     [
         ("", "line 1: not XML (no element found)"),
         ("<graphml>", "not XML"),
+        ("<?xml version='1.0' encoding='none'?><graphml/>", "no nodes"),
         ("<html/>", "line 1: <html>: a GraphML file begins with <graphml>"),
         ("<graphml/>", "no nodes"),
         (BOMB + HEAD + NODES + "</graph></graphml>", "line 1: document types and entities are not read"),
@@ -188,7 +189,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
         (HEAD + NODES.replace('"r"', '"q"') + EDGE + "</graph></graphml>", "0 regions; mark at least 2 nodes"),
         (HEAD + NODES.replace('"v"', '"q"') + EDGE + "</graph></graphml>", "town.regions.json: no vectors and no"),
     ],
-    ids=range(20),
+    ids=range(21),
 )
 def test_wrong_graphs_are_refused_by_file_and_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "town.graphml"

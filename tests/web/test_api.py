@@ -13,10 +13,22 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import METHODS, InputError, Problem, compare, error_over_time, evaluate, plan
-from learnroute.formats import PLAN_WRITERS
+from learnroute import (
+    METHODS,
+    InputError,
+    Problem,
+    compare,
+    error_over_time,
+    evaluate,
+    plan,
+    read_problem,
+    write_plan,
+)  # fmt: skip
+from learnroute.formats import PLACES_NEEDED, PLAN_WRITERS
+from learnroute.formats.tracks import in_degrees
 from learnroute.web.assets import examples, page_files
 from learnroute.web.settings import Limits, Settings
+from learnroute.web.tasks import MEDIA
 from learnroute.web.tradeoff import tradeoff
 from service import ROOT, Service, example, serving
 
@@ -89,13 +101,39 @@ def test_the_tradeoff_has_the_corners_of_all_routes(service: Service) -> None:
 
 @pytest.mark.parametrize("format_", PLAN_WRITERS)
 def test_files_are_those_of_the_library(service: Service, tmp_path: Path, format_: str) -> None:
-    answer = service.post("export", problem=example(), format=format_, method="algorithm1")
+    problem = example()
+    if PLACES_NEEDED.get(format_) is in_degrees:
+        refused = service.post("export", problem=problem, format=format_)
+        assert refused.status_code == 422
+        assert "geographic: true" in refused.json()["detail"]
+        problem |= {"geographic": True}
+    answer = service.post("export", problem=problem, format=format_, method="algorithm1")
     assert answer.status_code == 200
     assert f'filename="plan{format_}"' in answer.headers["content-disposition"]
+    assert answer.headers["content-type"] == MEDIA[format_]
     if format_ == ".json":
         assert answer.json()["method"] == "algorithm1"
     else:
-        assert len(answer.text.splitlines()) == 9
+        written = tmp_path / f"plan{format_}"
+        read = Problem.from_dict(problem)
+        write_plan(plan(read, "algorithm1"), written, read)
+        assert answer.text == written.read_text()
+
+
+def test_a_problem_of_several_files_is_read_whole(service: Service) -> None:
+    town = ROOT / "examples" / "burma14"
+    files = [{"name": path.name, "text": path.read_text()} for path in sorted(town.iterdir())]
+    answer = service.post("read", files=files).json()
+    assert answer["problem"]["travel"] == read_problem(town / "burma14.tsp").travel.tolist()
+    assert answer["problem"]["geographic"] is True
+    alone = service.post("read", files=[file for file in files if file["name"].endswith(".tsp")])
+    assert alone.status_code == 422
+    assert alone.json()["detail"].startswith("burma14.regions.json: no vectors and no dissimilarity; put there")
+    lakes = {"name": "lakes.geojson", "text": (ROOT / "examples" / "lakes.geojson").read_text()}
+    assert len(service.post("read", files=[lakes]).json()["problem"]["travel"]) == 9
+    written = service.post("export", problem=answer["problem"], what="problem", format=".geojson")
+    assert written.status_code == 200
+    assert service.post("export", problem=answer["problem"], what="problem", format=".tsp").status_code == 422
 
 
 def test_what_is_written_is_read(service: Service) -> None:

@@ -20,6 +20,7 @@ from learnroute.formats import (
     tracks,
     tsplib,
 )
+from learnroute.formats.beside import file_beside
 from learnroute.formats.files import check_destination
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -81,8 +82,8 @@ def read_problem(path: str | Path, learner: Mapping[str, Any] | None = None) -> 
         del data["streets"]
         return Problem.from_dict(data).changed(streets=streets)
     except InputError as error:
-        message = str(error)
-        raise InputError(message if message.startswith(str(path)) else f"{path}: {message}") from None
+        message, named = str(error), (str(path), str(file_beside(path)) if path.suffix else str(path))
+        raise InputError(message if message.startswith(named) else f"{path}: {message}") from None
 
 
 def write_problem(problem: Problem, path: str | Path) -> None:

@@ -86,7 +86,7 @@ class _Parser:
         self._field: str | None = None
         self._text: list[str] = []
         self._open: list[str] = []
-        self._parser = expat.ParserCreate()
+        self._parser = expat.ParserCreate("UTF-8")  # whatever the file says it is: it was read as that
         self._parser.buffer_text = True
         self._parser.StartDoctypeDeclHandler = self._refuse_declarations
         self._parser.EntityDeclHandler = self._refuse_declarations
