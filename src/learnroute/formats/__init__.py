@@ -28,17 +28,29 @@ PLAN_WRITERS: dict[str, Callable[[Plan, Path, Problem | None], None]] = {
 }
 
 
-def read_problem(path: str | Path, learner: Mapping[str, Any] | None = None) -> Problem:
+def read_problem(
+    path: str | Path,
+    learner: Mapping[str, Any] | None = None,
+    constraints: Mapping[str, Any] | None = None,
+    travel_rate: float | None = None,
+) -> Problem:
     """Read a problem from a JSON file, or from a folder of CSV tables (or the `travel.csv` in it).
 
-    Members of `learner` (features, samples, noise) replace those of the file.
+    Members of `learner` (features, samples, noise) and of `constraints` (start, end, return) replace those of the file,
+    and so does `travel_rate`.
     """
     path = Path(path)
     try:
         data = _read(path)
-        if learner and isinstance(data, dict):
-            own = data.get("learner", {})
-            data["learner"] = {**own, **learner} if isinstance(own, dict) else own
+        if isinstance(data, dict):
+            for field, changes in (("learner", learner), ("constraints", constraints)):
+                own = data.get(field) or {}
+                if changes and isinstance(own, dict):
+                    data[field] = {**own, **changes}
+            if learner and "samples" in learner:
+                data.pop("samples", None)
+            if travel_rate is not None:
+                data["travel_rate"] = travel_rate
         return Problem.from_dict(data)
     except InputError as error:
         message = str(error)
