@@ -110,7 +110,7 @@ class Steps:
     def of(cls, problem: Problem) -> Steps:
         """Return the steps of a problem, one a region."""
         m, variance = problem.learner.features, problem.learner.noise**2
-        n = np.full(problem.size, problem.learner.samples) if problem.samples is None else problem.samples
+        n = problem.counts
         under = n > m
         noise = np.where(under, m, n) * variance / (np.abs(n - m) - 1)
         return cls(problem.retentions, np.where(under, 1.0, n / m), noise)

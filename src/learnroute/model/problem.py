@@ -228,12 +228,15 @@ class Problem:
         return "over" if fewer.all() else "mixed" if fewer.any() else "under"
 
     @cached_property
+    def counts(self) -> IntArray:
+        """The number of samples in each region, whether given one by one or by the learner."""
+        return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
+
+    @cached_property
     def retentions(self) -> FloatArray:
         """r_i = 1 - n_i/m, the share of the old model that training in region i keeps; 0 where n_i > m."""
-        if self.samples is None:
-            return frozen(np.full(self.size, self.learner.retention))
         m = self.learner.features
-        return frozen(np.maximum(0, m - self.samples) / m)
+        return frozen(np.maximum(0, m - self.counts) / m)
 
     @cached_property
     def scores(self) -> FloatArray:
