@@ -17,7 +17,7 @@ from learnroute.model.losses import Loss, as_order, check_ends, expected_loss, o
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
-from learnroute.model.validation import as_count, as_number, shown
+from learnroute.model.validation import as_count, shown
 from learnroute.solvers.bounds import best_bound
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.registry import METHODS, Method, method_named
@@ -51,10 +51,9 @@ def plan(
     """
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
-    if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
-        raise InputError(f"time_limit = {time_limit!r}: seconds must be > 0; leave it out for no limit")
+    budget = Budget.of(time_limit, progress)
     started = time.monotonic()
-    objective, budget = objective_of(problem), Budget.of(time_limit, progress)
+    objective = objective_of(problem)
     answer = chosen.solve(objective, np.random.default_rng(seed), budget)
     certificate = answer.certificate or best_bound(objective, answer.order, budget)
     return _assess(problem, answer, certificate, method, seed, time.monotonic() - started)

@@ -145,8 +145,7 @@ def simulate(
         raise InputError(f"runs = {runs}: at most {MOST_RUNS:,} runs")
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
         raise InputError(f"level = {level!r}: a confidence level is above 0 and below 1, such as 0.95")
-    if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
-        raise InputError(f"time_limit = {time_limit!r}: seconds must be > 0; leave it out for no limit")
+    budget = Budget.of(time_limit, progress)
     stops = as_order(order, problem.size, problem.regions)
     drawn, stream = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(2)
     truth = truth_of(problem, np.random.default_rng(drawn))
@@ -157,9 +156,7 @@ def simulate(
         errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
     else:
         models = (truth.models - truth.start)[stops]
-        errors = _draw(
-            SAMPLERS[sampler], models, problem.learner, samples, runs, stream, Budget.of(time_limit, progress)
-        )
+        errors = _draw(SAMPLERS[sampler], models, problem.learner, samples, runs, stream, budget)
     return Simulation(
         route=tuple(problem.regions[i] for i in stops),
         order=tuple(int(i) for i in stops),

@@ -31,6 +31,7 @@ from learnroute.model.validation import (
 
 Regime = Literal["under", "over", "mixed"]
 
+NO_TRAVEL = "travel: missing; give travel costs, or coordinates to take distances from"
 ASYMMETRY_TOLERANCE = 1e-9  # relative; what rounding leaves between Δ[i, j] and Δ[j, i]
 
 
@@ -160,7 +161,7 @@ class Problem:
         elif coordinates is not None:
             size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
         else:
-            raise InputError("travel: missing; give travel costs, or coordinates to take distances from")
+            raise InputError(NO_TRAVEL)
         if size < 2:
             given = "coordinates" if travel is None else "travel"
             raise InputError(f"{given} has {size} rows: at least 2 regions are needed to have an order")
@@ -263,7 +264,10 @@ class Problem:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Build a problem from the content of a problem file (see docs/formats.md)."""
-        fields = _members("", data, FIELDS, ("learner",))
+        fields = _members("", data, FIELDS, ())
+        if "travel" not in fields and "coordinates" not in fields:
+            raise InputError(NO_TRAVEL)
+        _members("", fields, FIELDS, ("learner",))
         learner = _members("learner.", fields["learner"], ("features", "samples", "noise"), ("features",))
         if "samples" not in learner:
             if "samples" not in fields:
