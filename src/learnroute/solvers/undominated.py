@@ -97,7 +97,10 @@ def undominated(first: FloatArray, second: FloatArray) -> IntArray:
     better = np.ones(len(rank), dtype=bool)
     better[1:] = second[rank][1:] < least[:-1] * (1 - SAME)
     kept: IntArray = rank[better]
-    return kept
+    last = np.append(
+        first[kept][1:] > first[kept][:-1] * (1 + SAME), True
+    )  # of those with the same first, the best second
+    return kept[last]
 
 
 def _traced(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -> list[IntArray]:
