@@ -17,6 +17,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray
 from learnroute.planner import Comparison
+from learnroute.stability import Robustness
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +35,7 @@ MARKS = (("D", "#E69F00"), ("s", "#CC79A7"), ("^", "#56B4E9"), ("v", "#F0E442"))
 SUFFIXES = (".png", ".svg", ".pdf")
 NEGLIGIBLE = 1e-4  # share of the loss below which a part is not drawn
 MAP_PROPORTION = 1.6  # width over height of the map
+MOST_ENDS = 12  # last regions drawn
 MOST_LABELS = 40  # regions up to which names are written
 MOST_NUMBERS = 120  # and order numbers
 
@@ -62,6 +64,11 @@ def save_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
 def save_tradeoff(found: Tradeoff, problem: Problem, path: str | Path, picked: Choice | None = None) -> None:
     """Write the picture of a trade-off curve: .png, .svg or .pdf."""
     _save(path, lambda: draw_tradeoff(found, problem, picked))
+
+
+def save_robustness(found: Robustness, problem: Problem, path: str | Path) -> None:
+    """Write the picture of a plan's robustness: .png, .svg or .pdf."""
+    _save(path, lambda: draw_robustness(found, problem))
 
 
 def draw_plan(plan: Plan, problem: Problem) -> Figure:
@@ -208,6 +215,34 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     name = f"{problem.title}: " if problem.title else ""
     figure.suptitle(f"{name}{len(found.points)} routes between least travel and least error\n{_shape(problem)}",
                     fontsize=12, x=0.015, ha="left")  # fmt: skip
+    return figure
+
+
+def draw_robustness(found: Robustness, problem: Problem) -> Figure:
+    """Draw how often each region is the last one of the best route, and on which pairs the plan hangs."""
+    figure = _new_figure(figsize=(10.5, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    ends = list(found.last.items())[:MOST_ENDS][::-1]
+    colours = [PART_COLOURS["dissimilarity" if name == found.plan.route[-1] else "travel"] for name, _ in ends]
+    left.barh([name for name, _ in ends], [100 * share for _, share in ends], color=colours)
+    left.set_xlabel("last region of the best route, % of draws (orange: the plan's)")
+    pairs = found.pairs[::-1]
+    places = np.arange(len(pairs))
+    for k, pair in zip(places, pairs, strict=True):
+        right.plot([pair.low, pair.high], [k, k], color="#555555", lw=2)
+        right.plot([pair.low, pair.switch], [k, k], color=PART_COLOURS["dissimilarity"], lw=5, solid_capstyle="butt")
+    right.set_yticks(places, [" – ".join(pair.regions) for pair in pairs])
+    right.set_xlabel("dissimilarity of a pair; orange: another route is better")
+    if not pairs:
+        right.set_yticks([])
+        right.text(0.5, 0.5, "the plan hangs on no single pair", ha="center", va="center", transform=right.transAxes)
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    name = f"{problem.title}: " if problem.title else ""
+    figure.suptitle(
+        f"{name}the planned route is best in {found.unchanged:.0%} of {found.draws} draws, "
+        f"at most {found.worst_regret:.3g} above the best\n{_shape(problem)}", fontsize=12, x=0.015, ha="left",
+    )  # fmt: skip
     return figure
 
 

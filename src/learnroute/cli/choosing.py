@@ -1,4 +1,4 @@
-"""tradeoff."""
+"""tradeoff, robustness."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
 from learnroute.frontier import Choice, Tradeoff, tradeoff
 from learnroute.model.problem import Problem
+from learnroute.stability import Robustness, robustness
 
 REPORTS = (".json", ".csv")
+MOST_ENDS = 12  # last regions that are listed
 MOST_ROWS = 60  # points up to which the whole curve is printed
 NAMES = {"algorithm1": "Algorithm 1", "baseline": "forgetting only", "travel": "travel only", "nearest": "nearest"}
 
@@ -83,7 +85,48 @@ def tradeoff_command(
         _print(found, problem, picked)
 
 
-COMMANDS = (tradeoff_command,)
+@click.command(
+    "robustness",
+    epilog="\b\nExample:\n  learnroute robustness examples/warehouse-robot.json --within 0.3",
+)
+@problem_options
+@click.option(
+    "--within", type=float, metavar="SHARE", help="Dissimilarities may be smaller by up to this share of them."
+)
+@click.option("--draws", type=int, default=200, show_default=True, help="Times to draw dissimilarities and plan anew.")
+@seed_option
+@time_option
+@json_option
+@output_option("Write the report (.json).")
+@plot_option
+def robustness_command(
+    source: Source, within: float | None, draws: int, seed: int, time_limit: float | None, as_json: bool,
+    output: Path | None, plot: Path | None,
+) -> None:  # fmt: skip
+    """Show whether the plan for FILE hangs on single dissimilarities.
+
+    Dissimilarities are upper bounds. Lower bounds come from the file (dissimilarity_low) or from --within. The plan is
+    made for the upper ones; then dissimilarities are drawn between their bounds and the route is planned anew.
+    """
+    check_outputs(output, (".json",), plot)
+    problem = source.read()
+    with progress_shown() as progress:
+        found = robustness(problem, within, draws, seed, time_limit, progress)
+    if output:
+        write_text(output, dumps(found.to_dict()))
+        say_written(output)
+    if plot:
+        from learnroute.plots import save_robustness
+
+        save_robustness(found, problem, plot)
+        say_written(plot)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_robustness(found, problem)
+
+
+COMMANDS = (tradeoff_command, robustness_command)
 
 
 def _print(found: Tradeoff, problem: Problem, picked: Choice | None) -> None:
@@ -133,3 +176,32 @@ def _write(found: Tradeoff, path: Path) -> None:
         for name, point in [*(("", point) for point in found.points), *found.marks.items()]
     ]
     return write_text(path, table_text([header, *rows]))
+
+
+def _print_robustness(found: Robustness, problem: Problem) -> None:
+    console = terminal()
+    print_heading(console, problem)
+    shown = table("the plan where dissimilarities are between their bounds", "", left=1)
+    shown.add_row("its loss at worst, per region", f"{found.worst_case:.6g}")
+    shown.add_row("its loss at best", f"{found.best_case:.6g}")
+    shown.add_row("draws", f"{found.draws}")
+    shown.add_row("no other route is better", f"{found.unchanged:.1%}")
+    shown.add_row("more than the best route, on average", f"{found.mean_regret:.4g}")
+    shown.add_row("in 95 % of the draws at most", f"{found.late_regret:.4g}")
+    shown.add_row("at most", f"{found.worst_regret:.4g}")
+    console.print(shown)
+    ends = table("last region of the best route", "share of draws", left=1)
+    for name, share in list(found.last.items())[:MOST_ENDS]:
+        ends.add_row(plain(name) + (" (planned)" if name == found.plan.route[-1] else ""), f"{share:.1%}")
+    console.print(ends)
+    if found.pairs:
+        pairs = table("the plan hangs on", "from", "to", "another route is better below", "by up to", left=1)
+        for pair in found.pairs:
+            numbers = (pair.low, pair.high, pair.switch, pair.regret)
+            pairs.add_row(plain(" – ".join(pair.regions)), *(f"{number:.4g}" for number in numbers))
+        console.print(pairs)
+    else:
+        console.print("hangs on   no single dissimilarity", markup=False)
+    if not found.complete:
+        console.print("note       some routes were not proved best, or the time limit came: regrets are lower bounds",
+                      markup=False)  # fmt: skip

@@ -77,7 +77,7 @@ def check_shape(field: str, m: int, n: int) -> None:
 
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "start", "title",
-    "geographic", "constraints", "travel_rate", "samples",
+    "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low",
 )  # fmt: skip
 
 
@@ -116,6 +116,8 @@ class Problem:
         How much loss one unit of travel cost is worth: what travel is multiplied by in the loss.
     samples
         One number of samples a region, where they differ; instead of `learner.samples`.
+    dissimilarity_low
+        Lower bounds beside the upper ones of `dissimilarity`: what `robustness` goes by. No plan depends on them.
     """
 
     learner: Learner
@@ -131,6 +133,7 @@ class Problem:
     constraints: Constraints
     travel_rate: float
     samples: IntArray | None
+    dissimilarity_low: FloatArray | None
     points: Points | None
     first: int | None
     last: int | None
@@ -151,6 +154,7 @@ class Problem:
         constraints: Constraints | None = None,
         travel_rate: float = 1.0,
         samples: ArrayLike | None = None,
+        dissimilarity_low: ArrayLike | None = None,
     ) -> None:
         if not isinstance(learner, Learner):
             raise InputError(f"learner = {shown(learner)}: a Learner is needed")
@@ -197,6 +201,7 @@ class Problem:
             "constraints": wanted,
             "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
             "samples": _samples(learner, samples, size),
+            "dissimilarity_low": _lower(dissimilarity_low, delta),
             "points": Points(places, geographic) if travel is None and places is not None else None,
             "first": wanted.place("start", names),
             "last": wanted.place("end", names),
@@ -302,6 +307,22 @@ def _samples(learner: Learner | None, samples: ArrayLike | None, size: int | Non
     return frozen(np.array(counts, dtype=np.int64))
 
 
+def _lower(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:
+    """Check lower bounds of the dissimilarities against the upper ones."""
+    if low is None:
+        return None
+    if delta is None:
+        raise InputError("dissimilarity_low: given without dissimilarity; lower bounds belong to upper ones")
+    bounds = _symmetric(as_square("dissimilarity_low", low, len(delta), meaning="dissimilarities"), "dissimilarity_low")
+    i, j = divmod(int(np.argmax(bounds - delta)), len(delta))
+    if bounds[i, j] > delta[i, j]:
+        raise InputError(
+            f"dissimilarity_low[{i}, {j}] = {bounds[i, j]:g}: above dissimilarity[{i}, {j}] = {delta[i, j]:g}; "
+            "a lower bound is no larger than the upper one"
+        )
+    return bounds
+
+
 def _check_geographic(geographic: Any, places: FloatArray | None) -> None:
     """Refuse longitudes and latitudes that are none."""
     if not isinstance(geographic, bool):
@@ -378,13 +399,13 @@ def distance_sums(vectors: FloatArray) -> FloatArray:
     return frozen(len(vectors) * squares + math.fsum(squares))
 
 
-def _symmetric(matrix: FloatArray) -> FloatArray:
+def _symmetric(matrix: FloatArray, field: str = "dissimilarity") -> FloatArray:
     difference = np.abs(matrix - matrix.T)
     excess = difference - ASYMMETRY_TOLERANCE * np.maximum(matrix, matrix.T)
     i, j = divmod(int(np.argmax(excess)), len(matrix))
     if excess[i, j] > 0:
         raise InputError(
-            f"dissimilarity[{i}, {j}] = {matrix[i, j]:g} but dissimilarity[{j}, {i}] = {matrix[j, i]:g}: "
+            f"{field}[{i}, {j}] = {matrix[i, j]:g} but {field}[{j}, {i}] = {matrix[j, i]:g}: "
             "dissimilarities must be symmetric; give the larger of the two in both places"
         )
     return frozen((matrix + matrix.T) / 2)

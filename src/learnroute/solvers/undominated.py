@@ -100,7 +100,7 @@ def undominated(first: FloatArray, second: FloatArray) -> IntArray:
     last = np.append(
         first[kept][1:] > first[kept][:-1] * (1 + SAME), True
     )  # of those with the same first, the best second
-    return kept[last]
+    return np.asarray(kept[last])
 
 
 def _traced(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -> list[IntArray]:
