@@ -64,7 +64,7 @@ def main() -> None:
         problem.streets.path(i, i + 1)
     along = time.perf_counter() - started
     print(f"{len(graph):,} nodes, {graph.number_of_edges():,} edges, {REGIONS} regions, {bytes_ / 1e6:.0f} MB")
-    print(f"learnroute: file and travel {ours:.1f} s ({ours_cpu:.1f} s of CPU); the way along {REGIONS - 1} legs {along:.1f} s")
+    print(f"learnroute: file and travel {ours:.1f} s ({ours_cpu:.1f} s of CPU); {REGIONS - 1} ways {along:.1f} s")
     print(f"networkx: file {reading:.1f} s, travel {theirs:.0f} s (from {CHECKED} of the regions)")
 
 

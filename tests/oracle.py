@@ -123,3 +123,43 @@ def lightest_matching(weights: Any) -> float:
         return min(float(weights[first][v]) + of(tuple(x for x in rest if x != v)) for v in rest)
 
     return of(tuple(range(len(weights))))
+
+
+def journey_loss(problem: Any, order: Sequence[int], delta: Any = None, initial: Any = None) -> dict[str, float]:
+    """The loss of a route visit by visit: unequal samples, the way back and the travel rate included.
+
+    A visit of region i with n_i > m samples leaves Δ_ij + mσ²/(n_i - m - 1) on region j, whatever was before; one with
+    n_i < m leaves (1 - n_i/m) of the error before, n_i/m of Δ_ij, and n_iσ²/(m - n_i - 1).
+    """
+    m, variance, size = problem.learner.features, problem.learner.noise**2, len(order)
+    counts = [problem.learner.samples] * size if problem.samples is None else [int(n) for n in problem.samples]
+    delta = delta_of(problem) if delta is None else delta
+    errors = [float(x) for x in (problem.initial if initial is None else initial)]
+    for i in order:
+        n = counts[i]
+        for j in range(size):
+            if n > m:
+                errors[j] = float(delta[i][j]) + m * variance / (n - m - 1)
+            else:
+                errors[j] = (1 - n / m) * errors[j] + n / m * float(delta[i][j]) + n * variance / (m - n - 1)
+    way = sum(float(problem.travel[order[t]][order[t + 1]]) for t in range(size - 1))
+    if problem.constraints.returns:
+        way += float(problem.travel[order[-1]][order[0]])
+    error = sum(errors) / size
+    return {"total": problem.travel_rate * way / size + error, "error": error, "travel_cost": way}
+
+
+def true_error(problem: Any, order: Sequence[int]) -> float:
+    """The expected final error where the true models are known."""
+    delta = squared_distances(problem.truth)
+    initial = [sum((float(a) - float(b)) ** 2 for a, b in zip(w, problem.start, strict=True)) for w in problem.truth]
+    return journey_loss(problem, order, delta, initial)["error"]
+
+
+def allowed_orders(problem: Any) -> list[tuple[int, ...]]:
+    """All orders that begin and end where they must."""
+    start, end, names = problem.constraints.start, problem.constraints.end, list(problem.regions)
+    return [
+        order for order in itertools.permutations(range(len(names)))
+        if start in (None, names[order[0]]) and end in (None, names[order[-1]])
+    ]  # fmt: skip

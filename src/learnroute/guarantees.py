@@ -4,36 +4,71 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from learnroute.model.metric import check_metric
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee
 
 CHRISTOFIDES = 1.5
+HOOGEVEEN = 5 / 3
 MOST_CHECKED = 2000  # regions up to which the triangle inequality is checked along with a plan (about 2 s)
 
 
 def guarantee_of_algorithm1(problem: Problem) -> Guarantee:
     """Return the proved ratio of Algorithm 1's loss to the least one, if its conditions hold for this problem."""
-    if problem.size > MOST_CHECKED:
-        return Guarantee(None, f"the triangle inequality is not checked for more than {MOST_CHECKED} regions")
-    report = check_metric(problem.travel)
-    if not report.symmetric:
-        return Guarantee(None, "travel costs differ by direction")
-    if report.worst is not None:
-        i, via, j = (problem.regions[k] for k in report.worst)
-        return Guarantee(
-            None,
-            f"travel costs are not a metric: {i} to {j} is {report.excess:.3g} cheaper by way of {via}; "
-            "`learnroute check --repair` makes them one",
-        )
-    if problem.learner.regime == "under":
-        return Guarantee(CHRISTOFIDES, "Proposition 3: metric travel, under regime", CHRISTOFIDES, CHRISTOFIDES)
-    paper, sharper = paper_ratio(problem), sharper_ratio(problem)
+    if problem.points is None:
+        refusal = _not_metric(problem)
+        if refusal:
+            return Guarantee(None, refusal)
+    travel, ends = travel_ratio(problem)
+    if problem.travel_rate == 0:
+        travel, ends = 1.0, "travel is worth nothing"
+    if problem.regime == "under":
+        reason = f"Proposition 3: metric travel, under regime{ends and ', ' + ends}"
+        return Guarantee(travel, reason, None if ends else travel, travel)
+    if problem.samples is not None:
+        return Guarantee(None, f"unequal samples in the {problem.regime} regime: no ratio is known")
+    paper, sharper = None if ends else paper_ratio(problem), sharper_ratio(problem, travel)
     known = [ratio for ratio in (paper, sharper) if ratio is not None]
     if not known:
         return Guarantee(None, "over regime with scores of 0: both known ratios are unbounded")
     reason = "the mediant bound" if min(known) == sharper else "Proposition 4"
-    return Guarantee(min(known), f"{reason}: metric travel, over regime", paper, sharper)
+    return Guarantee(min(known), f"{reason}: metric travel, over regime{ends and ', ' + ends}", paper, sharper)
+
+
+def travel_ratio(problem: Problem) -> tuple[float, str]:
+    """Return how many times any allowed route's travel Algorithm 1's is at most, and for which ends that is.
+
+    Let O be the travel of any allowed route; the spanning tree costs at most O. With a free start, the route open: the
+    paper's 3/2; closed: Christofides' 3/2, since a tour can be cut anywhere. With a fixed start s, the route is a path
+    from s to v', and its matching J costs no more than any join of the vertices of wrong degree. Both ends fixed:
+    J <= 2/3·O (Hoogeveen 1991), and a way back of constant cost does no harm. A free end: an open route from s
+    holds such a join, J <= O; a closed one is two of them, J <= O/2, and the way back from v' to s is at most O/2.
+    """
+    if problem.first is None:
+        said = ["a closed route"] if problem.constraints.returns else []
+        said += ["the last region fixed"] if problem.last is not None else []
+        return CHRISTOFIDES, ", ".join(said)
+    if problem.last is not None:
+        return HOOGEVEEN, "both ends fixed"
+    return 2.0, "the first region fixed" + (", a closed route" if problem.constraints.returns else "")
+
+
+def _not_metric(problem: Problem) -> str:
+    """Say why travel is no metric; nothing if it is one."""
+    if problem.size > MOST_CHECKED:
+        return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
+    report = check_metric(problem.travel)
+    if not report.symmetric:
+        return "travel costs differ by direction"
+    if report.worst is None:
+        return ""
+    i, via, j = (problem.regions[k] for k in report.worst)
+    return (
+        f"travel costs are not a metric: {i} to {j} is {report.excess:.3g} cheaper by way of {via}; "
+        "`learnroute check --repair` makes them one"
+    )
 
 
 def paper_ratio(problem: Problem) -> float | None:
@@ -42,17 +77,22 @@ def paper_ratio(problem: Problem) -> float | None:
     return CHRISTOFIDES + math.exp(exponent) if exponent < 700 else None
 
 
-def sharper_ratio(problem: Problem) -> float | None:
+def sharper_ratio(problem: Problem, travel: float = CHRISTOFIDES) -> float | None:
     """max(3/2, 1 + ρ·(S_max/S_min - 1)) with ρ = (r - r^T)/(1 - r^T); None if S_min = 0 < S_max.
 
-    A mediant never exceeds the larger of its two ratios. Algorithm 1's travel is within 3/2 of any route's; its score
-    part is at most (1-r)·S_min + (r - r^T)·S_max, and any route's at least (1 - r^T)·S_min.
+    A mediant never exceeds the larger of its two ratios. Its travel is within 3/2 (`travel`) of any route's; its score
+    part is at most (1-r)·S_end + (r - r^T)·S_max, and any route's at least (1-r)·S_end + (r - r^T)·S_min,
+    where S_end is the least score of a region that routes may end at, and S_min and S_max are those of the regions
+    that may come before it.
     """
-    least, most = float(problem.scores.min()), float(problem.scores.max())
-    if least == most:
-        return CHRISTOFIDES
-    if least == 0:
-        return None
-    r, size = problem.learner.retention, problem.size
+    r, size, scores = problem.learner.retention, problem.size, problem.scores
     share = r * math.expm1((size - 1) * math.log(r)) / math.expm1(size * math.log(r))
-    return max(CHRISTOFIDES, 1 + share * (most / least - 1))
+    if problem.last is not None:
+        end, before = float(scores[problem.last]), np.delete(scores, problem.last)
+    else:
+        end, before = float((scores if problem.first is None else np.delete(scores, problem.first)).min()), scores
+    least, most = float(before.min()), float(before.max())
+    floor = (1 - share) * end + share * least
+    if least == most:
+        return travel
+    return max(travel, 1 + share * (most - least) / floor) if floor > 0 else None

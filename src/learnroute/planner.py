@@ -13,11 +13,11 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificate import Certificate
-from learnroute.model.losses import Loss, as_order, expected_loss, objective_of, true_loss
+from learnroute.model.losses import Loss, as_order, check_ends, expected_loss, objective_of, travel_cost, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
-from learnroute.model.validation import as_count, as_number, shown
+from learnroute.model.validation import as_count, shown
 from learnroute.solvers.bounds import best_bound
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.registry import METHODS, Method, method_named
@@ -51,10 +51,9 @@ def plan(
     """
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
-    if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
-        raise InputError(f"time_limit = {time_limit!r}: seconds must be > 0; leave it out for no limit")
+    budget = Budget.of(time_limit, progress)
     started = time.monotonic()
-    objective, budget = objective_of(problem), Budget.of(time_limit, progress)
+    objective = objective_of(problem)
     answer = chosen.solve(objective, np.random.default_rng(seed), budget)
     certificate = answer.certificate or best_bound(objective, answer.order, budget)
     return _assess(problem, answer, certificate, method, seed, time.monotonic() - started)
@@ -64,6 +63,7 @@ def evaluate(problem: Problem, route: Sequence[str] | Sequence[int]) -> Plan:
     """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be."""
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
+    check_ends(problem, order)
     certificate = best_bound(objective_of(problem), order, Budget())
     return _assess(problem, Answer(order, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
 
@@ -73,6 +73,7 @@ def _assess(
 ) -> Plan:
     """Recompute everything that is claimed about an answer from the problem itself."""
     order = as_order(answer.order, problem.size)
+    check_ends(problem, order)
     loss = expected_loss(problem, order)
     bound = certificate.bound / problem.size
     optimal = answer.optimal or loss.total * (1 - ROUNDING) <= bound
@@ -91,6 +92,9 @@ def _assess(
         notes=(*answer.notes, *_tie_note(problem, answer)),
         certificate=certificate,
         true_loss=true_loss(problem, order) if problem.truth is not None else None,
+        travel_cost=travel_cost(problem, order),
+        travel_rate=problem.travel_rate,
+        closed=problem.constraints.returns,
     )
 
 
@@ -109,8 +113,12 @@ def _guarantee(problem: Problem, answer: Answer) -> Guarantee:
 
 def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
     """Say which of several equally good last regions Algorithm 1 took."""
-    tied = np.flatnonzero(problem.scores == problem.scores.min())
-    if answer.method != "algorithm1" or len(tied) == 1:
+    if answer.method != "algorithm1" or problem.last is not None:
+        return ()
+    objective = objective_of(problem)
+    tied = np.flatnonzero(objective.ranks == objective.ranks[objective.best_last])
+    tied = tied[tied != problem.first]
+    if len(tied) == 1:
         return ()
     others = ", ".join(problem.regions[i] for i in tied[1:4]) + (", …" if len(tied) > 4 else "")
     return (

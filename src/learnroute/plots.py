@@ -11,11 +11,13 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.formats.files import check_destination, written_whole
+from learnroute.frontier import Choice, Tradeoff
 from learnroute.learning.simulation import Simulation
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray
 from learnroute.planner import Comparison
+from learnroute.stability import Robustness
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +31,11 @@ PART_NAMES = {
     "initial": "error: first model",
     "noise": "error: noise",
 }
+MARKS = (("D", "#E69F00"), ("s", "#CC79A7"), ("^", "#56B4E9"), ("v", "#F0E442"))  # methods beside a curve
 SUFFIXES = (".png", ".svg", ".pdf")
 NEGLIGIBLE = 1e-4  # share of the loss below which a part is not drawn
 MAP_PROPORTION = 1.6  # width over height of the map
+MOST_ENDS = 12  # last regions drawn
 MOST_LABELS = 40  # regions up to which names are written
 MOST_NUMBERS = 120  # and order numbers
 
@@ -57,6 +61,16 @@ def save_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
     _save(path, lambda: draw_simulations(simulations, problem))
 
 
+def save_tradeoff(found: Tradeoff, problem: Problem, path: str | Path, picked: Choice | None = None) -> None:
+    """Write the picture of a trade-off curve: .png, .svg or .pdf."""
+    _save(path, lambda: draw_tradeoff(found, problem, picked))
+
+
+def save_robustness(found: Robustness, problem: Problem, path: str | Path) -> None:
+    """Write the picture of a plan's robustness: .png, .svg or .pdf."""
+    _save(path, lambda: draw_robustness(found, problem))
+
+
 def draw_plan(plan: Plan, problem: Problem) -> Figure:
     """Draw a plan: the route on a map on the left, the loss on the right."""
     figure = _new_figure(figsize=(10.5, 5.6), layout="constrained")
@@ -71,12 +85,13 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem) -> None:
     """Draw regions coloured by score, the way through them with arrows and numbers, and the last region as a star."""
     places = problem.coordinates if problem.coordinates is not None else scaled_places(problem.travel)
     stops = places[list(plan.order)]
+    way = stops[[*range(len(stops)), 0]] if plan.closed else stops
     small = problem.size > MOST_NUMBERS
     size = 12 if small else 260 if problem.size <= MOST_LABELS else 90
-    way = _way(plan, problem, stops)
-    axes.plot(way[:, 0], way[:, 1], color="#555555", lw=0.8 if small else 1.4, zorder=1)
+    line = _way(plan, problem, way)
+    axes.plot(line[:, 0], line[:, 1], color="#555555", lw=0.8 if small else 1.4, zorder=1)
     if not small and problem.streets is None:
-        for a, b in pairwise(stops):
+        for a, b in pairwise(way):
             axes.annotate(
                 "", xy=a + 0.58 * (b - a), xytext=a + 0.5 * (b - a), zorder=2,
                 arrowprops={"arrowstyle": "-|>", "color": "#555555", "lw": 1.4, "mutation_scale": 13},
@@ -108,7 +123,8 @@ def _way(plan: Plan, problem: Problem, stops: FloatArray) -> FloatArray:
     """Return the places that the line through the stops goes by: along the streets, where they are known."""
     if problem.streets is None:
         return stops
-    return np.concatenate([problem.streets.path(a, b) for a, b in pairwise(plan.order)])
+    order = [*plan.order, *plan.order[: int(plan.closed)]]
+    return np.concatenate([problem.streets.path(a, b) for a, b in pairwise(order)])
 
 
 def draw_loss(axes: Axes, plan: Plan) -> None:
@@ -185,6 +201,60 @@ def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
     return figure
 
 
+def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None) -> Figure:
+    """Draw the routes between least travel and least error, the chosen one, and what the methods make of it."""
+    figure = _new_figure(figsize=(8.4, 5.4), layout="constrained")
+    axes = figure.subplots()
+    travel, error = ([getattr(point, side) for point in found.points] for side in ("travel_cost", "error"))
+    axes.step(travel, error, where="post", color="#555555", lw=1.0, zorder=1)
+    kind = "no route beats these in both" if found.complete else "best routes found"
+    axes.plot(travel, error, "o", color=PART_COLOURS["travel"], ms=5, label=kind, zorder=2)
+    for (name, mark), (shape, colour) in zip(found.marks.items(), MARKS[-len(found.marks) :], strict=True):
+        axes.plot([mark.travel_cost], [mark.error], shape, color=colour, ms=9, mec="black", label=name, zorder=3)
+    chosen = found.points[found.chosen]
+    rings = [(chosen, PART_COLOURS["dissimilarity"], f"least loss at travel rate {found.rate:g}")]
+    rings += [(picked, PART_COLOURS["initial"], "picked")] if picked else []
+    for k, (point, colour, label) in enumerate(rings):
+        axes.plot([point.travel_cost], [point.error], "o", mfc="none", mec=colour, mew=2.2, ms=14 + 5 * k, label=label,
+                  zorder=4)  # fmt: skip
+    axes.set_xlabel("travel cost of the whole route")
+    axes.set_ylabel("expected final error per region")
+    axes.legend(loc="upper right", fontsize=9, frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    name = f"{problem.title}: " if problem.title else ""
+    figure.suptitle(f"{name}{len(found.points)} routes between least travel and least error\n{_shape(problem)}",
+                    fontsize=12, x=0.015, ha="left")  # fmt: skip
+    return figure
+
+
+def draw_robustness(found: Robustness, problem: Problem) -> Figure:
+    """Draw how often each region is the last one of the best route, and on which pairs the plan hangs."""
+    figure = _new_figure(figsize=(10.5, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    ends = list(found.last.items())[:MOST_ENDS][::-1]
+    colours = [PART_COLOURS["dissimilarity" if name == found.plan.route[-1] else "travel"] for name, _ in ends]
+    left.barh([name for name, _ in ends], [100 * share for _, share in ends], color=colours)
+    left.set_xlabel("last region of the best route, % of draws (orange: the plan's)")
+    pairs = found.pairs[::-1]
+    places = np.arange(len(pairs))
+    for k, pair in zip(places, pairs, strict=True):
+        right.plot([pair.low, pair.high], [k, k], color="#555555", lw=2)
+        right.plot([pair.low, pair.switch], [k, k], color=PART_COLOURS["dissimilarity"], lw=5, solid_capstyle="butt")
+    right.set_yticks(places, [" – ".join(pair.regions) for pair in pairs])
+    right.set_xlabel("dissimilarity of a pair; orange: another route is better")
+    if not pairs:
+        right.set_yticks([])
+        right.text(0.5, 0.5, "the plan hangs on no single pair", ha="center", va="center", transform=right.transAxes)
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    name = f"{problem.title}: " if problem.title else ""
+    figure.suptitle(
+        f"{name}the planned route is best in {found.unchanged:.0%} of {found.draws} draws, "
+        f"at most {found.worst_regret:.3g} above the best\n{_shape(problem)}", fontsize=12, x=0.015, ha="left",
+    )  # fmt: skip
+    return figure
+
+
 def scaled_places(travel: FloatArray) -> FloatArray:
     """Return places in the plane whose distances resemble the travel costs (classical multidimensional scaling)."""
     squares = ((travel + travel.T) / 2) ** 2
@@ -201,7 +271,9 @@ def _headline(plan: Plan, problem: Problem) -> str:
 
 def _shape(problem: Problem) -> str:
     learner = problem.learner
-    return f"{learner.regime} regime: m = {learner.features}, n = {learner.samples}, σ = {learner.noise:g}"
+    counts = problem.counts
+    n = f"{counts[0]}" if counts.min() == counts.max() else f"{counts.min()} … {counts.max()}"
+    return f"{problem.regime} regime: m = {learner.features}, n = {n}, σ = {learner.noise:g}"
 
 
 def _frame(axes: Axes, stops: FloatArray) -> None:

@@ -44,6 +44,7 @@ def problems() -> list[Problem]:
         small(samples=[90, 100, 110, 95], constraints=Constraints("B", None, True), travel_rate=0.3, title="Rich"),
         small(travel=None, coordinates=[[0, 51.5], [-1e-9, 2], [179.9, -60], [13.4, 52.5]], geographic=True),
         small(travel=None, coordinates=[[0, 0], [1, 2], [3, 4], [5, 6]]),
+        small(dissimilarity_low=[[0, 1, 3, 2], [1, 0, 0, 1], [3, 0, 0, 4], [2, 1, 4, 0]]),
     ]  # fmt: skip
 
 

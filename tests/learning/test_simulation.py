@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+import oracle
 from learnroute import InputError, Learner, Problem, RefusedError, true_loss
 from learnroute.learning import simulate
 from learnroute.learning.learners import RouteRegressor
@@ -96,7 +97,7 @@ def test_samplers_agree_in_law(shape: tuple[int, int, int, int | None], noise: f
     assert problem.start is not None
     models = np.zeros_like(problem.truth) if width else problem.truth - problem.start
     rng = np.random.default_rng(11)
-    quick, slow = (sample(models, problem.learner, 4000, rng) for sample in (low_dimensional, direct))
+    quick, slow = (sample(models, problem.learner, problem.counts, 4000, rng) for sample in (low_dimensional, direct))
     if noise == 0 and (m < n or width):
         np.testing.assert_allclose(quick, slow, atol=1e-9)  # nothing is random
         return
@@ -139,8 +140,43 @@ def test_the_sampler_agrees_with_the_matrix_recursion() -> None:
     models = np.random.default_rng(2).standard_normal((3, 3))
     learner = Learner(24, 10, 0.5)
     rng = np.random.default_rng(3)
-    whole, quick = matrix_beta(models, learner, 3000, rng), low_dimensional(models, learner, 20_000, rng)
+    whole, quick = (
+        matrix_beta(models, learner, 3000, rng),
+        low_dimensional(models, learner, np.full(3, 10), 20_000, rng),
+    )
     assert ks_2samp(whole, quick).pvalue > 1e-3
+
+
+UNEQUAL = {
+    "over": (9, [4, 6, 2, 5]),
+    "under": (4, [7, 9, 12, 8]),
+    "mixed, ends over": (6, [3, 9, 4, 2]),
+    "mixed, ends under": (6, [3, 9, 4, 10]),
+    "mixed, starts under": (6, [12, 2, 4, 3]),
+}
+
+
+@pytest.mark.parametrize(("features", "samples"), UNEQUAL.values(), ids=UNEQUAL.keys())
+@pytest.mark.parametrize("noise", [0.0, 0.6])
+def test_unequal_samples_both_samplers_and_the_closed_form_agree(
+    features: int, samples: list[int], noise: float
+) -> None:
+    base = problem_of(features, features + 2, 4, noise, seed=5)
+    problem = base.changed(samples=samples)
+    assert problem.truth is not None
+    assert problem.start is not None
+    rng = np.random.default_rng(4)
+    for order in ((0, 1, 2, 3), (3, 1, 0, 2)):
+        models, counts = (problem.truth - problem.start)[list(order)], problem.counts[list(order)]
+        quick, slow = (sample(models, problem.learner, counts, 4000, rng) for sample in (low_dimensional, direct))
+        if np.ptp(slow) > 1e-9:
+            assert ks_2samp(quick, slow).pvalue > 1e-3
+        else:
+            np.testing.assert_allclose(quick, slow, atol=1e-9)
+        found = simulate(problem, order, runs=200_000, seed=3)
+        assert found.expected == pytest.approx(oracle.true_error(problem, order), rel=1e-12)
+        if np.abs(np.array(samples) - features).min() > 3 or noise == 0:  # else there is no variance
+            assert abs(found.mean - found.expected) <= 4 * found.standard_error + 1e-9
 
 
 def test_direct_sampling_trains_as_the_learners_do() -> None:
@@ -150,7 +186,7 @@ def test_direct_sampling_trains_as_the_learners_do() -> None:
         assert problem.truth is not None
         assert problem.start is not None
         models = problem.truth - problem.start
-        errors = direct(models, problem.learner, 5, np.random.default_rng(8))
+        errors = direct(models, problem.learner, problem.counts, 5, np.random.default_rng(8))
         rng = np.random.default_rng(8)
         learners = [RouteRegressor() for _ in range(5)]
         for target in models:

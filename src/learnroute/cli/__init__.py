@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from learnroute import __version__
-from learnroute.cli import learning, planning, problems, reproduction, serving, studies
+from learnroute.cli import choosing, learning, planning, problems, reproduction, serving, studies
 from learnroute.errors import InputError
 
 EXAMPLE = """\b
@@ -29,7 +29,7 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for module in (planning, problems, learning, reproduction, serving, studies):
+for module in (planning, choosing, problems, learning, reproduction, serving, studies):
     for command in module.COMMANDS:
         commands.add_command(command)
 

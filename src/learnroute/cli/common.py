@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 from rich import box
@@ -30,14 +32,54 @@ PATIENCE = 0.5  # seconds before progress is shown
 SELDOM = 10.0  # seconds between progress lines that do not go to a terminal
 
 
+@dataclass(frozen=True)
+class Source:
+    """Where a command's problem comes from: a file, and what the options put in the place of some of its fields."""
+
+    file: Path
+    learner: dict[str, Any]
+    constraints: dict[str, Any]
+    travel_rate: float | None
+
+    def read(self) -> Problem:
+        """Read the problem, or refuse."""
+        return read_problem(self.file, self.learner, self.constraints, self.travel_rate)
+
+
+OPTIONS = {
+    "features": click.option("--features", type=int, metavar="m", help="Features, instead of the file's."),
+    "samples": click.option("--samples", type=int, metavar="n", help="Samples in every region, instead of the file's."),
+    "noise": click.option("--noise", type=float, metavar="σ", help="Noise level, instead of the file's."),
+    "start": click.option("--start", metavar="NAME", help="The region to begin with."),
+    "end": click.option("--end", metavar="NAME", help="The region to end with."),
+    "return": click.option(
+        "--return/--no-return", "return_", default=None, help="Count the way back to the first region."
+    ),
+    "travel_rate": click.option(
+        "--travel-rate", type=float, metavar="X", help="How much loss a unit of travel is worth, instead of the file's."
+    ),
+}
+
+
 def problem_options(function: F) -> F:
-    """Add FILE and the options that replace parts of its learner; the command gets a `problem`."""
-    function = click.option("--noise", type=float, metavar="σ", help="Noise level, instead of the file's.")(function)
-    function = click.option("--samples", type=int, metavar="n", help="Samples a region, instead of the file's.")(
-        function
-    )
-    function = click.option("--features", type=int, metavar="m", help="Features, instead of the file's.")(function)
-    return click.argument("file", type=click.Path(path_type=Path))(function)
+    """Add FILE and the options that replace parts of it; the command gets them all as its first argument, a Source."""
+
+    @functools.wraps(function)
+    def command(
+        *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, start: str | None,
+        end: str | None, return_: bool | None, travel_rate: float | None, **others: Any,
+    ) -> Any:  # fmt: skip
+        learner = {"features": features, "samples": samples, "noise": noise}
+        constraints = {"start": start, "end": end, "return": return_}
+        return function(*args, Source(file, _given(learner), _given(constraints), travel_rate), **others)
+
+    for option in reversed(OPTIONS.values()):
+        command = option(command)
+    return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def seed_option(function: F) -> F:
@@ -73,12 +115,6 @@ def plot_option(function: F) -> F:
     return click.option(
         "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw a picture (.png, .svg or .pdf)."
     )(function)
-
-
-def load(file: Path, features: int | None, samples: int | None, noise: float | None) -> Problem:
-    """Read the problem that the options of `problem_options` describe."""
-    given = {"features": features, "samples": samples, "noise": noise}
-    return read_problem(file, {key: value for key, value in given.items() if value is not None})
 
 
 def route_stops(route: str, problem: Problem) -> list[str] | list[int]:
@@ -123,13 +159,25 @@ def table(*columns: str, left: int = 1) -> Table:
 
 def print_heading(console: Console, problem: Problem) -> None:
     """Print what kind of problem this is."""
-    learner = problem.learner
-    kept = f", r = {learner.retention:.4g}" if learner.regime == "over" else ""
     console.print(
-        f"{problem.title or 'problem'}: {problem.size} regions, {problem.regime} regime "
-        f"(m = {learner.features}, n = {learner.samples}, σ = {learner.noise:g}{kept})",
+        f"{problem.title or 'problem'}: {problem.size} regions, {problem.regime} regime ({shape(problem)})",
         markup=False,
     )
+    ends = [f"from {problem.constraints.start}"] if problem.constraints.start else []
+    ends += [f"to {problem.constraints.end}"] if problem.constraints.end else []
+    ends += ["and back"] if problem.constraints.returns else []
+    if problem.travel_rate != 1:
+        ends.append(f"{'with ' if ends else ''}travel worth {problem.travel_rate:g} a unit")
+    if ends:
+        console.print(" ".join(ends), markup=False)
+
+
+def shape(problem: Problem) -> str:
+    """Return the learner's numbers in a line."""
+    learner, counts = problem.learner, problem.samples
+    n = str(learner.samples) if counts is None else f"{counts.min()} … {counts.max()}"
+    kept = f", r = {learner.retention:.4g}" if counts is None and learner.regime == "over" else ""
+    return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}{kept}"
 
 
 def plain(text: str) -> str:

@@ -9,9 +9,9 @@ import click
 
 from learnroute.cli.common import (
     METHOD_HELP,
+    Source,
     check_outputs,
     json_option,
-    load,
     output_option,
     plain,
     plot_option,
@@ -67,7 +67,7 @@ SCALINGS = ("none", "standardise", "whiten")
 @output_option("Write the results (.json or .csv).")
 @plot_option
 def simulate_command(
-    file: Path, features: int | None, samples: int | None, noise: float | None, methods: tuple[str, ...],
+    source: Source, methods: tuple[str, ...],
     routes: tuple[str, ...], runs: int, sampler: str, level: float, seed: int, time_limit: float | None,
     as_json: bool, output: Path | None, plot: Path | None,
 ) -> None:  # fmt: skip
@@ -79,7 +79,7 @@ def simulate_command(
     from learnroute.learning.simulation import simulate
 
     check_outputs(output, REPORTS, plot)
-    problem = load(file, features, samples, noise)
+    problem = source.read()
     found: list[tuple[Plan, Simulation]] = []
     with progress_shown() as progress:
         given = [evaluate(problem, route_stops(route, problem)) for route in routes]

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from learnroute.cli.common import (
     METHOD_HELP,
+    Source,
     check_outputs,
     json_option,
-    load,
     output_option,
     plain,
     plot_option,
@@ -33,7 +33,7 @@ from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, 
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
-from learnroute.model.losses import Loss, position_weights
+from learnroute.model.losses import learnt_shares, ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
@@ -58,7 +58,7 @@ MOST_STOPS = 60  # regions up to which the whole route is printed
 @output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
 @plot_option
 def plan_command(
-    file: Path, features: int | None, samples: int | None, noise: float | None, method: str, seed: int,
+    source: Source, method: str, seed: int,
     time_limit: float | None, as_json: bool, output: Path | None, plot: Path | None,
 ) -> None:  # fmt: skip
     """Choose the route with the least expected loss for the problem in FILE.
@@ -66,7 +66,7 @@ def plan_command(
     FILE is a problem as .json, .geojson, .csv, .tsp, .atsp or .graphml, or a folder of CSV tables.
     """
     check_outputs(output, PLAN_WRITERS, plot)
-    problem = load(file, features, samples, noise)
+    problem = source.read()
     if output:
         check_plan_destination(output, problem)
     with progress_shown() as progress:
@@ -85,12 +85,12 @@ def plan_command(
 @output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
 @plot_option
 def evaluate_command(
-    file: Path, features: int | None, samples: int | None, noise: float | None, route: str, as_json: bool,
+    source: Source, route: str, as_json: bool,
     output: Path | None, plot: Path | None,
 ) -> None:  # fmt: skip
     """Say what a given route through the regions of FILE costs, and how far from the best it can be."""
     check_outputs(output, PLAN_WRITERS, plot)
-    problem = load(file, features, samples, noise)
+    problem = source.read()
     _deliver(evaluate(problem, route_stops(route, problem)), problem, as_json, output, plot)
 
 
@@ -104,12 +104,12 @@ def evaluate_command(
 @output_option("Write the table (.json or .csv).")
 @plot_option
 def compare_command(
-    file: Path, features: int | None, samples: int | None, noise: float | None, methods: str | None, seed: int,
+    source: Source, methods: str | None, seed: int,
     time_limit: float | None, draws: int, as_json: bool, output: Path | None, plot: Path | None,
 ) -> None:  # fmt: skip
     """Run all methods on the problem in FILE and show their losses side by side."""
     check_outputs(output, (".json", ".csv"), plot)
-    problem = load(file, features, samples, noise)
+    problem = source.read()
     names = [name.strip() for name in methods.split(",")] if methods is not None else None
     with progress_shown() as progress:
         found = compare(problem, names, seed, time_limit, draws, progress)
@@ -137,14 +137,13 @@ def compare_command(
 @json_option
 @click.pass_context
 def verify_command(
-    context: click.Context, plan_file: Path, file: Path, features: int | None, samples: int | None,
-    noise: float | None, as_json: bool,
+    context: click.Context, source: Source, plan_file: Path, as_json: bool,
 ) -> None:  # fmt: skip
     """Recompute what PLAN (as .json) claims for the problem in FILE: route, loss, bound, optimality.
 
     The check shares no code with the methods that make plans. Exit code 1 if a claim does not hold.
     """
-    problem = load(file, features, samples, noise)
+    problem = source.read()
     checks = verify(problem, read_plan(plan_file))
     refuted = any(check.holds is False for check in checks)
     if as_json:
@@ -182,12 +181,13 @@ def _print_plan(found: Plan, problem: Problem) -> None:
     console = terminal()
     print_heading(console, problem)
     console.print(_route_table(found, problem))
-    console.print(_loss_table(found.loss, found.true_loss))
+    console.print(_loss_table(found, problem))
     _print_verdict(console, found)
 
 
 def _route_table(found: Plan, problem: Problem) -> Any:
-    weights = position_weights(problem.learner, problem.size)
+    weights = learnt_shares(problem, found.order)
+    legs = ways_of(problem).legs(found.order)
     shown = table("visit", "region", "travel", "score / T", "weight", left=2)
     skipped = range(MOST_STOPS // 2, problem.size - MOST_STOPS // 2) if problem.size > MOST_STOPS else range(0)
     for k, (name, i) in enumerate(zip(found.route, found.order, strict=True)):
@@ -195,17 +195,23 @@ def _route_table(found: Plan, problem: Problem) -> Any:
             if k == skipped[0]:
                 shown.add_row("…", f"… {len(skipped)} more …", "", "", "")
             continue
-        leg = f"{problem.travel[found.order[k - 1], i]:.4g}" if k else ""
+        leg = f"{legs[k - 1]:.4g}" if k else ""
         shown.add_row(str(k + 1), plain(name), leg, f"{problem.scores[i] / problem.size:.4g}", f"{weights[k]:.3g}")
+    if found.closed:
+        shown.add_row("", f"back to {plain(found.route[0])}", f"{legs[-1]:.4g}", "", "")
     return shown
 
 
-def _loss_table(loss: Loss, true_loss: Loss | None) -> Any:
-    shown = table("expected loss per region", "bound", "share", *(["with true models"] if true_loss else []))
+def _loss_table(found: Plan, problem: Problem) -> Any:
+    loss, true_loss = found.loss, found.true_loss
+    other = found.loss_in_travel_units if problem.travel_rate != 1 else None
+    more = (["in units of travel, all regions"] if other else []) + (["with true models"] if true_loss else [])
+    shown = table("expected loss per region", "bound", "share", *more)
     for part, name in {**PARTS, "total": "total"}.items():
         value = getattr(loss, part)
         share = f"{value / loss.total:.1%}" if loss.total > 0 else ""
-        shown.add_row(name, f"{value:.6g}", share, *([f"{getattr(true_loss, part):.6g}"] if true_loss else []))
+        others = [f"{getattr(one, part):.6g}" for one in (other, true_loss) if one is not None]
+        shown.add_row(name, f"{value:.6g}", share, *others)
     return shown
 
 
@@ -213,6 +219,7 @@ def _print_verdict(console: Console, found: Plan) -> None:
     asked = f" (asked for {found.requested})" if found.requested != found.method else ""
     bound = "" if found.lower_bound is None or found.optimal else f" (lower bound {found.lower_bound:.6g})"
     console.print(f"method     {found.method}{asked}, {found.seconds:.3f} s", markup=False)
+    console.print(f"travel     {found.travel_cost:.6g} for the whole route", markup=False)
     console.print(f"quality    {found.quality}{bound}", markup=False)
     value = found.guarantee.value
     ahead = "none" if value is None else "the least loss" if value == 1 else f"at most {value:.4g} times the least loss"

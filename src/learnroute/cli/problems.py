@@ -9,14 +9,15 @@ import click
 import numpy as np
 
 from learnroute.cli.common import (
+    Source,
     check_outputs,
     json_option,
-    load,
     output_option,
     print_json,
     problem_options,
     say_written,
     seed_option,
+    shape,
     suffixes,
     table,
     terminal,
@@ -63,7 +64,7 @@ def generate_command(
 @json_option
 @output_option(f"Where to write the repaired problem ({suffixes(WRITERS)}).")
 def check_command(
-    file: Path, features: int | None, samples: int | None, noise: float | None, repair: bool, as_json: bool,
+    source: Source, repair: bool, as_json: bool,
     output: Path | None,
 ) -> None:  # fmt: skip
     """Validate the problem in FILE and say whether its travel costs are a metric.
@@ -74,7 +75,7 @@ def check_command(
     if repair != bool(output):
         raise InputError("--repair and -o belong together: say where to write the repaired problem")
     check_outputs(output, WRITERS)
-    problem = load(file, features, samples, noise)
+    problem = source.read()
     report = check_metric(problem.travel)
     changed = None
     if output:
@@ -96,15 +97,13 @@ def check_command(
 )
 @problem_options
 @click.argument("new", type=click.Path(path_type=Path))
-def convert_command(
-    file: Path, new: Path, features: int | None, samples: int | None, noise: float | None
-) -> None:  # fmt: skip
+def convert_command(source: Source, new: Path) -> None:
     """Write the problem in FILE as NEW, in the format that its name ends in.
 
     A format that cannot hold something of the problem refuses it and says what.
     """
     check_outputs(new, WRITERS)
-    write_problem(load(file, features, samples, noise), new)
+    write_problem(source.read(), new)
     say_written(new)
 
 
@@ -157,12 +156,9 @@ def _squared_distances(vectors: Any) -> Any:
 
 
 def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
-    learner = problem.learner
     shown = table("check", "result", left=2)
     shown.add_row("problem", f"valid: {facts['regions']} regions")
-    kept = f", r = {learner.retention:.4g}" if learner.regime == "over" else ""
-    shape = f"m = {learner.features}, n = {learner.samples}, σ = {learner.noise:g}{kept}"
-    shown.add_row("learner", f"{problem.regime} regime ({shape})")
+    shown.add_row("learner", f"{problem.regime} regime ({shape(problem)})")
     shown.add_row("least score", facts["last_region"].replace("[", "\\["))
     shown.add_row("travel", "same in both directions" if facts["symmetric"] else "differs by direction")
     shown.add_row("triangle inequality", _triangle(facts).replace("[", "\\["))

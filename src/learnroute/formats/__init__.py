@@ -65,17 +65,29 @@ PLACES_NEEDED: dict[str, Callable[[Problem, Path], object]] = {
 }
 
 
-def read_problem(path: str | Path, learner: Mapping[str, Any] | None = None) -> Problem:
+def read_problem(
+    path: str | Path,
+    learner: Mapping[str, Any] | None = None,
+    constraints: Mapping[str, Any] | None = None,
+    travel_rate: float | None = None,
+) -> Problem:
     """Read a problem, in the format that the file's name ends in (`READERS`), or from a folder.
 
-    Members of `learner` (features, samples, noise) replace those of the file.
+    Members of `learner` (features, samples, noise) and of `constraints` (start, end, return) replace those of the file,
+    and so does `travel_rate`.
     """
     path = Path(path)
     try:
         data = _read(path)
-        if learner and isinstance(data, dict):
-            own = data.get("learner", {})
-            data["learner"] = {**own, **learner} if isinstance(own, dict) else own
+        if isinstance(data, dict):
+            for field, changes in (("learner", learner), ("constraints", constraints)):
+                own = data.get(field) or {}
+                if changes and isinstance(own, dict):
+                    data[field] = {**own, **changes}
+            if learner and "samples" in learner:
+                data.pop("samples", None)
+            if travel_rate is not None:
+                data["travel_rate"] = travel_rate
         streets = data.get("streets") if isinstance(data, dict) else None
         if not isinstance(streets, Streets):
             return Problem.from_dict(data)

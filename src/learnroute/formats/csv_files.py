@@ -24,6 +24,7 @@ from learnroute.model.result import Plan
 Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbers
 PLACES = (("lon", "lat"), ("x", "y"))
 COLUMNS = ("initial", "samples", *PLACES[0], *PLACES[1])
+MATRICES = ("dissimilarity", "dissimilarity_low")
 OPTIONS = ("title", "start", "end", "return", "travel_rate")
 
 
@@ -37,10 +38,9 @@ def read(path: Path) -> dict[str, Any]:
     else:
         names = [row[0] for row in read_table(table)[1]]
     data["regions"] = names
-    if (folder / "dissimilarity.csv").exists():
-        data["dissimilarity"] = reordered(
-            *read_matrix(folder / "dissimilarity.csv"), names, folder / "dissimilarity.csv"
-        )
+    for field in MATRICES:
+        if (folder / f"{field}.csv").exists():
+            data[field] = reordered(*read_matrix(folder / f"{field}.csv"), names, folder / f"{field}.csv")
     if (folder / "vectors.csv").exists():
         data["vectors"] = _vectors(folder / "vectors.csv", names)
     if "dissimilarity" not in data and "vectors" not in data:
@@ -70,8 +70,10 @@ def write(problem: Problem, folder: Path) -> None:
     tables: dict[str, list[list[Any]]] = {"learner.csv": learner_table(problem)}
     if problem.points is None:
         tables["travel.csv"] = _labelled(names, problem.travel.tolist())
-    if problem.dissimilarity is not None:
-        tables["dissimilarity.csv"] = _labelled(names, problem.dissimilarity.tolist())
+    for field in MATRICES:
+        matrix = getattr(problem, field)
+        if matrix is not None:
+            tables[f"{field}.csv"] = _labelled(names, matrix.tolist())
     if problem.vectors is not None:
         header = ["region", *(f"v{k + 1}" for k in range(problem.vectors.shape[1]))]
         tables["vectors.csv"] = [
@@ -83,7 +85,8 @@ def write(problem: Problem, folder: Path) -> None:
     options = options_table(problem)
     if options:
         tables["options.csv"] = options
-    for other in {"travel.csv", "dissimilarity.csv", "vectors.csv", "options.csv"} - set(tables):
+    known = {"travel.csv", "vectors.csv", "options.csv", *(f"{field}.csv" for field in MATRICES)}
+    for other in known - set(tables):
         (folder / other).unlink(missing_ok=True)  # left by another problem, it would contradict this one
     for name, table in tables.items():
         write_text(folder / name, table_text(table))

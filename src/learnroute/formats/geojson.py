@@ -17,7 +17,17 @@ from learnroute.model.result import Plan
 from learnroute.model.validation import shown
 
 PROPERTIES = {"name": "regions", "vector": "vectors", "initial": "initial", "samples": "samples"}
-MEMBERS = ("title", "learner", "constraints", "travel_rate", "dissimilarity", "travel", "truth", "start")
+MEMBERS = (
+    "title",
+    "learner",
+    "constraints",
+    "travel_rate",
+    "dissimilarity",
+    "dissimilarity_low",
+    "travel",
+    "truth",
+    "start",
+)
 PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")
 
 

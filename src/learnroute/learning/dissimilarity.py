@@ -105,6 +105,8 @@ class Estimate:
     ) -> Problem:
         """Return the planning problem that these estimates make, with the upper bounds as Δ.
 
+        Lower bounds, for `robustness`, are put as far below the estimates as the upper ones are above.
+
         `travel` (and `coordinates`) are in the order of `regions`, by default that of the estimate; regions that
         could not be estimated are left out. `samples` is n a region; by default the least number left to train on.
         """
@@ -122,6 +124,7 @@ class Estimate:
             travel=costs[np.ix_(place, place)],
             learner=Learner(self.models.shape[1], samples, self.pooled_noise),
             dissimilarity=self.upper,
+            dissimilarity_low=np.clip(2 * self.dissimilarity - self.upper, 0, self.upper),
             initial=self.initial_upper,
             regions=self.regions,
             coordinates=None if coordinates is None else np.asarray(coordinates)[place],

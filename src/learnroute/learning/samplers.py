@@ -12,7 +12,8 @@ n-dimensional subspace of R^m, all of them equally likely. Let u point from the 
 So two directions drawn across what is known already do for the whole batch. Only their coordinates in the span of
 all true models matter (at most T), with one coordinate for how far outside of it the model is: O(T) numbers a step,
 whatever m and n are, and no condition on n or m - n. It is the matrix-variate Beta recursion with all but one column
-of its matrices left undrawn. In the under regime nothing but the last region's noise is left.
+of its matrices left undrawn. A region with more samples than features wipes out all before it: nothing is left but its
+true model and its noise, in any direction. In the under regime that is the last region.
 """
 
 from __future__ import annotations
@@ -22,31 +23,34 @@ from collections.abc import Callable
 import numpy as np
 
 from learnroute.model.problem import Learner
-from learnroute.model.validation import FloatArray
+from learnroute.model.validation import FloatArray, IntArray
 
-# (true models in order of visit, seen from the first model; learner; runs; rng) -> final error of each run
-Sampler = Callable[[FloatArray, Learner, int, np.random.Generator], FloatArray]
+# (true models in order of visit, seen from the first model; learner; samples in order of visit; runs; rng)
+# -> final error of each run
+Sampler = Callable[[FloatArray, Learner, IntArray, int, np.random.Generator], FloatArray]
 
 
-def low_dimensional(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
+def low_dimensional(
+    models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
+) -> FloatArray:
     """Draw final errors at a cost that does not depend on m and n."""
-    sample = _under if learner.regime == "under" else _over
-    return sample(models, learner, runs, rng)
+    sample = _under if samples[-1] > learner.features else _over
+    return sample(models, learner, samples, runs, rng)
 
 
-def direct(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
+def direct(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator) -> FloatArray:
     """Draw final errors by drawing X and z and training on them: the slow and obvious reference.
 
     Normal equations do for Gaussian features, and are the fastest way to be slow.
     """
-    m, n = learner.features, learner.samples
+    m = learner.features
     truth = np.zeros((len(models), m))
     truth[:, : models.shape[1]] = models
     model: FloatArray = np.zeros((runs, m))
-    for target in truth:
+    for target, n in zip(truth, samples.tolist(), strict=True):
         x = rng.standard_normal((runs, n, m))
         y = x @ target + learner.noise * rng.standard_normal((runs, n))
-        if learner.regime == "under":  # (e5)
+        if n > m:  # (e5)
             model = np.asarray(np.linalg.solve(x.mT @ x, x.mT @ y[:, :, None])[:, :, 0], dtype=np.float64)
         else:  # (e11)
             missing = y[:, :, None] - x @ model[:, :, None]
@@ -65,10 +69,10 @@ def span_coordinates(models: FloatArray) -> FloatArray:
     return coordinates
 
 
-def _under(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
+def _under(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator) -> FloatArray:
     """|w_T - w*_T|² ~ σ²·χ²_m/χ²_{n-m+1}, in any direction; the rest is geometry."""
-    m, n = learner.features, learner.samples
-    length = learner.noise * np.sqrt(_chi2(m, runs, rng) / _chi2(n - m + 1, runs, rng))
+    m = learner.features
+    length = _least_squares_error(learner, int(samples[-1]), runs, rng)
     along = length * _cosine(m, runs, rng)  # towards the mean of all models
     differences = models[-1] - models
     spread = float(np.mean(np.sum(differences**2, axis=1)))
@@ -76,15 +80,29 @@ def _under(models: FloatArray, learner: Learner, runs: int, rng: np.random.Gener
     return spread + 2 * off_mean * along + length**2
 
 
-def _over(models: FloatArray, learner: Learner, runs: int, rng: np.random.Generator) -> FloatArray:
-    m, n = learner.features, learner.samples
+def _least_squares_error(learner: Learner, n: int, runs: int, rng: np.random.Generator) -> FloatArray:
+    """Draw |w - w*| after least squares on n > m samples."""
+    m = learner.features
+    return np.asarray(learner.noise * np.sqrt(_chi2(m, runs, rng) / _chi2(n - m + 1, runs, rng)))
+
+
+def _over(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator) -> FloatArray:
+    m = learner.features
     targets = span_coordinates(models)
     size, width = targets.shape
     inside = min(width + 1, m)  # coordinates kept: the span, and the model's own direction outside if there is any
     targets = np.column_stack([targets, np.zeros((size, inside - width))])
     model = np.zeros((runs, inside))
-    for target in targets:
-        step, outside = _batch(target - model, m, n, learner.noise, rng)
+    wiped = np.flatnonzero(samples > m)
+    begin = int(wiped[-1]) if wiped.size else -1
+    for k in range(max(begin, 0), size):
+        if k == begin:
+            error = _least_squares_error(learner, int(samples[k]), runs, rng)
+            direction, rest = rng.standard_normal((runs, inside)), _chi2(m - inside, runs, rng)
+            scale = error / np.sqrt(np.sum(direction**2, axis=1) + rest)
+            step, outside = targets[k] + scale[:, None] * direction, scale**2 * rest
+        else:
+            step, outside = _batch(targets[k] - model, m, int(samples[k]), learner.noise, rng)
         model += step
         if inside > width:
             model[:, -1] = np.sqrt(model[:, -1] ** 2 + outside)

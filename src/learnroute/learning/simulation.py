@@ -15,8 +15,8 @@ from learnroute.errors import InputError, RefusedError
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
-from learnroute.model.problem import Problem
-from learnroute.model.validation import FloatArray, as_count, as_number, frozen
+from learnroute.model.problem import Learner, Problem
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
 from learnroute.solvers.contract import Budget, Progress
 
 SamplerName = Literal["low-dimensional", "direct"]
@@ -145,22 +145,22 @@ def simulate(
         raise InputError(f"runs = {runs}: at most {MOST_RUNS:,} runs")
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
         raise InputError(f"level = {level!r}: a confidence level is above 0 and below 1, such as 0.95")
-    if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
-        raise InputError(f"time_limit = {time_limit!r}: seconds must be > 0; leave it out for no limit")
+    budget = Budget.of(time_limit, progress)
     stops = as_order(order, problem.size, problem.regions)
     drawn, stream = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(2)
     truth = truth_of(problem, np.random.default_rng(drawn))
     known = _with_truth(problem, truth)
     loss = true_loss(known, stops)
-    if problem.learner.regime == "under" and problem.learner.noise == 0:
+    samples = problem.counts[stops]
+    if samples[-1] > problem.learner.features and problem.learner.noise == 0:
         errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
     else:
         models = (truth.models - truth.start)[stops]
-        errors = _draw(SAMPLERS[sampler], models, problem, runs, stream, Budget.of(time_limit, progress))
+        errors = _draw(SAMPLERS[sampler], models, problem.learner, samples, runs, stream, budget)
     return Simulation(
         route=tuple(problem.regions[i] for i in stops),
         order=tuple(int(i) for i in stops),
-        regime=problem.learner.regime,
+        regime=problem.regime,
         expected=loss.error,
         mean=math.fsum(errors) / len(errors),
         standard_error=float(errors.std(ddof=1)) / math.sqrt(len(errors)),
@@ -179,15 +179,15 @@ def simulate(
 
 
 def _draw(
-    sample: Sampler, models: FloatArray, problem: Problem, runs: int, stream: np.random.SeedSequence, budget: Budget
-) -> FloatArray:
+    sample: Sampler, models: FloatArray, learner: Learner, samples: IntArray, runs: int,
+    stream: np.random.SeedSequence, budget: Budget,
+) -> FloatArray:  # fmt: skip
     """Draw in chunks, each with its own stream, until all is drawn or the time is up (two runs at least)."""
-    learner = problem.learner
     if sample is direct:
-        numbers = learner.features * learner.samples
+        numbers = learner.features * int(samples.max())
         if numbers > MOST_ENTRIES:
             raise RefusedError(
-                f"direct: {learner.features:,} features x {learner.samples:,} samples are more than {MOST_ENTRIES:,} "
+                f"direct: {learner.features:,} features x {samples.max():,} samples are more than {MOST_ENTRIES:,} "
                 "numbers a region; use the low-dimensional sampler, which draws from the same law"
             )
     else:
@@ -198,7 +198,7 @@ def _draw(
     done = 0
     while done < runs:
         size = min(chunk, runs - done)
-        parts.append(sample(models, learner, size, np.random.default_rng(stream.spawn(1)[0])))
+        parts.append(sample(models, learner, samples, size, np.random.default_rng(stream.spawn(1)[0])))
         done += size
         budget.progress("simulate", done / runs)
         if budget.exhausted and done >= 2:
@@ -232,7 +232,7 @@ def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
 def _tail_note(problem: Problem) -> tuple[str, ...]:
     """Warn where the error has a mean but no variance: an inverse chi-square of at most 4 degrees of freedom."""
     learner = problem.learner
-    degrees = abs(learner.features - learner.samples) + 1
+    degrees = int(np.abs(learner.features - problem.counts).min()) + 1
     if degrees > 4 or learner.noise == 0:
         return ()
     return (

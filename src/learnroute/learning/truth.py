@@ -46,7 +46,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
         )
     wanted = _squares(problem.vectors) if problem.vectors is not None else np.array(problem.dissimilarity)
     notes: list[str] = []
-    anchored = bool(problem.initial.any()) and problem.learner.regime == "over"
+    anchored = bool(problem.initial.any()) and problem.regime == "over"
     if anchored:  # the first model is one more point
         wanted = np.block([[wanted, problem.initial[:, None]], [problem.initial[None, :], np.zeros((1, 1))]])
     places, met = _places(wanted, problem.learner.features)
@@ -58,7 +58,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
         models, start = places[:-1], places[-1]
     else:
         models, start = places, places.mean(axis=0)
-        if problem.learner.regime == "over":
+        if problem.regime == "over":
             notes.append("initial dissimilarities are all 0: the first model is put at the mean of the true ones")
     turn = _rotation(models.shape[1], rng)
     return Truth(frozen(models @ turn), frozen(start @ turn), "drawn", met, tuple(notes))

@@ -110,7 +110,7 @@ class Steps:
     def of(cls, problem: Problem) -> Steps:
         """Return the steps of a problem, one a region."""
         m, variance = problem.learner.features, problem.learner.noise**2
-        n = np.full(problem.size, problem.learner.samples) if problem.samples is None else problem.samples
+        n = problem.counts
         under = n > m
         noise = np.where(under, m, n) * variance / (np.abs(n - m) - 1)
         return cls(problem.retentions, np.where(under, 1.0, n / m), noise)
@@ -147,6 +147,14 @@ def position_weights(learner: Learner, size: int) -> FloatArray:
     return frozen(weights)
 
 
+def learnt_shares(problem: Problem, order: ArrayLike) -> FloatArray:
+    """Return the share of the final model that is learnt at each stop of a route."""
+    if problem.samples is None:
+        return position_weights(problem.learner, problem.size)
+    stops, steps = as_order(order, problem.size), Steps.of(problem)
+    return frozen(products_after(steps.kept[stops]) * steps.learnt[stops])
+
+
 def retained(learner: Learner, size: int) -> float:
     """r^T, the share of the first model that survives the whole route."""
     return learner.retention**size
@@ -178,6 +186,16 @@ def as_order(order: ArrayLike, size: int, names: Sequence[str] | None = None) ->
         wrong = f"visited {visits[region]} times" if visits[region] else "missing"
         raise InputError(f"route: region {called} is {wrong}; visit each region once")
     return frozen(stops)
+
+
+def check_ends(problem: Problem, order: IntArray) -> None:
+    """Refuse an order that does not begin and end where the problem says."""
+    for field, region, stop in (("start", problem.first, order[0]), ("end", problem.last, order[-1])):
+        if region is not None and stop != region:
+            verb = "begins" if field == "start" else "ends"
+            raise InputError(
+                f"route: {verb} at {problem.regions[stop]!r}; constraints.{field} is {problem.regions[region]!r}"
+            )
 
 
 def _loss(problem: Problem, scores: FloatArray, initial_sum: float, order: IntArray) -> Loss:

@@ -32,6 +32,7 @@ from learnroute.model.validation import (
 
 Regime = Literal["under", "over", "mixed"]
 
+NO_TRAVEL = "travel: missing; give travel costs, or coordinates to take distances from"
 ASYMMETRY_TOLERANCE = 1e-9  # relative; what rounding leaves between Δ[i, j] and Δ[j, i]
 
 
@@ -77,7 +78,7 @@ def check_shape(field: str, m: int, n: int) -> None:
 
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "start", "title",
-    "geographic", "constraints", "travel_rate", "samples",
+    "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low",
 )  # fmt: skip
 
 
@@ -116,6 +117,8 @@ class Problem:
         How much loss one unit of travel cost is worth: what travel is multiplied by in the loss.
     samples
         One number of samples a region, where they differ; instead of `learner.samples`.
+    dissimilarity_low
+        Lower bounds beside the upper ones of `dissimilarity`: what `robustness` goes by. No plan depends on them.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
     """
@@ -133,6 +136,7 @@ class Problem:
     constraints: Constraints
     travel_rate: float
     samples: IntArray | None
+    dissimilarity_low: FloatArray | None
     streets: Streets | None
     points: Points | None
     first: int | None
@@ -154,6 +158,7 @@ class Problem:
         constraints: Constraints | None = None,
         travel_rate: float = 1.0,
         samples: ArrayLike | None = None,
+        dissimilarity_low: ArrayLike | None = None,
         streets: Streets | None = None,
     ) -> None:
         if not isinstance(learner, Learner):
@@ -165,7 +170,7 @@ class Problem:
         elif coordinates is not None:
             size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
         else:
-            raise InputError("travel: missing; give travel costs, or coordinates to take distances from")
+            raise InputError(NO_TRAVEL)
         if size < 2:
             given = "coordinates" if travel is None else "travel"
             raise InputError(f"{given} has {size} rows: at least 2 regions are needed to have an order")
@@ -201,6 +206,7 @@ class Problem:
             "constraints": wanted,
             "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
             "samples": _samples(learner, samples, size),
+            "dissimilarity_low": _lower(dissimilarity_low, delta),
             "streets": streets,
             "points": Points(places, geographic) if travel is None and places is not None else None,
             "first": wanted.place("start", names),
@@ -234,12 +240,15 @@ class Problem:
         return "over" if fewer.all() else "mixed" if fewer.any() else "under"
 
     @cached_property
+    def counts(self) -> IntArray:
+        """The number of samples in each region, whether given one by one or by the learner."""
+        return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
+
+    @cached_property
     def retentions(self) -> FloatArray:
         """r_i = 1 - n_i/m, the share of the old model that training in region i keeps; 0 where n_i > m."""
-        if self.samples is None:
-            return frozen(np.full(self.size, self.learner.retention))
         m = self.learner.features
-        return frozen(np.maximum(0, m - self.samples) / m)
+        return frozen(np.maximum(0, m - self.counts) / m)
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -266,7 +275,10 @@ class Problem:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Build a problem from the content of a problem file (see docs/formats.md)."""
-        fields = _members("", data, FIELDS, ("learner",))
+        fields = _members("", data, FIELDS, ())
+        if "travel" not in fields and "coordinates" not in fields:
+            raise InputError(NO_TRAVEL)
+        _members("", fields, FIELDS, ("learner",))
         learner = _members("learner.", fields["learner"], ("features", "samples", "noise"), ("features",))
         if "samples" not in learner:
             if "samples" not in fields:
@@ -299,6 +311,22 @@ def _samples(learner: Learner | None, samples: ArrayLike | None, size: int | Non
         assert learner is not None
         check_shape(f"samples[{i}]", learner.features, n)
     return frozen(np.array(counts, dtype=np.int64))
+
+
+def _lower(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:
+    """Check lower bounds of the dissimilarities against the upper ones."""
+    if low is None:
+        return None
+    if delta is None:
+        raise InputError("dissimilarity_low: given without dissimilarity; lower bounds belong to upper ones")
+    bounds = _symmetric(as_square("dissimilarity_low", low, len(delta), meaning="dissimilarities"), "dissimilarity_low")
+    i, j = divmod(int(np.argmax(bounds - delta)), len(delta))
+    if bounds[i, j] > delta[i, j]:
+        raise InputError(
+            f"dissimilarity_low[{i}, {j}] = {bounds[i, j]:g}: above dissimilarity[{i}, {j}] = {delta[i, j]:g}; "
+            "a lower bound is no larger than the upper one"
+        )
+    return bounds
 
 
 def _check_geographic(geographic: Any, places: FloatArray | None) -> None:
@@ -377,13 +405,13 @@ def distance_sums(vectors: FloatArray) -> FloatArray:
     return frozen(len(vectors) * squares + math.fsum(squares))
 
 
-def _symmetric(matrix: FloatArray) -> FloatArray:
+def _symmetric(matrix: FloatArray, field: str = "dissimilarity") -> FloatArray:
     difference = np.abs(matrix - matrix.T)
     excess = difference - ASYMMETRY_TOLERANCE * np.maximum(matrix, matrix.T)
     i, j = divmod(int(np.argmax(excess)), len(matrix))
     if excess[i, j] > 0:
         raise InputError(
-            f"dissimilarity[{i}, {j}] = {matrix[i, j]:g} but dissimilarity[{j}, {i}] = {matrix[j, i]:g}: "
+            f"{field}[{i}, {j}] = {matrix[i, j]:g} but {field}[{j}, {i}] = {matrix[j, i]:g}: "
             "dissimilarities must be symmetric; give the larger of the two in both places"
         )
     return frozen((matrix + matrix.T) / 2)

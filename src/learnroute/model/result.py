@@ -44,6 +44,11 @@ class Plan:
         The expected loss where the true models are known; `loss` bounds it from above.
     certificate
         What the lower bound follows from; `learnroute verify` recomputes it.
+    travel_cost, travel_rate
+        What the route costs to travel, in the units of travel and for the whole route; and the loss that one of
+        these units is worth.
+    closed
+        Whether the way back to the first region is part of the route.
     """
 
     route: tuple[str, ...]
@@ -60,6 +65,14 @@ class Plan:
     notes: tuple[str, ...] = ()
     true_loss: Loss | None = None
     certificate: Certificate | None = None
+    travel_cost: float = 0.0
+    travel_rate: float = 1.0
+    closed: bool = False
+
+    @property
+    def loss_in_travel_units(self) -> Loss | None:
+        """The loss of the whole route in units of travel cost; None where travel is worth nothing."""
+        return self.loss.in_travel_units(self.travel_rate, len(self.order))
 
     @property
     def gap(self) -> float | None:
@@ -91,6 +104,10 @@ class Plan:
             "order": list(self.order),
             "regime": self.regime,
             "loss": self.loss.to_dict(),
+            "travel_cost": self.travel_cost,
+            "travel_rate": self.travel_rate,
+            "loss_in_travel_units": self.loss_in_travel_units.to_dict() if self.loss_in_travel_units else None,
+            "closed": self.closed,
             "lower_bound": self.lower_bound,
             "gap": self.gap,
             "certified_ratio": self.certified_ratio,

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from learnroute.errors import InputError
 from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
-from learnroute.model.validation import IntArray
+from learnroute.model.validation import IntArray, as_number
 
+MOMENT = 1e-3  # seconds
 Progress = Callable[[str, float], None]
 
 
@@ -28,9 +30,16 @@ class Budget:
 
     @classmethod
     def of(cls, time_limit: float | None = None, progress: Progress | None = None) -> Budget:
-        """Start the clock now."""
+        """Start the clock now; refuse a time limit that is none."""
+        if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
+            raise InputError(f"time_limit = {time_limit!r}: seconds must be > 0; leave it out for no limit")
         limit = float("inf") if time_limit is None else time_limit
         return cls(time.monotonic() + limit, progress or _silent)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time left, at least a moment; None if there is no limit."""
+        return None if self.deadline == float("inf") else max(self.deadline - time.monotonic(), MOMENT)
 
     def part(self, share: float) -> Budget:
         """Return a budget that ends when this share of the time left is over."""

@@ -17,7 +17,7 @@ from learnroute import __version__
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, READERS
 from learnroute.solvers.registry import METHODS
 from learnroute.web import openapi
-from learnroute.web.assets import GEOGRAPHIC, examples, page_files
+from learnroute.web.assets import examples, page_files
 from learnroute.web.guard import Guard
 from learnroute.web.jobs import Jobs
 from learnroute.web.pool import Pool
@@ -128,12 +128,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
 
     @app.get("/api/examples", operation_id="examples", response_model=None)
     async def list_examples() -> dict[str, Any]:
-        return {
-            "examples": [
-                {"name": name, "title": title, "geographic": name in GEOGRAPHIC}
-                for name, (title, _) in examples().items()
-            ]
-        }
+        return {"examples": [{"name": name, "title": title} for name, (title, _) in examples().items()]}
 
     @app.get("/api/examples/{name}", operation_id="example", response_model=None)
     async def example(name: str) -> Response:

@@ -14,7 +14,6 @@ MEDIA = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-GEOGRAPHIC = ("north-sea",)  # examples whose coordinates are longitude and latitude
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from learnroute.formats import ONE_FILE, PLAN_WRITERS
+from learnroute.frontier import MOST_POINTS
 from learnroute.solvers.registry import METHODS
 from learnroute.web.assets import examples
 from learnroute.web.refusals import PROBLEM_JSON
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import MEDIA, MOST_DRAWS, TASKS
-from learnroute.web.tradeoff import MOST_POINTS
 
 DESCRIPTION = """Problems and plans are the same JSON as in files. Short calculations are answered at once by
 `POST /api/TASK`; a client that leaves frees the worker. Long ones are submitted to `POST /api/jobs?task=TASK` with the
@@ -177,7 +177,10 @@ def _answers(loss: str) -> dict[str, Any]:
     number, text, flag = {"type": "number"}, {"type": "string"}, {"type": "boolean"}
     count = {"type": "integer", "minimum": 0}
     maybe = {"type": ["number", "null"]}
-    point = _object(travel=number, error=number, rate=number, order=_list(count), route=_list(text), optimal=flag)
+    point = _object(
+        travel_cost=number, error=number, rates={"anyOf": [_list(maybe), {"type": "null"}]}, order=_list(count),
+        route=_list(text),
+    )  # fmt: skip
     row = _object(
         method=text, loss={"anyOf": [{"$ref": loss}, {"type": "null"}]}, ratio=maybe, seconds=number, draws=count,
         refused={"type": ["string", "null"]}, plan={"anyOf": [_ref("Plan"), {"type": "null"}]},
@@ -186,10 +189,13 @@ def _answers(loss: str) -> dict[str, Any]:
     suffixes = _list(text)
     return {
         "Comparison": _object(lower_bound=number, bound_is_optimum=flag, rows=_list(row)),
-        "Tradeoff": _object(points=_list(point), complete=flag),
+        "Tradeoff": _object(
+            points=_list(point), complete=flag, rate=number, chosen=count,
+            marks={"type": "object", "additionalProperties": point},
+        ),
         "Journey": _object(
-            order=_list(count), route=_list(text), regime={"enum": ["under", "over"]}, retention=number,
-            weights=_list(number), scores=_list(number), errors=_list(_list(number)),
+            order=_list(count), route=_list(text), regime={"enum": ["under", "over", "mixed"]},
+            retentions=_list(number), weights=_list(number), scores=_list(number), errors=_list(_list(number)),
         ),
         "ReadProblem": _object(problem=_ref("Problem"), places=_list(_list(number)), places_made_up=flag),
         "Job": _object(id=text, task=text, state={"enum": JOB_STATES}, stage=text, progress=number,
@@ -197,7 +203,7 @@ def _answers(loss: str) -> dict[str, Any]:
         "Health": _object(status=text, version=text, workers=count, busy=count, waiting=count, limits=limits),
         "Formats": _object(methods=_list(_object(name=text, summary=text)),
                            problem=_object(read=suffixes, write=suffixes), plan=_object(write=suffixes)),
-        "Examples": _object(examples=_list(_object(name=text, title=text, geographic=flag))),
+        "Examples": _object(examples=_list(_object(name=text, title=text))),
         "Refusal": {
             "type": "object", "required": ["type", "title", "status", "detail"],
             "properties": {"type": text, "title": text, "status": count, "detail": text, "field": text},

@@ -11,7 +11,8 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, READERS, json_files, read_problem, write_plan, write_problem
-from learnroute.model.losses import error_over_time, position_weights
+from learnroute.frontier import tradeoff
+from learnroute.model.losses import error_over_time, learnt_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import as_count, as_number, shown
@@ -21,7 +22,6 @@ from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 from learnroute.web.refusals import Refusal, refusal_of
 from learnroute.web.settings import Limits
-from learnroute.web.tradeoff import tradeoff, with_rate
 
 MOST_DRAWS = 1000
 MEDIA = {
@@ -62,7 +62,7 @@ class Asked:
         """Return the problem asked about, travel counted at the rate asked for."""
         data = self.members.get("problem")
         if isinstance(data, dict):
-            for field in ("travel", "dissimilarity", "vectors"):
+            for field in ("travel", "dissimilarity", "vectors", "coordinates"):
                 size = len(data[field]) if isinstance(data.get(field), list) else 0
                 if size > self.limits.regions:
                     detail = f"{field} has {size} rows: this service takes at most {self.limits.regions} regions"
@@ -72,8 +72,10 @@ class Asked:
         except InputError as error:
             raise refusal_of(error, "problem." if isinstance(data, dict) else "") from None
         self.seed()  # whether or not it is needed
-        rate = as_number("travel_rate", self.get("travel_rate", 1.0), least=0.0, meaning="the travel rate")
-        return with_rate(problem, rate)
+        rate = self.get("travel_rate")
+        if rate is None:
+            return problem
+        return problem.changed(travel_rate=as_number("travel_rate", rate, least=0.0, meaning="the travel rate"))
 
     def seconds(self, share: int = 1) -> float:
         """Return the time limit of each of `share` calculations."""
@@ -128,21 +130,8 @@ def _compare(asked: Asked) -> Result:
 
 def _tradeoff(asked: Asked) -> Result:
     problem = asked.problem()
-    curve, complete = tradeoff(
-        problem, asked.get("points", 20), asked.seed(), asked.seconds(), asked.progress
-    )  # fmt: skip
-    points = [
-        {
-            "travel": point.travel,
-            "error": point.error,
-            "rate": point.rate,
-            "order": list(point.order),
-            "route": [problem.regions[i] for i in point.order],
-            "optimal": point.optimal,
-        }
-        for point in curve
-    ]
-    return _json({"points": points, "complete": complete})
+    found = tradeoff(problem, asked.get("points", 20), asked.seed(), asked.seconds(), asked.progress)
+    return _json(found.to_dict())
 
 
 def _journey(asked: Asked) -> Result:
@@ -152,8 +141,8 @@ def _journey(asked: Asked) -> Result:
         "order": list(walked.order),
         "route": list(walked.route),
         "regime": walked.regime,
-        "retention": problem.learner.retention,
-        "weights": position_weights(problem.learner, problem.size).tolist(),
+        "retentions": problem.retentions[list(walked.order)].tolist(),
+        "weights": learnt_shares(problem, walked.order).tolist(),
         "scores": problem.scores.tolist(),
         "errors": error_over_time(problem, walked.order).tolist(),
     })  # fmt: skip
@@ -174,10 +163,13 @@ def _read(asked: Asked) -> Result:
             raise Refusal(422, message, "files") from None
     if problem.size > asked.limits.regions:
         raise Refusal(422, f"{problem.size} regions: this service takes at most {asked.limits.regions}", "files")
+    if problem.points is not None:
+        problem = problem.changed(travel=problem.travel)  # the page moves regions and changes single costs
     drawn = problem.coordinates is not None
     places = problem.coordinates if problem.coordinates is not None else scaled_places(problem.travel)
-    members = json_files.problem_to_dict(problem) | {"travel": problem.travel.tolist()}  # the page moves regions by it
-    return _json({"problem": members, "places": places.tolist(), "places_made_up": not drawn})
+    return _json(
+        {"problem": json_files.problem_to_dict(problem), "places": places.tolist(), "places_made_up": not drawn}
+    )
 
 
 def _files(given: Any) -> dict[str, str]:

@@ -5,7 +5,7 @@ import { $, el, number } from "./dom.js";
 import { Player, drawHeat, showTime } from "./journey.js";
 import { RouteMap } from "./map.js";
 import { showLegend, showPlan, showRegime, showRivals } from "./panels.js";
-import { added, detours, moved, removed, scores } from "./problem.js";
+import { added, detours, moved, removed, renamed, scores } from "./problem.js";
 import { drawTradeoff } from "./tradeoff.js";
 
 const FIRST = "city-survey";
@@ -26,9 +26,11 @@ let methods = [];
 
 // ---- changing
 
-function load({ problem, places, places_made_up: madeUp }, geographic = false) {
+function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_made_up: madeUp }) {
+  const geographic = problem.geographic ?? false;
   player.stop();
   Object.assign(state, {
+    rate,
     problem: { ...problem, coordinates: problem.coordinates ?? places, regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) },
     geographic, madeUp, selected: null, plan: null, journey: null, curve: null, time: problem.travel.length, part: 1,
   });
@@ -39,6 +41,7 @@ function load({ problem, places, places_made_up: madeUp }, geographic = false) {
   $("features").value = features;
   $("samples").value = samples;
   $("noise").value = noise ?? 0;
+  $("rate").value = rate;
   map.fit(state.problem, geographic);
   $("tradeoff").setAttribute("hidden", "");
   changed();
@@ -50,8 +53,21 @@ function changed() {
   $("title").textContent = `${state.problem.title || "Problem"} · ${state.problem.travel.length} regions`;
   showLegend(state);
   showSelected();
+  showEnds();
   map.draw(state);
   refresh();
+}
+
+/** Offer the regions as ends, and show which ones are fixed. */
+function showEnds() {
+  const { regions, constraints = {} } = state.problem;
+  for (const [id, name] of [["start-at", constraints.start], ["end-at", constraints.end]]) {
+    if ([...$(id).options].slice(1).map((option) => option.value).join("\n") !== regions.join("\n")) {
+      $(id).replaceChildren(el("option", { value: "" }, "anywhere"), ...regions.map((region) => el("option", { value: region }, region)));
+    }
+    $(id).value = name ?? "";
+  }
+  $("way-back").checked = constraints.return ?? false;
 }
 
 function moveRegion(region, place) {
@@ -240,8 +256,14 @@ function readControls() {
   state.rate = value("rate");
   state.method = $("method").value;
   const learner = { features: value("features"), samples: value("samples"), noise: value("noise") };
-  const same = Object.entries(learner).every(([name, entry]) => (state.problem.learner[name] ?? 0) === entry);
-  if (!same) state.problem = { ...state.problem, learner };
+  const before = state.problem.learner;
+  if (Object.entries(learner).some(([name, entry]) => (before[name] ?? 0) !== entry)) {
+    const { samples, ...rest } = state.problem;  // one number for all replaces one a region
+    state.problem = { ...rest, ...(samples && before.samples === learner.samples ? { samples } : {}), learner };
+  }
+  const wanted = { start: $("start-at").value, end: $("end-at").value, return: $("way-back").checked };
+  const constraints = Object.fromEntries(Object.entries(wanted).filter(([, entry]) => entry));
+  if (JSON.stringify(constraints) !== JSON.stringify(state.problem.constraints ?? {})) state.problem = { ...state.problem, constraints };
   $("method-summary").textContent = methods.find(({ name }) => name === state.method)?.summary ?? "";
   changed();
 }
@@ -250,8 +272,7 @@ async function openFiles(files) {
   if (!files.length) return;
   try {
     const read = await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() })));
-    const opened = await post("read", { files: read });
-    load(opened, opened.problem.geographic === true);
+    load(await post("read", { files: read }));
     say(`Opened ${[...files].map((file) => file.name).join(", ")}.`);
   } catch (error) {
     failed(error);
@@ -260,8 +281,8 @@ async function openFiles(files) {
 
 async function saveFile() {
   const [what, format] = $("save-what").value.split(" ");
-  const asked = { problem: state.problem, what, format };
-  if (what === "plan") Object.assign(asked, { method: state.method, travel_rate: state.rate });
+  const asked = { problem: state.problem, what, format, travel_rate: state.rate };
+  if (what === "plan") asked.method = state.method;
   try {
     const link = el("a", { href: URL.createObjectURL(await download(asked)), download: `${what}${format}` });
     link.click();
@@ -284,9 +305,9 @@ function setTheme(theme) {
   } catch { /* a browser without storage forgets the choice */ }
 }
 
-async function openExample(name, geographic) {
+async function openExample(name) {
   const problem = await get(`/api/examples/${name}`);
-  load({ problem, places: null, places_made_up: false }, geographic);
+  load({ problem, places: null, places_made_up: false });
 }
 
 function listen() {
@@ -302,6 +323,7 @@ function listen() {
       return complain("These coordinates are no longitudes and latitudes: some are beyond 180° or 90°.");
     }
     state.geographic = geographic;
+    state.problem = { ...state.problem, geographic };
     state.detour = detours(state.problem, geographic);
     map.fit(state.problem, geographic);
     return map.draw(state);
@@ -315,7 +337,7 @@ function listen() {
       event.target.value = state.problem.regions[state.selected];
       return complain("Names must not be empty, and must differ.");
     }
-    state.problem = { ...state.problem, regions: state.problem.regions.map((old, i) => (i === state.selected ? name : old)) };
+    state.problem = renamed(state.problem, state.selected, name);
     return changed();
   });
   for (const id of ["region-x", "region-y"]) {
@@ -360,7 +382,7 @@ async function start() {
   $("example").value = FIRST;
   $("example").addEventListener("change", (event) => {
     const chosen = examples.examples.find(({ name }) => name === event.target.value);
-    openExample(chosen.name, chosen.geographic).catch(failed);
+    openExample(chosen.name).catch(failed);
   });
   await first;
 }

@@ -120,7 +120,7 @@ export class RouteMap {
     const lines = Object.entries(rivals)
       .filter(([, rival]) => rival.shown && rival.plan && rival.plan.order.length === problem.travel.length)
       .map(([name, rival]) => svg("polyline", {
-        class: `rival ${name}`, points: rival.plan.order.map((i) => this.spots[i].join(",")).join(" "),
+        class: `rival ${name}`, points: [...rival.plan.order, ...(rival.plan.closed ? [rival.plan.order[0]] : [])].map((i) => this.spots[i].join(",")).join(" "),
       }));
     this.layers.rivals.replaceChildren(...lines);
   }
@@ -128,8 +128,8 @@ export class RouteMap {
   drawRoute({ plan, problem, time }) {
     const parts = [];
     const order = plan && plan.order.length === problem.travel.length ? plan.order : [];
-    for (let k = 1; k < order.length; k++) {
-      const [[x1, y1], [x2, y2]] = [this.spots[order[k - 1]], this.spots[order[k]]];
+    for (let k = 1; k < order.length + (plan?.closed ? 1 : 0); k++) {
+      const [[x1, y1], [x2, y2]] = [this.spots[order[k - 1]], this.spots[order[k % order.length]]];
       const ahead = k >= time ? " ahead" : "";
       parts.push(svg("line", { class: `leg${ahead}`, x1, y1, x2, y2 }));
       const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;

@@ -68,6 +68,10 @@ export function added(problem, place, detour, geographic) {
     made.initial = [...problem.initial, Math.max(0, (problem.initial[a] + problem.initial[b]) / 2 - apart / 4)];
   }
   if (problem.truth) made.truth = [...problem.truth, halfway(problem.truth)];
+  if (problem.samples) made.samples = [...problem.samples, problem.samples[a]];
+  if (problem.dissimilarity_low) {
+    made.dissimilarity_low = [...problem.dissimilarity_low.map((line) => [...line, 0]), Array(old + 1).fill(0)];
+  }
   const factors = [...detour.factors.map((row) => [...row, detour.typical]), Array(old + 1).fill(detour.typical)];
   return { problem: made, detour: { ...detour, factors }, between: [problem.regions[a], problem.regions[b]] };
 }
@@ -78,10 +82,31 @@ export function removed(problem, region, detour) {
   const matrix = (rows) => list(rows).map(list);
   const made = { ...problem, travel: matrix(problem.travel) };
   if (problem.dissimilarity) made.dissimilarity = matrix(problem.dissimilarity);
-  for (const field of ["regions", "coordinates", "vectors", "initial", "truth"]) {
+  if (problem.dissimilarity_low) made.dissimilarity_low = matrix(problem.dissimilarity_low);
+  for (const field of ["regions", "coordinates", "vectors", "initial", "truth", "samples"]) {
     if (problem[field]) made[field] = list(problem[field]);
   }
+  if (problem.constraints) made.constraints = ends(problem, (name) => (name === problem.regions[region] ? undefined : name));
   return { problem: made, detour: { ...detour, factors: matrix(detour.factors) } };
+}
+
+/** Call a region otherwise. */
+export function renamed(problem, region, name) {
+  const old = problem.regions[region];
+  const made = { ...problem, regions: problem.regions.map((other, i) => (i === region ? name : other)) };
+  if (problem.constraints) made.constraints = ends(problem, (end) => (end === old ? name : end));
+  return made;
+}
+
+/** The constraints with the names of both ends changed; an end without a name is free. */
+function ends(problem, change) {
+  const changed = { ...problem.constraints };
+  for (const end of ["start", "end"]) {
+    if (!(end in changed)) continue;
+    changed[end] = change(changed[end]);
+    if (changed[end] === undefined) delete changed[end];
+  }
+  return changed;
 }
 
 function freeName(names) {

@@ -1,0 +1,207 @@
+"""tradeoff, robustness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from learnroute.cli.common import (
+    Source,
+    check_outputs,
+    json_option,
+    output_option,
+    plain,
+    plot_option,
+    print_heading,
+    print_json,
+    problem_options,
+    progress_shown,
+    say_written,
+    seed_option,
+    table,
+    terminal,
+    time_option,
+)
+from learnroute.errors import InputError
+from learnroute.formats.csv_files import table_text
+from learnroute.formats.files import write_text
+from learnroute.formats.json_files import dumps
+from learnroute.frontier import Choice, Tradeoff, tradeoff
+from learnroute.model.problem import Problem
+from learnroute.stability import Robustness, robustness
+
+REPORTS = (".json", ".csv")
+MOST_ENDS = 12  # last regions that are listed
+MOST_ROWS = 60  # points up to which the whole curve is printed
+NAMES = {"algorithm1": "Algorithm 1", "baseline": "forgetting only", "travel": "travel only", "nearest": "nearest"}
+
+
+@click.command(
+    "tradeoff",
+    epilog="\b\nExample:\n  learnroute tradeoff examples/north-sea.json --plot curve.png\n"
+    "  learnroute tradeoff examples/north-sea.json --budget 1500",
+)
+@problem_options
+@click.option("--points", type=int, default=20, show_default=True, help="Plans to make beyond 14 regions.")
+@click.option("--budget", type=float, metavar="TRAVEL", help="Pick the route of least error that travels no more.")
+@click.option("--ceiling", type=float, metavar="ERROR", help="Pick the route of least travel with no more error.")
+@seed_option
+@time_option
+@json_option
+@output_option("Write the curve (.json or .csv).")
+@plot_option
+def tradeoff_command(
+    source: Source, points: int, budget: float | None, ceiling: float | None, seed: int, time_limit: float | None,
+    as_json: bool, output: Path | None, plot: Path | None,
+) -> None:  # fmt: skip
+    """Show the routes between least travel and least expected error for the problem in FILE.
+
+    All routes that no other one beats in both, up to 14 regions; beyond, the best found. The route with the least
+    loss at the problem's travel rate is marked; --budget or --ceiling picks another.
+    """
+    if budget is not None and ceiling is not None:
+        raise InputError("--budget and --ceiling: each picks a route; give one of them")
+    check_outputs(output, REPORTS, plot)
+    problem = source.read()
+    with progress_shown() as progress:
+        found = tradeoff(problem, points, seed, time_limit, progress)
+    picked = None
+    if budget is not None:
+        picked = found.within(budget)
+    elif ceiling is not None:
+        picked = found.below(ceiling)
+    if output:
+        _write(found, output)
+        say_written(output)
+    if plot:
+        from learnroute.plots import save_tradeoff
+
+        save_tradeoff(found, problem, plot, picked)
+        say_written(plot)
+    if as_json:
+        print_json({**found.to_dict(), "picked": picked.to_dict() if picked else None})
+    else:
+        _print(found, problem, picked)
+
+
+@click.command(
+    "robustness",
+    epilog="\b\nExample:\n  learnroute robustness examples/warehouse-robot.json --within 0.3",
+)
+@problem_options
+@click.option(
+    "--within", type=float, metavar="SHARE", help="Dissimilarities may be smaller by up to this share of them."
+)
+@click.option("--draws", type=int, default=200, show_default=True, help="Times to draw dissimilarities and plan anew.")
+@seed_option
+@time_option
+@json_option
+@output_option("Write the report (.json).")
+@plot_option
+def robustness_command(
+    source: Source, within: float | None, draws: int, seed: int, time_limit: float | None, as_json: bool,
+    output: Path | None, plot: Path | None,
+) -> None:  # fmt: skip
+    """Show whether the plan for FILE hangs on single dissimilarities.
+
+    Dissimilarities are upper bounds. Lower bounds come from the file (dissimilarity_low) or from --within. The plan is
+    made for the upper ones; then dissimilarities are drawn between their bounds and the route is planned anew.
+    """
+    check_outputs(output, (".json",), plot)
+    problem = source.read()
+    with progress_shown() as progress:
+        found = robustness(problem, within, draws, seed, time_limit, progress)
+    if output:
+        write_text(output, dumps(found.to_dict()))
+        say_written(output)
+    if plot:
+        from learnroute.plots import save_robustness
+
+        save_robustness(found, problem, plot)
+        say_written(plot)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_robustness(found, problem)
+
+
+COMMANDS = (tradeoff_command, robustness_command)
+
+
+def _print(found: Tradeoff, problem: Problem, picked: Choice | None) -> None:
+    console = terminal()
+    print_heading(console, problem)
+    shown = table("", "travel", "expected error", "best for travel rates", "first", "last", left=1)
+    chosen = found.points[found.chosen]
+    rows = [(point, "") for point in found.points]
+    rows += [(mark, NAMES[name]) for name, mark in found.marks.items()]
+    skipped = range(MOST_ROWS // 2, len(found.points) - MOST_ROWS // 2) if len(found.points) > MOST_ROWS else range(0)
+    for k, (point, name) in enumerate(rows):
+        if k in skipped:
+            if k == skipped[0]:
+                shown.add_row(f"… {len(skipped)} more …", "", "", "", "", "")
+            continue
+        label = name or ("picked" if point is picked else "chosen" if point is chosen else "")
+        if k == len(found.points):
+            shown.add_section()
+        shown.add_row(
+            label, f"{point.travel_cost:.6g}", f"{point.error:.6g}", _range(point), plain(point.route[0]),
+            plain(point.route[-1]),
+        )  # fmt: skip
+    console.print(shown)
+    kind = "all routes that no other one beats" if found.complete else "the best routes found; there may be others"
+    console.print(f"curve      {len(found.points)} routes: {kind}", markup=False)
+    console.print(
+        f"chosen     travel {chosen.travel_cost:.6g}, error {chosen.error:.6g} at travel rate {found.rate:g}",
+        markup=False,
+    )
+    if picked:
+        console.print(f"picked     {' → '.join(picked.route)}", markup=False)
+
+
+def _range(point: Choice) -> str:
+    if point.rates is None:
+        return ""
+    low, high = point.rates
+    return f"above {low:.4g}" if high == float("inf") else f"{low:.4g} … {high:.4g}"
+
+
+def _write(found: Tradeoff, path: Path) -> None:
+    if path.suffix.lower() == ".json":
+        return write_text(path, dumps(found.to_dict()))
+    header = ["method", "travel_cost", "error", "least_rate", "largest_rate", "route"]
+    rows = [
+        [name, point.travel_cost, point.error, *(point.rates or ("", "")), " > ".join(point.route)]
+        for name, point in [*(("", point) for point in found.points), *found.marks.items()]
+    ]
+    return write_text(path, table_text([header, *rows]))
+
+
+def _print_robustness(found: Robustness, problem: Problem) -> None:
+    console = terminal()
+    print_heading(console, problem)
+    shown = table("the plan where dissimilarities are between their bounds", "", left=1)
+    shown.add_row("its loss at worst, per region", f"{found.worst_case:.6g}")
+    shown.add_row("its loss at best", f"{found.best_case:.6g}")
+    shown.add_row("draws", f"{found.draws}")
+    shown.add_row("no other route is better", f"{found.unchanged:.1%}")
+    shown.add_row("more than the best route, on average", f"{found.mean_regret:.4g}")
+    shown.add_row("in 95 % of the draws at most", f"{found.late_regret:.4g}")
+    shown.add_row("at most", f"{found.worst_regret:.4g}")
+    console.print(shown)
+    ends = table("last region of the best route", "share of draws", left=1)
+    for name, share in list(found.last.items())[:MOST_ENDS]:
+        ends.add_row(plain(name) + (" (planned)" if name == found.plan.route[-1] else ""), f"{share:.1%}")
+    console.print(ends)
+    if found.pairs:
+        pairs = table("the plan hangs on", "from", "to", "another route is better below", "by up to", left=1)
+        for pair in found.pairs:
+            numbers = (pair.low, pair.high, pair.switch, pair.regret)
+            pairs.add_row(plain(" – ".join(pair.regions)), *(f"{number:.4g}" for number in numbers))
+        console.print(pairs)
+    else:
+        console.print("hangs on   no single dissimilarity", markup=False)
+    if not found.complete:
+        console.print("note       some routes were not proved best, or the time limit came: regrets are lower bounds",
+                      markup=False)  # fmt: skip

@@ -1,0 +1,236 @@
+"""Between driving and forgetting: the routes that no other route beats in both travel and expected error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.model.losses import expected_loss, objective_of, travel_cost
+from learnroute.model.problem import Problem
+from learnroute.model.validation import as_count
+from learnroute.planner import plan
+from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.undominated import undominated, undominated_orders
+
+MOST_EXACT = 14  # regions up to which all undominated routes are found
+EXTREME = 1e6  # rates this far from the even one stand for "travel only" and "error only", ties broken by the other
+SAME = 1e-9  # relative difference below which two points are one
+MOST_POINTS = 1000
+MARKED = ("algorithm1", "baseline", "travel", "nearest")  # methods shown beside the curve
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A route with its two sides: travel cost of the whole route, in its own units, and expected error per region.
+
+    `rates` are the travel rates, from least to most, for which no other route of the curve has a smaller loss; None if
+    there is no such rate.
+    """
+
+    order: tuple[int, ...]
+    route: tuple[str, ...]
+    travel_cost: float
+    error: float
+    rates: tuple[float, float] | None = None
+
+    def loss(self, rate: float) -> float:
+        """Return the overall loss per region at a travel rate."""
+        return rate * self.travel_cost / len(self.order) + self.error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values; a range of rates without an end ends with null."""
+        rates = None if self.rates is None else [x if math.isfinite(x) else None for x in self.rates]
+        return {
+            "travel_cost": self.travel_cost,
+            "error": self.error,
+            "rates": rates,
+            "order": list(self.order),
+            "route": list(self.route),
+        }
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """Routes from least travel to least error.
+
+    Attributes
+    ----------
+    points
+        None of them is beaten by another in both travel and error.
+    complete
+        Whether that holds among all routes, proved; else among those that were found.
+    marks
+        What some methods make of the problem, for comparison: at, above or beyond the curve.
+    rate
+        The problem's own travel rate, and `chosen` the place in `points` of the route with the least loss there.
+    """
+
+    points: tuple[Choice, ...]
+    complete: bool
+    marks: dict[str, Choice]
+    rate: float
+
+    @property
+    def chosen(self) -> int:
+        """The place of the route with the least loss at the problem's own travel rate."""
+        return min(range(len(self.points)), key=lambda k: self.points[k].loss(self.rate))
+
+    def within(self, budget: float) -> Choice:
+        """Return the route of least error that travels no more than a budget."""
+        allowed = [point for point in self.points if point.travel_cost <= budget * (1 + SAME)]
+        if not allowed:
+            raise InputError(
+                f"budget = {budget:g}: no route travels so little; the least is {self.points[0].travel_cost:.6g}"
+                + ("" if self.complete else " (as far as found)")
+            )
+        return allowed[-1]
+
+    def below(self, ceiling: float) -> Choice:
+        """Return the route of least travel whose expected error is no more than a ceiling."""
+        for point in self.points:
+            if point.error <= ceiling * (1 + SAME):
+                return point
+        raise InputError(
+            f"ceiling = {ceiling:g}: no route has so small an error; the least is {self.points[-1].error:.6g}"
+            + ("" if self.complete else " (as far as found)")
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "points": [point.to_dict() for point in self.points],
+            "complete": self.complete,
+            "rate": self.rate,
+            "chosen": self.chosen,
+            "marks": {name: mark.to_dict() for name, mark in self.marks.items()},
+        }
+
+
+def tradeoff(
+    problem: Problem, points: int = 20, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None
+) -> Tradeoff:
+    """Return the routes between least travel and least error.
+
+    Up to 14 regions: all of them. Beyond, about `points` plans are made: at rates where two neighbours on the
+    curve tie, and, where only the last region counts, with each region as the last one.
+    """
+    points = as_count("points", points, least=2, meaning="the number of points")
+    if points > MOST_POINTS:
+        raise InputError(f"points = {points}: at most {MOST_POINTS}")
+    budget = Budget.of(time_limit, progress)
+    orders = undominated_orders(objective_of(_at_rate(problem, 1.0)), budget) if problem.size <= MOST_EXACT else None
+    complete = orders is not None
+    marks = {name: _choice(problem, plan(problem, name, seed, budget.seconds_left).order) for name in _methods(problem)}
+    if orders is None:
+        found, complete = _searched(problem, points, seed, budget)
+        orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
+    choices = [_choice(problem, tuple(map(int, order))) for order in orders]
+    kept = undominated(np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices]))
+    return Tradeoff(_with_rates([choices[k] for k in kept]), complete, marks, problem.travel_rate)
+
+
+def _methods(problem: Problem) -> tuple[str, ...]:
+    return MARKED if objective_of(problem).symmetric else MARKED[1:]
+
+
+def _at_rate(problem: Problem, rate: float) -> Problem:
+    return problem if rate == problem.travel_rate else problem.changed(travel_rate=rate)
+
+
+def _choice(problem: Problem, order: tuple[int, ...]) -> Choice:
+    route = tuple(problem.regions[i] for i in order)
+    return Choice(order, route, travel_cost(problem, order), expected_loss(problem, order).error)
+
+
+def _searched(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[list[Choice], bool]:
+    """Return routes found at some rates, and whether no undominated one can be missing."""
+    curve, corners, planned = _corners(problem, points, seed, budget)
+    if not objective_of(problem).only_last_counts:
+        return curve, False
+    # the error is that of the last region alone: the shortest way to each end is all there is
+    ends = np.argsort(objective_of(problem).scores, kind="stable").tolist()
+    proved = corners
+    for k, end in enumerate(e for e in ends if e != problem.first and problem.last in (None, e)):
+        if budget.exhausted or planned + k >= points:
+            return curve, False
+        constraints = replace(problem.constraints, end=problem.regions[end])
+        found = plan(_at_rate(problem.changed(constraints=constraints), 1.0), "auto", seed, budget.seconds_left)
+        proved = proved and found.optimal
+        curve.append(_choice(problem, found.order))
+        budget.progress("trade-off", (planned + k + 1) / points)
+    return curve, proved
+
+
+def _corners(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[list[Choice], bool, int]:
+    """Return the corners of the convex curve as far as found, whether they are all, and the number of plans made.
+
+    Between two neighbours, the rate at which they tie is planned for; a better route becomes a new neighbour.
+    """
+    even = _even_rate(problem)
+    ends, proved = [], True
+    for rate in (even * EXTREME, even / EXTREME):
+        found = plan(_at_rate(problem, rate), "auto", seed, budget.seconds_left)
+        ends.append(_choice(problem, found.order))
+        proved = proved and found.optimal
+    planned = 2
+    same = abs(ends[0].travel_cost - ends[1].travel_cost) <= SAME * max(c.travel_cost for c in ends)
+    curve = ends[:1] if same else ends
+    spans = list(pairwise(curve))
+    while spans and planned < points and not budget.exhausted:
+        left, right = max(spans, key=_area)
+        spans.remove((left, right))
+        rate = problem.size * _slope(left, right)
+        if not 0 < rate < math.inf:
+            continue
+        found = plan(_at_rate(problem, rate), "auto", seed, budget.seconds_left)
+        middle, planned, proved = _choice(problem, found.order), planned + 1, proved and found.optimal
+        budget.progress("trade-off", planned / points)
+        value = left.loss(rate)
+        if middle.loss(rate) < value - SAME * abs(value):
+            curve.append(middle)
+            spans += [(left, middle), (middle, right)]
+    return curve, proved and not spans, planned
+
+
+def _area(span: tuple[Choice, Choice]) -> float:
+    left, right = span
+    return (right.travel_cost - left.travel_cost) * (left.error - right.error)
+
+
+def _slope(left: Choice, right: Choice) -> float:
+    """Return how much error a unit of travel saves on the way from one point to the next."""
+    return (left.error - right.error) / (right.travel_cost - left.travel_cost)
+
+
+def _even_rate(problem: Problem) -> float:
+    """Return a rate at which travel and error weigh about the same."""
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(problem.size, size=(1000, 2))
+    costs = float(objective_of(_at_rate(problem, 1.0)).between(pairs[:, 0], pairs[:, 1]).mean())
+    scores = float(problem.scores.mean()) / problem.size
+    return scores / costs if scores > 0 and costs > 0 else 1.0
+
+
+def _with_rates(points: Iterable[Choice]) -> tuple[Choice, ...]:
+    """Add to each point of a curve the travel rates at which it is best: the corners of the lower convex hull."""
+    curve = list(points)
+    size = len(curve[0].order)
+    hull: list[int] = []
+    for k, point in enumerate(curve):
+        while len(hull) > 1:
+            a, b = curve[hull[-2]], curve[hull[-1]]
+            if _slope(a, b) > _slope(b, point):
+                break
+            hull.pop()
+        hull.append(k)
+    ties = [size * _slope(curve[i], curve[j]) for i, j in pairwise(hull)]
+    ranges = {k: (low, high) for k, low, high in zip(hull, [*ties, 0.0], [math.inf, *ties], strict=True)}
+    return tuple(
+        Choice(point.order, point.route, point.travel_cost, point.error, ranges.get(k)) for k, point in enumerate(curve)
+    )

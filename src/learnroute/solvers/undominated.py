@@ -1,0 +1,128 @@
+"""All orders that no other one beats in both travel and score part: dynamic programming with lists of labels.
+
+An order is built from its end. What a set of regions at the end of an order costs, in travel and in scores, does not
+depend on what comes before it, but for the region that it begins with; so of two ways through the same set from the
+same region, one that is worse in both never matters.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from learnroute.model.objective import Objective
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.contract import Budget
+
+MOST_LABELS = 30_000_000  # of 32 bytes
+SAME = 1e-12  # relative; two values this near to each other are one
+
+
+class Labels(NamedTuple):
+    """The undominated ways through one set from one region, least travel first."""
+
+    travel: FloatArray
+    scored: FloatArray
+    follower: IntArray  # the second region
+    label: IntArray  # the way on from it
+
+
+def undominated_orders(objective: Objective, budget: Budget) -> list[IntArray] | None:
+    """Return one order for each undominated pair of travel and score part; None where time or memory ends first."""
+    size = objective.size
+    if objective.closed and objective.first is None and objective.last is None:
+        found: list[IntArray] = []
+        for last in range(size):  # the way back is known once the last region is
+            orders = undominated_orders(objective.ending_at(last), budget)
+            if orders is None:
+                return None
+            found += orders
+        return _best_of(objective, found)
+    layers: list[dict[tuple[int, int], Labels]] = [_last_regions(objective)]
+    made = size
+    for count in range(2, size + 1):
+        layer: dict[tuple[int, int], Labels] = {}
+        for group in combinations(range(size), count):
+            members = sum(1 << v for v in group)
+            for v in group:
+                ways = _ways(objective, layers[-1], members & ~(1 << v), v, group)
+                if ways is not None:
+                    layer[members, v] = ways
+                    made += len(ways.travel)
+            if budget.exhausted or made > MOST_LABELS:
+                return None
+        layers.append(layer)
+        budget.progress("trade-off", count / size)
+    return _best_of(objective, _traced(objective, layers))
+
+
+def _last_regions(objective: Objective) -> dict[tuple[int, int], Labels]:
+    nobody = np.array([-1])
+    return {
+        (1 << v, v): Labels(
+            objective.finish[v : v + 1], objective.weights[-1] * objective.scores[v : v + 1], nobody, nobody
+        )
+        for v in range(objective.size)
+        if objective.finish[v] < np.inf
+    }
+
+
+def _ways(
+    objective: Objective, behind: dict[tuple[int, int], Labels], later: int, v: int, group: tuple[int, ...]
+) -> Labels | None:
+    """Return the undominated ways from v through a set of later regions."""
+    if v == objective.first and len(group) < objective.size:
+        return None
+    parts = [(u, behind[later, u]) for u in group if (later, u) in behind]
+    if not parts:
+        return None
+    if objective.factors is None:
+        share = objective.weights[objective.size - len(group)]
+    else:
+        share = np.prod([objective.factors[u] for u in group if u != v])
+    travel = np.concatenate([ways.travel + objective.travel[v, u] for u, ways in parts])
+    scored = np.concatenate([ways.scored for _, ways in parts])
+    kept = undominated(travel, scored)
+    follower = np.repeat([u for u, _ in parts], [len(ways.travel) for _, ways in parts])
+    label = np.concatenate([np.arange(len(ways.travel)) for _, ways in parts])
+    return Labels(travel[kept], scored[kept] + share * objective.scores[v], follower[kept], label[kept])
+
+
+def undominated(first: FloatArray, second: FloatArray) -> IntArray:
+    """Return which pairs no other pair is as good as in both, least first; one of each that are the same."""
+    rank = np.lexsort((second, first))
+    least = np.minimum.accumulate(second[rank])
+    better = np.ones(len(rank), dtype=bool)
+    better[1:] = second[rank][1:] < least[:-1] * (1 - SAME)
+    kept: IntArray = rank[better]
+    last = np.append(
+        first[kept][1:] > first[kept][:-1] * (1 + SAME), True
+    )  # of those with the same first, the best second
+    return np.asarray(kept[last])
+
+
+def _traced(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -> list[IntArray]:
+    """Return the orders of all labels of the whole set."""
+    orders = []
+    everyone = (1 << objective.size) - 1
+    for (_, v), ways in layers[-1].items():
+        if objective.begin[v] == np.inf:
+            continue
+        for k in range(len(ways.travel)):
+            order, members, region, label = [v], everyone, v, k
+            for layer in reversed(layers[1:]):
+                here = layer[members, region]
+                members &= ~(1 << region)
+                region, label = int(here.follower[label]), int(here.label[label])
+                order.append(region)
+            orders.append(np.array(order, dtype=np.int64))
+    return orders
+
+
+def _best_of(objective: Objective, orders: list[IntArray]) -> list[IntArray]:
+    """Keep the orders that no other one of them beats, least travel first."""
+    travel = np.array([float(objective.legs(order).sum()) for order in orders])
+    scored = np.array([float((objective.shares(order) * objective.scores[order]).sum()) for order in orders])
+    return [orders[k] for k in undominated(travel, scored)]

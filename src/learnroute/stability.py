@@ -1,0 +1,201 @@
+"""Does the plan hang on one number? What becomes of a route when dissimilarities are not what they were taken for."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.model.losses import expected_loss, learnt_shares
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+from learnroute.model.validation import FloatArray, as_count, as_number
+from learnroute.planner import plan
+from learnroute.solvers.contract import Budget, Progress
+
+MOST_DRAWS = 100_000
+MOST_REGIONS = 2000
+SAME = 1e-9  # relative to the loss: what is less than that is no regret
+TOLD = 5  # pairs of regions that are named
+LATE = 0.95  # the quantile of the regret that is told
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One dissimilarity on which the plan hangs.
+
+    With this one number at its lower bound and all others at their upper bounds, another of the routes that came up is
+    better by `regret`; the two tie where the number is `switch`.
+    """
+
+    regions: tuple[str, str]
+    low: float
+    high: float
+    switch: float
+    regret: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {"regions": list(self.regions), "low": self.low, "high": self.high, "switch": self.switch,
+                "regret": self.regret}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """What becomes of a plan where each dissimilarity lies anywhere between its bounds. Losses are per region.
+
+    Attributes
+    ----------
+    plan
+        The route planned for the upper bounds.
+    best_case, worst_case
+        Its loss with all dissimilarities at their lower, at their upper bounds: no others do better, or worse.
+    draws
+        How many times dissimilarities were drawn, evenly between their bounds, and the route planned anew.
+    unchanged
+        The share of the draws in which no other route was better.
+    mean_regret, late_regret, worst_regret
+        How much more the plan cost than the best route of the draw: mean, 95 % quantile, most.
+    last
+        The share of the draws in which each region was the last one of the best route, largest first.
+    pairs
+        The single dissimilarities on which the choice hangs most, the worst first.
+    complete
+        Whether all routes compared with were proved best, and all draws made.
+    """
+
+    plan: Plan
+    best_case: float
+    worst_case: float
+    draws: int
+    unchanged: float
+    mean_regret: float
+    late_regret: float
+    worst_regret: float
+    last: dict[str, float]
+    pairs: tuple[Pair, ...]
+    complete: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**data, "plan": self.plan.to_dict(), "pairs": [pair.to_dict() for pair in self.pairs]}
+
+
+def robustness(
+    problem: Problem,
+    within: float | None = None,
+    draws: int = 200,
+    seed: int = 0,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Robustness:
+    """Plan for the upper bounds, and see how the choice and its loss move when dissimilarities are smaller.
+
+    Lower bounds are the problem's `dissimilarity_low`; or each may be smaller than its bound by a share of `within`.
+    """
+    low, high = bounds(problem, within)
+    draws = as_count("draws", draws, meaning="the number of draws")
+    if draws > MOST_DRAWS:
+        raise InputError(f"draws = {draws}: at most {MOST_DRAWS:,} draws")
+    budget = Budget.of(time_limit, progress)
+    planned = plan(_with(problem, high), "auto", seed, budget.seconds_left)
+    rng = np.random.default_rng(as_count("seed", seed, least=0, meaning="the seed"))
+    regrets: list[float] = []
+    routes, ends, proved = Counter([planned.order]), Counter[str](), planned.optimal
+    for k in range(draws):
+        drawn = _with(problem, _between(low, high, rng))
+        best = plan(drawn, "auto", seed, budget.seconds_left)
+        own = expected_loss(drawn, planned.order).total
+        regret = own - best.loss.total
+        order = best.order if regret > SAME * own else planned.order
+        regrets.append(max(0.0, regret) if order != planned.order else 0.0)
+        ends[problem.regions[order[-1]]] += 1
+        routes[order] += 1
+        proved = proved and best.optimal
+        budget.progress("draws", (k + 1) / draws)
+        if budget.exhausted:
+            break
+    made = len(regrets)
+    return Robustness(
+        plan=planned,
+        best_case=expected_loss(_with(problem, low), planned.order).total,
+        worst_case=planned.loss.total,
+        draws=made,
+        unchanged=regrets.count(0.0) / made,
+        mean_regret=math.fsum(regrets) / made,
+        late_regret=float(np.quantile(regrets, LATE)),
+        worst_regret=max(regrets),
+        last={name: count / made for name, count in ends.most_common()},
+        pairs=_hanging(problem, planned, list(routes), low, high),
+        complete=proved and made == draws,
+    )
+
+
+def bounds(problem: Problem, within: float | None) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and the upper bounds of all dissimilarities."""
+    if problem.size > MOST_REGIONS:
+        raise InputError(f"{problem.size} regions: robustness is for at most {MOST_REGIONS:,} regions")
+    high = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
+    if within is not None:
+        if not 0 < as_number("within", within, meaning="the share") <= 1:
+            raise InputError(f"within = {within!r}: a share above 0 and up to 1 is needed, such as 0.2")
+        return (1 - within) * high, high
+    if problem.dissimilarity_low is None:
+        raise InputError(
+            "dissimilarity_low: missing; give lower bounds in the problem, or say within what share (--within 0.2) "
+            "dissimilarities may be smaller"
+        )
+    return problem.dissimilarity_low, high
+
+
+def _with(problem: Problem, delta: FloatArray) -> Problem:
+    return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None)
+
+
+def _between(low: FloatArray, high: FloatArray, rng: np.random.Generator) -> FloatArray:
+    share = np.triu(rng.random(low.shape), 1)
+    return low + (share + share.T) * (high - low)
+
+
+def _hanging(
+    problem: Problem, planned: Plan, routes: list[tuple[int, ...]], low: FloatArray, high: FloatArray
+) -> tuple[Pair, ...]:
+    """Return the pairs whose lower bound alone makes another of the routes better.
+
+    A loss is linear in each dissimilarity: Δ_ij counts in both scores, with what the final model owes to i and to j.
+    """
+    upper = _with(problem, high)
+    shares = [_owed(upper, order) for order in routes]
+    losses = [expected_loss(upper, order).total for order in routes]
+    own = routes.index(planned.order)
+    room = high - low
+    best = np.zeros_like(room)
+    other = np.zeros(room.shape, dtype=np.int64)
+    for k, share in enumerate(shares):
+        gain = ((share - shares[own])[:, None] + (share - shares[own])[None, :]) * room / problem.size
+        regret = gain - (losses[k] - losses[own])
+        other[regret > best] = k
+        best = np.maximum(best, regret)
+    found = []
+    for place in np.argsort(-np.triu(best, 1), axis=None, kind="stable")[:TOLD].tolist():
+        i, j = divmod(place, problem.size)
+        if best[i, j] <= SAME * losses[own] or i >= j:
+            continue
+        share = shares[other[i, j]] - shares[own]
+        slope = (share[i] + share[j]) / problem.size
+        switch = float(high[i, j] - (losses[other[i, j]] - losses[own]) / slope)
+        found.append(Pair((problem.regions[i], problem.regions[j]), float(low[i, j]), float(high[i, j]), switch,
+                          float(best[i, j])))  # fmt: skip
+    return tuple(found)
+
+
+def _owed(problem: Problem, order: tuple[int, ...]) -> FloatArray:
+    """Return the share of the final model that comes from each region."""
+    shares = np.empty(problem.size)
+    shares[list(order)] = learnt_shares(problem, order)
+    return shares
