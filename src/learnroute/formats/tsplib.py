@@ -129,7 +129,10 @@ def _dimension(path: Path, facts: dict[str, str]) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise InputError(f"{path}: DIMENSION = {shown(text)}: the number of regions is needed")
     if int(text) > MOST_MATRIX_REGIONS:
-        raise InputError(f"{path}: DIMENSION = {text}: matrices are limited to {MOST_MATRIX_REGIONS:,} regions")
+        raise InputError(
+            f"{path}: DIMENSION = {text}: matrices are limited to {MOST_MATRIX_REGIONS:,} regions; "
+            "distances between the places of a .csv table need none"
+        )
     return int(text)
 
 

@@ -1,0 +1,78 @@
+"""Any problem, written in any format, is read back to the last bit or refused by name."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learnroute import Constraints, InputError, Learner, Problem, read_problem, write_problem
+from learnroute.formats import WRITERS
+from learnroute.formats.json_files import problem_to_dict
+
+WORDS = st.text(min_size=1, max_size=12).filter(lambda text: text.isprintable() and text == text.strip())
+SIZES = st.floats(0, 1e100, allow_subnormal=True)
+ANY = st.floats(-1e99, 1e99)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    size = draw(st.integers(2, 4))
+    names = draw(st.lists(WORDS, min_size=size, max_size=size, unique=True))
+
+    def square(symmetric: bool) -> np.ndarray:
+        matrix = np.array(draw(st.lists(SIZES, min_size=size**2, max_size=size**2))).reshape(size, size)
+        np.fill_diagonal(matrix, 0)
+        return np.maximum(matrix, matrix.T) if symmetric else matrix
+
+    def rows(entries: st.SearchStrategy[float], width: int) -> np.ndarray:
+        return np.array(draw(st.lists(entries, min_size=size * width, max_size=size * width))).reshape(size, width)
+
+    geographic = draw(st.booleans())
+    places = (
+        np.column_stack([rows(st.floats(-180, 180), 1), rows(st.floats(-90, 90), 1)]) if geographic else rows(ANY, 2)
+    )
+    start = draw(st.none() | st.sampled_from(names))
+    wanted = Constraints(start, draw(st.sampled_from([None, *[n for n in names if n != start]])), draw(st.booleans()))
+    vectors = draw(st.booleans())
+    return Problem(
+        travel=draw(st.sampled_from([None, square(True), square(False)])),
+        learner=Learner(80, 100, draw(SIZES)),
+        dissimilarity=None if vectors else square(True),
+        vectors=rows(ANY, draw(st.integers(1, 3))) if vectors else None,
+        initial=draw(st.sampled_from([None, rows(SIZES, 1)[:, 0]])),
+        regions=names,
+        coordinates=places,
+        geographic=geographic,
+        title=draw(WORDS),
+        constraints=wanted,
+        travel_rate=draw(st.floats(0, 10)),
+        samples=draw(st.sampled_from([None, [90 + 20 * i for i in range(size)]])),
+    )
+
+
+@pytest.mark.parametrize("suffix", WRITERS, ids=lambda suffix: suffix or "folder")
+@settings(max_examples=60, deadline=None)
+@given(problem=problems())
+def test_what_is_written_is_read(suffix: str, problem: Problem) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"p{suffix}"
+        try:
+            write_problem(problem, path)
+        except InputError as refusal:
+            why = str(refusal)
+            lacking = {
+                ".geojson": not problem.geographic and "geographic: true" in why,
+                ".csv": (problem.points is None and "travel: " in why) or "dissimilarity: " in why,
+                ".tsp": not np.array_equal(problem.travel, problem.travel.T) and "end the name in .atsp" in why,
+            }
+            assert lacking.get(suffix), why
+            return
+        again = read_problem(path)
+        if suffix in (".tsp", ".atsp"):  # distances are written as a matrix
+            problem = problem.changed(travel=problem.travel)
+        assert problem_to_dict(again) == problem_to_dict(problem)
