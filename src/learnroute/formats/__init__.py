@@ -8,7 +8,7 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.formats import csv_files, json_files
-from learnroute.formats.files import check_destination
+from learnroute.formats.files import check_destination, errors_naming
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -40,7 +40,7 @@ def read_problem(
     and so does `travel_rate`.
     """
     path = Path(path)
-    try:
+    with errors_naming(path):
         data = _read(path)
         if isinstance(data, dict):
             for field, changes in (("learner", learner), ("constraints", constraints)):
@@ -52,9 +52,6 @@ def read_problem(
             if travel_rate is not None:
                 data["travel_rate"] = travel_rate
         return Problem.from_dict(data)
-    except InputError as error:
-        message = str(error)
-        raise InputError(message if message.startswith(str(path)) else f"{path}: {message}") from None
 
 
 def write_problem(problem: Problem, path: str | Path) -> None:
@@ -69,11 +66,8 @@ def read_plan(path: str | Path) -> Any:
     path = Path(path)
     if path.suffix.lower() != ".json":
         raise InputError(f"{path}: plans are read from .json files; write the plan as .json")
-    try:
+    with errors_naming(path):
         return json_files.read(path)
-    except InputError as error:
-        message = str(error)
-        raise InputError(message if message.startswith(str(path)) else f"{path}: {message}") from None
 
 
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:
