@@ -118,12 +118,17 @@ class Journey:
             if not isinstance(entry, dict) or not isinstance(entry.get("region"), str):
                 raise InputError(f"visits[{k}] = {shown(entry)}: an object with region is needed")
             journey._take(journey._checked(entry["region"], {key: entry.get(key) for key in MEASURED}))
-        left = set(journey.problem.regions) - {visit.region for visit in journey.visits}
         rest = data["rest"]
-        if not isinstance(rest, list) or sorted(map(str, rest)) != sorted(left):
+        if not isinstance(rest, list) or sorted(map(str, rest)) != sorted(journey.left):
             raise InputError(f"rest = {shown(rest)}: the regions not visited yet are needed, once each")
         journey.rest = tuple(rest)
         return journey
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The regions not visited yet, in the order of the problem."""
+        seen = {visit.region for visit in self.visits}
+        return tuple(name for name in self.problem.regions if name not in seen)
 
     @property
     def next(self) -> str | None:
@@ -189,10 +194,9 @@ class Journey:
 
     def _checked(self, region: str, measured: Mapping[str, Any]) -> Visit:
         """Check a visit before anything changes."""
-        left = [name for name in self.problem.regions if name not in {visit.region for visit in self.visits}]
-        if region not in left:
+        if region not in self.left:
             why = "is visited already" if region in self.problem.regions else "is no region"
-            raise InputError(f"region = {shown(region)}: {why}; left are {', '.join(left[:12])}")
+            raise InputError(f"region = {shown(region)}: {why}; left are {', '.join(self.left[:12])}")
         vector = measured["vector"]
         if vector is not None:
             if self.problem.vectors is None:
