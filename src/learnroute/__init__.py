@@ -12,6 +12,7 @@
 
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import read_plan, read_problem, write_plan, write_problem
+from learnroute.frontier import Tradeoff, tradeoff
 from learnroute.model.certificate import Certificate
 from learnroute.model.constraints import Constraints
 from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
@@ -20,8 +21,10 @@ from learnroute.model.objective import Objective
 from learnroute.model.problem import Learner, Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
+from learnroute.replanning import Journey
 from learnroute.solvers.matching import Matching, minimum_matching
 from learnroute.solvers.registry import METHODS
+from learnroute.stability import Robustness, robustness
 from learnroute.verification import Check, verify
 
 __version__ = "0.1.0"
@@ -34,6 +37,7 @@ __all__ = [
     "Constraints",
     "Guarantee",
     "InputError",
+    "Journey",
     "Learner",
     "Loss",
     "Matching",
@@ -42,6 +46,8 @@ __all__ = [
     "Plan",
     "Problem",
     "RefusedError",
+    "Robustness",
+    "Tradeoff",
     "check_metric",
     "compare",
     "error_over_time",
@@ -53,6 +59,8 @@ __all__ = [
     "plan",
     "read_plan",
     "read_problem",
+    "robustness",
+    "tradeoff",
     "true_loss",
     "verify",
     "write_plan",

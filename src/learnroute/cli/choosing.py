@@ -1,12 +1,14 @@
-"""tradeoff, robustness."""
+"""tradeoff, robustness, journey."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from learnroute.cli.common import (
+    METHOD_HELP,
     Source,
     check_outputs,
     json_option,
@@ -24,11 +26,13 @@ from learnroute.cli.common import (
     time_option,
 )
 from learnroute.errors import InputError
+from learnroute.formats import json_files, read_problem
 from learnroute.formats.csv_files import table_text
-from learnroute.formats.files import write_text
-from learnroute.formats.json_files import dumps
+from learnroute.formats.files import errors_naming, write_text
 from learnroute.frontier import Choice, Tradeoff, tradeoff
 from learnroute.model.problem import Problem
+from learnroute.replanning import MEASURED, Journey
+from learnroute.solvers.registry import METHODS
 from learnroute.stability import Robustness, robustness
 
 REPORTS = (".json", ".csv")
@@ -113,7 +117,7 @@ def robustness_command(
     with progress_shown() as progress:
         found = robustness(problem, within, draws, seed, time_limit, progress)
     if output:
-        write_text(output, dumps(found.to_dict()))
+        write_text(output, json_files.dumps(found.to_dict()))
         say_written(output)
     if plot:
         from learnroute.plots import save_robustness
@@ -126,7 +130,73 @@ def robustness_command(
         _print_robustness(found, problem)
 
 
-COMMANDS = (tradeoff_command, robustness_command)
+@click.command(
+    "journey",
+    epilog="\b\nExample:\n  learnroute journey trip.json --begin examples/warehouse-robot.json\n"
+    '  learnroute journey trip.json --visited "Hazmat cage"',
+)
+@click.argument("state", metavar="JOURNEY", type=click.Path(path_type=Path))
+@click.option("--begin", type=click.Path(path_type=Path), metavar="FILE", help="Begin a journey through this problem.")
+@click.option("--visited", metavar="NAME", help="A region that was visited and trained in.")
+@click.option(
+    "--measured", type=click.Path(path_type=Path), metavar="FILE",
+    help="What was measured there: a JSON object with any of errors, dissimilarity (a number a region) and vector.",
+)  # fmt: skip
+@click.option("--method", type=click.Choice(list(METHODS)), default="auto", show_default=True, help=METHOD_HELP)
+@seed_option
+@json_option
+def journey_command(
+    state: Path, begin: Path | None, visited: str | None, measured: Path | None, method: str, seed: int, as_json: bool
+) -> None:
+    """Plan again on the way: JOURNEY is a file that keeps the visits made and the rest of the route.
+
+    Begin it with a problem, tell it each region visited and what was measured there, and it says where to go next. The
+    file is written whole after every step, so nothing is lost if the agent stops. Without options, it is shown.
+    """
+    if measured and not visited:
+        raise InputError("--measured: where? Name the region with --visited")
+    if begin and visited:
+        raise InputError("--begin and --visited: begin the journey first, then tell it the visits")
+    with progress_shown() as progress:
+        trip = Journey(read_problem(begin), method, seed, state, progress) if begin else Journey.resume(state)
+        if visited:
+            trip.visit(visited, **_measurements(measured), progress=progress)
+    if as_json:
+        print_json({
+            "next": trip.next, "visited": [visit.region for visit in trip.visits], "rest": list(trip.rest),
+            "expected_error": trip.expected_error, "expected_loss": trip.expected_loss, "travel_cost": trip.travel_cost,
+            "errors": dict(zip(trip.problem.regions, trip.errors.tolist(), strict=True)),
+        })  # fmt: skip
+    else:
+        _print_journey(trip)
+
+
+COMMANDS = (tradeoff_command, robustness_command, journey_command)
+
+
+def _measurements(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    with errors_naming(path):
+        found = json_files.read(path)
+    if not isinstance(found, dict) or not set(found) <= set(MEASURED):
+        raise InputError(f"{path}: an object with any of {', '.join(MEASURED)} is needed")
+    return found
+
+
+def _print_journey(trip: Journey) -> None:
+    console = terminal()
+    print_heading(console, trip.problem)
+    shown = table("visit", "region", "error of the model there", left=2)
+    place = {name: i for i, name in enumerate(trip.problem.regions)}
+    for k, name in enumerate(trip.route):
+        made = k < len(trip.visits)
+        error = f"{trip.errors[place[name]]:.4g}" if trip.visits else ""
+        shown.add_row(str(k + 1) if made else f"({k + 1})", plain(name), error)
+    console.print(shown)
+    console.print(f"next       {trip.next or 'nowhere: all regions are visited'}", markup=False)
+    console.print(f"expected   error {trip.expected_error:.6g}, loss {trip.expected_loss:.6g} per region", markup=False)
+    console.print(f"travel     {trip.travel_cost:.6g} for the whole route", markup=False)
 
 
 def _print(found: Tradeoff, problem: Problem, picked: Choice | None) -> None:
@@ -169,7 +239,7 @@ def _range(point: Choice) -> str:
 
 def _write(found: Tradeoff, path: Path) -> None:
     if path.suffix.lower() == ".json":
-        return write_text(path, dumps(found.to_dict()))
+        return write_text(path, json_files.dumps(found.to_dict()))
     header = ["method", "travel_cost", "error", "least_rate", "largest_rate", "route"]
     rows = [
         [name, point.travel_cost, point.error, *(point.rates or ("", "")), " > ".join(point.route)]

@@ -21,7 +21,7 @@ from learnroute.formats import (
     tsplib,
 )
 from learnroute.formats.beside import file_beside
-from learnroute.formats.files import check_destination
+from learnroute.formats.files import check_destination, errors_naming
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.streets import Streets
@@ -77,7 +77,7 @@ def read_problem(
     and so does `travel_rate`.
     """
     path = Path(path)
-    try:
+    with errors_naming(path, *([file_beside(path)] if path.suffix else [])):
         data = _read(path)
         if isinstance(data, dict):
             for field, changes in (("learner", learner), ("constraints", constraints)):
@@ -93,9 +93,6 @@ def read_problem(
             return Problem.from_dict(data)
         del data["streets"]
         return Problem.from_dict(data).changed(streets=streets)
-    except InputError as error:
-        message, named = str(error), (str(path), str(file_beside(path)) if path.suffix else str(path))
-        raise InputError(message if message.startswith(named) else f"{path}: {message}") from None
 
 
 def write_problem(problem: Problem, path: str | Path) -> None:
@@ -110,11 +107,8 @@ def read_plan(path: str | Path) -> Any:
     path = Path(path)
     if path.suffix.lower() != ".json":
         raise InputError(f"{path}: plans are read from .json files; write the plan as .json")
-    try:
+    with errors_naming(path):
         return json_files.read(path)
-    except InputError as error:
-        message = str(error)
-        raise InputError(message if message.startswith(str(path)) else f"{path}: {message}") from None
 
 
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:

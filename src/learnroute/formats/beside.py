@@ -7,7 +7,7 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.formats import json_files
-from learnroute.formats.files import write_text
+from learnroute.formats.files import errors_naming, write_text
 from learnroute.model.problem import Problem
 from learnroute.model.validation import shown
 
@@ -22,17 +22,14 @@ def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
     other = file_beside(path)
     if not other.exists():
         return {}
-    try:
+    with errors_naming(other):
         data = json_files.read(other)
         if not isinstance(data, dict):
             raise InputError(f"{shown(data)}: an object with learner, and vectors or dissimilarity, is needed")
         for member in taken:
             if member in data:
                 raise InputError(f"{member}: comes from {path.name}; leave it out here")
-    except InputError as error:
-        message = str(error)
-        raise InputError(message if message.startswith(str(other)) else f"{other}: {message}") from None
-    return data
+        return data
 
 
 def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:

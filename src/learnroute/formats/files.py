@@ -47,6 +47,17 @@ def check_destination(path: Path, known: Iterable[str], what: str = "format") ->
 
 
 @contextlib.contextmanager
+def errors_naming(path: Path, *others: Path) -> Iterator[None]:
+    """Let refusals in here begin with the file's name, or with that of another one that belongs to it."""
+    try:
+        yield
+    except InputError as error:
+        message = str(error)
+        named = message.startswith(tuple(map(str, (path, *others))))
+        raise InputError(message if named else f"{path}: {message}") from None
+
+
+@contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """Give a temporary path beside the wanted one, and rename it to that at the end if all went well."""
     temporary: Path | None = None

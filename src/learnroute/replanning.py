@@ -1,0 +1,291 @@
+"""Planning again on the way: after each visit, what was measured goes in and the rest of the route is planned anew.
+
+Lemma 2 holds from any model on. Standing in a region with errors e_j of the current model, a route through the k
+regions left ends with r^k·e_j + sum_t (1-r)·r^(k-t)·Δ[τ_t, j] + noise on region j: the scores of the regions left are
+still sums over all regions, visited or not; the errors so far are those of the new first model; and the way begins
+where the agent is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.formats import json_files
+from learnroute.formats.files import check_destination, errors_naming, write_text
+from learnroute.model.losses import Steps, objective_of, ways_of
+from learnroute.model.objective import Objective, least_products
+from learnroute.model.problem import Problem
+from learnroute.model.validation import FloatArray, as_count, as_number, as_vector, frozen, shown
+from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.registry import method_named
+
+MEASURED = ("errors", "dissimilarity", "vector")
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A region that was visited, and what was measured there.
+
+    `errors`: the error of the model on some regions, right after training here. `dissimilarity`: how different other
+    regions' models are from this one's. `vector`: this region's vector, where the problem has vectors.
+    """
+
+    region: str
+    errors: Mapping[str, float] = field(default_factory=dict)
+    dissimilarity: Mapping[str, float] = field(default_factory=dict)
+    vector: tuple[float, ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values, without what was not measured."""
+        data: dict[str, Any] = {"region": self.region}
+        if self.errors:
+            data["errors"] = dict(self.errors)
+        if self.dissimilarity:
+            data["dissimilarity"] = dict(self.dissimilarity)
+        if self.vector is not None:
+            data["vector"] = list(self.vector)
+        return data
+
+
+class Journey:
+    """A route under way.
+
+    Parameters
+    ----------
+    problem
+        What is known before the journey. It is planned at once.
+    method, seed
+        As for `plan`; the same problem, visits and seed give the same route.
+    file
+        Where to keep the journey (.json): written whole after every step, so that `Journey.resume` goes on after any
+        interruption. Must not exist yet.
+
+    Attributes
+    ----------
+    problem
+        What is known now, with everything that was measured.
+    errors
+        The expected error of the current model on each region, or the measured one.
+    visits, rest
+        The visits made, and the names of the regions planned next, in order.
+    """
+
+    def __init__(
+        self, problem: Problem, method: str = "auto", seed: int = 0, file: str | Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:  # fmt: skip
+        method_named(method)
+        self.method, self.seed = method, as_count("seed", seed, least=0, meaning="the seed")
+        self.file = None if file is None else Path(file)
+        if self.file is not None:
+            check_destination(self.file, (".json",))
+            if self.file.exists():
+                raise InputError(f"{self.file}: exists; resume that journey, or give another name")
+        self.origin = self.problem = problem
+        self.errors: FloatArray = problem.initial
+        self.visits: tuple[Visit, ...] = ()
+        self.rest: tuple[str, ...] = self._planned(progress)
+        self._keep()
+
+    @classmethod
+    def resume(cls, file: str | Path) -> Self:
+        """Go on with a journey from its file."""
+        path = Path(file)
+        with errors_naming(path):
+            data = json_files.read(path)
+            if not isinstance(data, dict) or not {"problem", "method", "seed", "visits", "rest"} <= set(data):
+                raise InputError("not a journey; it has problem, method, seed, visits and rest")
+            return cls._resumed(data, path)
+
+    @classmethod
+    def _resumed(cls, data: dict[str, Any], path: Path) -> Self:
+        journey = cls.__new__(cls)
+        journey.file, journey.method = path, data["method"]
+        method_named(journey.method)
+        journey.seed = as_count("seed", data["seed"], least=0, meaning="the seed")
+        journey.origin = journey.problem = Problem.from_dict(data["problem"])
+        journey.errors, journey.visits, journey.rest = journey.problem.initial, (), journey.problem.regions
+        if not isinstance(data["visits"], list):
+            raise InputError(f"visits = {shown(data['visits'])}: a list is needed")
+        visits: list[Any] = data["visits"]
+        for k, entry in enumerate(visits):
+            if not isinstance(entry, dict) or not isinstance(entry.get("region"), str):
+                raise InputError(f"visits[{k}] = {shown(entry)}: an object with region is needed")
+            journey._take(journey._checked(entry["region"], {key: entry.get(key) for key in MEASURED}))
+        rest = data["rest"]
+        if not isinstance(rest, list) or sorted(map(str, rest)) != sorted(journey.left):
+            raise InputError(f"rest = {shown(rest)}: the regions not visited yet are needed, once each")
+        journey.rest = tuple(rest)
+        return journey
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The regions not visited yet, in the order of the problem."""
+        seen = {visit.region for visit in self.visits}
+        return tuple(name for name in self.problem.regions if name not in seen)
+
+    @property
+    def next(self) -> str | None:
+        """The region to go to now; None at the end."""
+        return self.rest[0] if self.rest else None
+
+    @property
+    def route(self) -> tuple[str, ...]:
+        """The regions visited and those planned next."""
+        return (*(visit.region for visit in self.visits), *self.rest)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The same as indices."""
+        place = {name: i for i, name in enumerate(self.problem.regions)}
+        return tuple(place[name] for name in self.route)
+
+    @property
+    def expected_error(self) -> float:
+        """The expected final error over all regions, if the rest goes as planned."""
+        return float(self._after(self.order[len(self.visits) :]).mean())
+
+    @property
+    def travel_cost(self) -> float:
+        """What the whole route costs to travel, in the units of travel."""
+        return float(ways_of(self.problem).legs(self.order).sum())
+
+    @property
+    def expected_loss(self) -> float:
+        """The expected overall loss per region."""
+        return self.problem.travel_rate * self.travel_cost / self.problem.size + self.expected_error
+
+    def visit(
+        self,
+        region: str | None = None,
+        errors: Mapping[str, float] | None = None,
+        dissimilarity: Mapping[str, float] | None = None,
+        vector: Sequence[float] | None = None,
+        progress: Progress | None = None,
+    ) -> str | None:
+        """Note that a region (the next one, if none is named) was visited and trained in; return where to go next.
+
+        What was measured there replaces what was assumed, and the rest is planned anew. With a file, the step is stored
+        when this returns.
+        """
+        name = self.next if region is None else region
+        if name is None:
+            raise InputError("region: all regions are visited; the journey is over")
+        self._take(self._checked(name, {"errors": errors, "dissimilarity": dissimilarity, "vector": vector}))
+        self.rest = self._planned(progress)
+        self._keep()
+        return self.next
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the journey as its file has it."""
+        return {
+            "problem": json_files.problem_to_dict(self.origin),
+            "method": self.method,
+            "seed": self.seed,
+            "visits": [visit.to_dict() for visit in self.visits],
+            "rest": list(self.rest),
+        }
+
+    def _checked(self, region: str, measured: Mapping[str, Any]) -> Visit:
+        """Check a visit before anything changes."""
+        if region not in self.left:
+            why = "is visited already" if region in self.problem.regions else "is no region"
+            raise InputError(f"region = {shown(region)}: {why}; left are {', '.join(self.left[:12])}")
+        vector = measured["vector"]
+        if vector is not None:
+            if self.problem.vectors is None:
+                raise InputError("vector: the problem has dissimilarities, not vectors; give dissimilarity")
+            if measured["dissimilarity"]:
+                raise InputError("dissimilarity and vector: the vector says it all; give one of the two")
+            width = self.problem.vectors.shape[1]
+            vector = tuple(as_vector("vector", vector, width, least=-1e100, meaning="vector entries").tolist())
+        apart = self._by_region("dissimilarity", measured["dissimilarity"])
+        if apart and self.problem.vectors is not None:
+            raise InputError("dissimilarity: the problem has vectors; give this region's vector")
+        if apart.get(region, 0.0) != 0:
+            raise InputError(f"dissimilarity.{region} = {apart[region]:g}: a region to itself is 0; leave it out")
+        return Visit(region, self._by_region("errors", measured["errors"]), apart, vector)
+
+    def _by_region(self, field_name: str, values: Any) -> dict[str, float]:
+        if values is None:
+            return {}
+        if not isinstance(values, Mapping):
+            raise InputError(f"{field_name} = {shown(values)}: an object with a number for each region is needed")
+        for name in values:
+            if name not in self.problem.regions:
+                raise InputError(f"{field_name}.{name}: there is no such region")
+        meaning = "errors" if field_name == "errors" else "dissimilarities"
+        return {
+            name: as_number(f"{field_name}.{name}", value, least=0.0, meaning=meaning) for name, value in values.items()
+        }
+
+    def _take(self, visit: Visit) -> None:
+        """Train: update the errors and what is known."""
+        here = self.problem.regions.index(visit.region)
+        if visit.vector is not None and self.problem.vectors is not None:
+            vectors = np.array(self.problem.vectors)
+            vectors[here] = visit.vector
+            self.problem = self.problem.changed(vectors=vectors)
+        elif visit.dissimilarity:
+            delta = np.array(self.problem.dissimilarity)
+            for name, value in visit.dissimilarity.items():
+                other = self.problem.regions.index(name)
+                delta[here, other] = delta[other, here] = value
+            self.problem = self.problem.changed(dissimilarity=delta, dissimilarity_low=None)
+        errors = np.array(self._after((here,)))
+        for name, value in visit.errors.items():
+            errors[self.problem.regions.index(name)] = value
+        self.errors = frozen(errors)
+        self.visits = (*self.visits, visit)
+
+    def _after(self, stops: Sequence[int]) -> FloatArray:
+        """Return the expected errors after more visits."""
+        steps, errors = Steps.of(self.problem), self.errors
+        for i in stops:
+            errors = steps.kept[i] * errors + steps.learnt[i] * self.problem.dissimilarities_to(i) + steps.noise[i]
+        return errors
+
+    def _planned(self, progress: Progress | None) -> tuple[str, ...]:
+        """Plan the rest from where the agent stands."""
+        ids, objective = self._ahead()
+        if self.visits and len(ids) <= 2:
+            return tuple(self.problem.regions[i] for i in ids[1:])
+        rng = np.random.default_rng([self.seed, len(self.visits)])
+        answer = method_named(self.method).solve(objective, rng, Budget.of(None, progress))
+        assert objective.allows(answer.order), answer.method
+        stops = [ids[k] for k in answer.order.tolist()]
+        return tuple(self.problem.regions[i] for i in (stops[1:] if self.visits else stops))
+
+    def _ahead(self) -> tuple[list[int], Objective]:
+        """Return the region that the agent is in with those left, and the objective of a route through them.
+
+        Without visits, all regions are left, and the objective is the problem's.
+        """
+        problem, steps = self.problem, Steps.of(self.problem)
+        seen = [problem.regions.index(visit.region) for visit in self.visits]
+        if not seen:
+            return list(range(problem.size)), objective_of(problem)
+        left = [i for i in range(problem.size) if i not in set(seen)]
+        ids = [seen[-1], *left]
+        travel = problem.travel_rate * problem.travel[np.ix_(ids, ids)]
+        closed = problem.constraints.returns
+        if closed:  # nobody else comes back to where the agent is now, so that column can stand for the origin
+            travel[1:, 0] = problem.travel_rate * problem.travel[left, seen[0]]
+        scores = steps.learnt[ids] * problem.scores[ids] + problem.size * steps.noise[ids]
+        scores[0] = 0.0
+        weights = np.concatenate([[0.0], least_products(steps.kept[left])])
+        equal = bool(np.all(steps.kept[left] == steps.kept[left][:1]))
+        last = None if problem.last is None or problem.last in seen else ids.index(problem.last)
+        constant = float(np.prod(steps.kept[left]) * self.errors.sum())
+        factors = None if equal else frozen(np.array(steps.kept[ids]))
+        return ids, Objective(frozen(travel), frozen(scores), frozen(weights), constant, 0, last, closed, factors)
+
+    def _keep(self) -> None:
+        if self.file is not None:
+            write_text(self.file, json_files.dumps(self.to_dict()))

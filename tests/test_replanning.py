@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import oracle
+from learnroute import Constraints, InputError, Journey, Learner, Problem, plan, write_problem
+from learnroute.study.adapting import adapting_gain
+from learnroute.study.families import random_problem
+from samples import OVER, UNDER, asymmetric
+
+REAL = {"under": Learner(80, 100, 0.3), "over": Learner(120, 100, 0.3)}
+ENDS: dict[str, dict[str, Any]] = {
+    "free": {},
+    "start": {"start": "R2"},
+    "end": {"end": "R3"},
+    "tour": {"start": "R4", "returns": True},
+    "loop": {"returns": True},
+}
+
+
+def best_rest(problem: Problem, made: list[int]) -> float:
+    """The least loss of any route that begins with the visits made, on what is known now."""
+    return min(
+        oracle.journey_loss(problem, order)["total"]
+        for order in oracle.allowed_orders(problem)
+        if list(order[: len(made)]) == made
+    )
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("learner", REAL.values(), ids=REAL)
+@pytest.mark.parametrize("kind", ["symmetric", "asymmetric", "samples"])
+def test_the_rest_is_always_planned_best(kind: str, learner: Learner, ends: dict[str, Any]) -> None:
+    problem = asymmetric(6, learner, 3) if kind == "asymmetric" else random_problem("uniform", 6, learner, 3)
+    samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
+    problem = problem.changed(constraints=Constraints(**ends), travel_rate=0.8, samples=samples)
+    trip = Journey(problem)
+    assert trip.expected_loss == pytest.approx(best_rest(problem, []), rel=1e-12)
+    made: list[int] = []
+    for k in range(6):
+        here = trip.next
+        assert here is not None
+        if k == 2:  # the agent may go elsewhere
+            here = next(n for n in trip.rest if n not in (here, problem.constraints.end))
+        made.append(problem.regions.index(here))
+        trip.visit(here)
+        assert list(trip.order[: len(made)]) == made
+        assert trip.expected_loss == pytest.approx(best_rest(problem, made), rel=1e-12)
+    assert trip.next is None
+    assert trip.expected_error == pytest.approx(oracle.journey_loss(problem, made)["error"], rel=1e-12)
+    with pytest.raises(InputError, match="the journey is over"):
+        trip.visit()
+
+
+@pytest.mark.parametrize("learner", REAL.values(), ids=REAL)
+def test_what_is_measured_replaces_what_was_assumed(learner: Learner) -> None:
+    problem = random_problem("uniform", 6, learner, 1)
+    assert problem.dissimilarity is not None
+    known = np.array(problem.dissimilarity)
+    trip = Journey(problem)
+    made: list[int] = []
+    rng = np.random.default_rng(2)
+    while trip.next is not None:
+        i = problem.regions.index(trip.next)
+        made.append(i)
+        measured = {name: float(rng.uniform(0.1, 12)) for name in problem.regions if name != trip.next}
+        for name, value in measured.items():
+            known[i, problem.regions.index(name)] = known[problem.regions.index(name), i] = value
+        trip.visit(dissimilarity=measured)
+        # errors so far came from what was known then; from here on, from what is known now
+        assert np.array(trip.problem.dissimilarity).tolist() == known.tolist()
+        left = [j for j in range(6) if j not in made]
+        losses = {}
+        for rest in itertools.permutations(left):
+            after = Journey.__new__(Journey)
+            after.__dict__.update(trip.__dict__)
+            after.rest = tuple(problem.regions[j] for j in rest)
+            losses[rest] = after.expected_loss
+        assert trip.expected_loss == pytest.approx(min(losses.values()), rel=1e-12)
+    before = trip.errors
+    assert trip.expected_error == pytest.approx(float(before.mean()))
+
+
+def test_measured_errors_are_taken_over() -> None:
+    problem = random_problem("uniform", 4, REAL["over"], 1)
+    trip = Journey(problem)
+    trip.visit(errors={"R1": 7.5, "R4": 0.25})
+    assert trip.errors[0] == 7.5
+    assert trip.errors[3] == 0.25
+    vectors = random_problem("vectors", 4, REAL["over"], 1)
+    flight = Journey(vectors)
+    here = flight.next
+    assert here is not None
+    flight.visit(vector=[0.0] * 5)
+    assert flight.problem.vectors is not None
+    assert not flight.problem.vectors[vectors.regions.index(here)].any()
+
+
+def test_wrong_measurements_change_nothing() -> None:
+    problem = random_problem("uniform", 4, UNDER, 1)
+    trip = Journey(problem)
+    for arguments, message in (
+        ({"region": "R9"}, "region = 'R9': is no region; left are R1, R2, R3, R4"),
+        ({"errors": {"R9": 1}}, "errors.R9: there is no such region"),
+        ({"errors": {"R1": -1}}, "errors.R1 = -1.0: errors must be >= 0"),
+        ({"errors": [1, 2]}, "errors = [1, 2]: an object with a number for each region"),
+        ({"dissimilarity": {"R2": float("nan")}}, "dissimilarity.R2 = nan: dissimilarities must be finite"),
+        ({"region": "R1", "dissimilarity": {"R1": 2}}, "dissimilarity.R1 = 2: a region to itself is 0"),
+        ({"vector": [1, 2]}, "vector: the problem has dissimilarities"),
+    ):
+        before = trip.to_dict()
+        with pytest.raises(InputError) as refused:
+            trip.visit(**arguments)
+        assert message in str(refused.value)
+        assert trip.to_dict() == before
+    trip.visit("R2")
+    with pytest.raises(InputError, match="region = 'R2': is visited already"):
+        trip.visit("R2")
+
+
+def test_a_journey_goes_on_from_its_file(tmp_path: Path) -> None:
+    problem = random_problem("euclidean", 9, OVER, 4).changed(constraints=Constraints("R3", None, True))
+    whole = Journey(problem, seed=5)
+    file = tmp_path / "trip.json"
+    Journey(problem, seed=5, file=file)
+    with pytest.raises(InputError, match="exists; resume that journey"):
+        Journey(problem, file=file)
+    rng = np.random.default_rng(0)
+    while whole.next is not None:
+        trip = Journey.resume(file)
+        assert (trip.route, trip.problem.constraints) == (whole.route, problem.constraints)
+        measured = {name: float(rng.uniform(1, 9)) for name in problem.regions if name != whole.next}
+        whole.visit(dissimilarity=measured)
+        trip.visit(dissimilarity=measured)
+        assert trip.errors.tolist() == whole.errors.tolist()
+    assert Journey.resume(file).route == whole.route
+
+
+DRIVE = """
+import sys, json
+from learnroute import Journey
+from pathlib import Path
+file = Path(sys.argv[1])
+trip = Journey.resume(file)
+while trip.next is not None:
+    here = trip.problem.regions.index(trip.next)
+    others = [(k, n) for k, n in enumerate(trip.problem.regions) if k != here]
+    trip.visit(dissimilarity={n: 1.0 + (here * 7 + k * 3) % 11 for k, n in others})
+    print(len(trip.visits), flush=True)
+"""
+
+
+def test_killed_at_any_step_it_resumes_to_the_same_route(tmp_path: Path) -> None:
+    problem = random_problem("uniform", 8, OVER, 2)
+    routes = []
+    for name, kills in (("whole", 0), ("killed", 6)):
+        file = tmp_path / f"{name}.json"
+        Journey(problem, seed=1, file=file)
+        for k in range(kills):
+            with subprocess.Popen([sys.executable, "-c", DRIVE, str(file)], stdout=subprocess.PIPE, text=True) as agent:
+                assert agent.stdout is not None
+                agent.stdout.readline()  # one more step is made
+                time.sleep(0.003 * k)
+                os.kill(agent.pid, signal.SIGKILL)
+        subprocess.run([sys.executable, "-c", DRIVE, str(file)], check=True, capture_output=True)
+        routes.append(Journey.resume(file).to_dict())
+        assert [path.name for path in tmp_path.glob(".learnroute-*")] == [] or kills
+    assert routes[0] == routes[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("rest"), "not a journey"),
+        (lambda d: d.update(rest=["R1"]), "rest = ['R1']: the regions not visited yet"),
+        (lambda d: d.update(visits=[3]), "visits[0] = 3: an object with region"),
+        (lambda d: d.update(visits=[{"region": "X"}]), "region = 'X': is no region"),
+        (lambda d: d.update(method="best"), "method = 'best': unknown"),
+        (lambda d: d["problem"].pop("learner"), "learner: missing"),
+    ],
+)
+def test_damaged_files_are_refused_by_name(tmp_path: Path, change: Any, message: str) -> None:
+    file = tmp_path / "trip.json"
+    data = Journey(random_problem("uniform", 4, UNDER, 1), file=file).to_dict()
+    change(data)
+    file.write_text(json.dumps(data))
+    with pytest.raises(InputError) as refused:
+        Journey.resume(file)
+    assert str(refused.value).startswith(f"{file}: ")
+    assert message in str(refused.value)
+
+
+def test_adapting_gains_where_bounds_are_loose() -> None:
+    assert adapting_gain(UNDER, 6, 0.0, 5).mean == 0  # nothing to learn
+    loose = adapting_gain(Learner(80, 100), 7, 4.0, 60, seed=1)
+    assert loose.interval[0] > 0
+    assert loose.known > loose.mean
+    again = adapting_gain(Learner(80, 100), 7, 4.0, 60, seed=1)
+    assert again == loose
+
+
+def test_the_command_keeps_a_journey(tmp_path: Path) -> None:
+    problem, file, seen = tmp_path / "problem.json", tmp_path / "trip.json", tmp_path / "seen.json"
+    write_problem(random_problem("uniform", 5, OVER, 2), problem)
+
+    def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        call = [sys.executable, "-m", "learnroute", "journey", str(file), *arguments]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        return done
+
+    first = json.loads(run("--begin", str(problem), "--json").stdout)
+    assert first["rest"] == list(plan(random_problem("uniform", 5, OVER, 2)).route)
+    seen.write_text(json.dumps({"errors": {first["next"]: 0.5}}))
+    second = json.loads(run("--visited", first["next"], "--measured", str(seen), "--json").stdout)
+    assert second["visited"] == [first["next"]]
+    assert second["errors"][first["next"]] == 0.5
+    assert f"next       {second['next']}" in run().stdout
+    assert "is visited already" in run("--visited", first["next"], code=2).stderr
+    assert "exists; resume" in run("--begin", str(problem), code=2).stderr
+    seen.write_text("{")
+    assert f"{seen}: line 1" in run("--visited", second["next"], "--measured", str(seen), code=2).stderr
