@@ -123,3 +123,26 @@ def lightest_matching(weights: Any) -> float:
         return min(float(weights[first][v]) + of(tuple(x for x in rest if x != v)) for v in rest)
 
     return of(tuple(range(len(weights))))
+
+
+def values(
+    travel: Any, scores: Any, weights: Any, factors: Any, first: int | None, last: int | None, closed: bool
+) -> dict[tuple[int, ...], float]:
+    """The value of every order that begins and ends where it must, without its constant."""
+    size = len(scores)
+    found = {}
+    for order in itertools.permutations(range(size)):
+        if (first is not None and order[0] != first) or (last is not None and order[-1] != last):
+            continue
+        value = sum(float(travel[order[t]][order[t + 1]]) for t in range(size - 1))
+        if closed:
+            value += float(travel[order[-1]][order[0]])
+        for t, region in enumerate(order):
+            share = float(weights[t])
+            if factors is not None:
+                share = 1.0
+                for later in order[t + 1 :]:
+                    share *= float(factors[later])
+            value += share * float(scores[region])
+        found[order] = value
+    return found
