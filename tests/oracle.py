@@ -163,3 +163,26 @@ def allowed_orders(problem: Any) -> list[tuple[int, ...]]:
         order for order in itertools.permutations(range(len(names)))
         if start in (None, names[order[0]]) and end in (None, names[order[-1]])
     ]  # fmt: skip
+
+
+def values(
+    travel: Any, scores: Any, weights: Any, factors: Any, first: int | None, last: int | None, closed: bool
+) -> dict[tuple[int, ...], float]:
+    """The value of every order that begins and ends where it must, without its constant."""
+    size = len(scores)
+    found = {}
+    for order in itertools.permutations(range(size)):
+        if (first is not None and order[0] != first) or (last is not None and order[-1] != last):
+            continue
+        value = sum(float(travel[order[t]][order[t + 1]]) for t in range(size - 1))
+        if closed:
+            value += float(travel[order[-1]][order[0]])
+        for t, region in enumerate(order):
+            share = float(weights[t])
+            if factors is not None:
+                share = 1.0
+                for later in order[t + 1 :]:
+                    share *= float(factors[later])
+            value += share * float(scores[region])
+        found[order] = value
+    return found

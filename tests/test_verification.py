@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import oracle
-from learnroute import Check, InputError, Problem, evaluate, plan, verify, write_plan, write_problem
+from learnroute import Check, Constraints, InputError, Problem, evaluate, plan, verify, write_plan, write_problem
 from learnroute.cli import run
 from learnroute.study.families import random_problem
 from samples import LEARNERS, OVER, UNDER, asymmetric
@@ -33,6 +33,22 @@ def test_true_plans_are_confirmed(learner: str, method: str) -> None:
         found = verdicts(verify(problem, claims(problem, method)))
         assert all(holds is True for holds in found.values()), found
         assert set(found) >= {"route", "loss", "bound"}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_ends_are_looked_at(learner: str) -> None:
+    free = random_problem("uniform", 8, LEARNERS[learner], 4)
+    names = free.regions
+    for ends in (Constraints(start=names[2]), Constraints(end=names[5], returns=True), Constraints(returns=True)):
+        problem = Problem(
+            free.travel, free.learner, dissimilarity=free.dissimilarity, initial=free.initial, constraints=ends
+        )
+        data = claims(problem, "exact")
+        found = verdicts(verify(problem, data))
+        assert all(holds is True for holds in found.values()), found
+        if ends.start or ends.end:
+            turned = {**data, "order": data["order"][::-1], "route": data["route"][::-1]}
+            assert [(check.what, check.holds) for check in verify(problem, turned)] == [("route", False)]
 
 
 def test_bounds_of_all_kinds_are_confirmed() -> None:

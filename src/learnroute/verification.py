@@ -73,6 +73,10 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         return Check("route", False, str(error))
     if list(plan["route"]) != [problem.regions[i] for i in order]:
         return Check("route", False, "names and indices disagree, or belong to another problem")
+    for index, place, wanted in ((0, "begins", problem.first), (-1, "ends", problem.last)):
+        if wanted is not None and order[index] != wanted:
+            asked, found = problem.regions[wanted], problem.regions[order[index]]
+            return Check("route", False, f"{place} at {found}; the problem asks for {asked}")
     return Check("route", True, f"visits each of {problem.size} regions once")
 
 
@@ -109,7 +113,7 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
         refuted = f"a route that is better by {(value - least) / objective.size:.3g} exists"
         return Check("optimum", holds, "no route is better, all sets of regions looked at anew" if holds else refuted)
     walk = _Walks(objective, certificate.multipliers)
-    limit = walk.limit(value - objective.constant)
+    limit = walk.limit(value - walk.constant)
     masks = [sum(1 << u for u in {v, *row}) for v, row in enumerate(certificate.memory)]
     try:
         behind = walk.turned().table(masks, limit)
@@ -119,6 +123,8 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
     better = min((group[0][0] for group in left.values()), default=math.inf)
     if better == math.inf:
         return Check("optimum", True, "no route is better, all of them considered anew")
+    if not walk.tight:
+        return Check("optimum", False, "it does not follow from the certificate")
     return Check("optimum", False, f"a route that is better by {(limit - better) / objective.size:.3g} exists")
 
 
@@ -142,7 +148,7 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
     if _by_enumeration(certificate, objective):
         return min(ceiling, least_by_enumeration(objective))
     walk = _Walks(objective, certificate.multipliers)
-    paid = objective.constant + float(certificate.multipliers.sum())
+    paid = walk.constant + float(certificate.multipliers.sum())
     masks = [sum(1 << u for u in {v, *row}) for v, row in enumerate(certificate.memory)]
     last = walk.table(masks, ceiling - paid + walk.margin)[-1]
     cheapest = min((group[0][0] for group in last.values()), default=math.inf)
@@ -157,31 +163,98 @@ def _by_enumeration(certificate: Certificate, objective: Objective) -> bool:
 
 
 def least_by_enumeration(objective: Objective) -> float:
-    """Return the least value of any order: the best way to end each set of regions at each of them, by size of set."""
-    size = objective.size
-    sets = np.arange(1 << size)
-    counts = sum((sets >> v) & 1 for v in range(size))
-    stays = objective.weights[:, None] * objective.scores[None, :]
-    best = np.full((size, 1 << size), np.inf)
-    best[np.arange(size), 1 << np.arange(size)] = stays[0]
-    for k in range(1, size):
-        layer = sets[counts == k + 1]
-        for v in range(size):
-            here = layer[(layer >> v) & 1 == 1]
-            before = best[:, here ^ (1 << v)]
-            best[v, here] = (before + objective.travel[:, v, None]).min(axis=0) + stays[k, v]
-    return float(best[:, -1].min() + objective.constant)
+    """Return the least value of any order: the best way to go on through each set of regions, from the end."""
+    if objective.closed and objective.first is None and objective.last is None:
+        return min(_least_of_ends(objective, None, last, None) for last in range(objective.size))
+    return _least_of_ends(objective, objective.first, objective.last, objective.first)
+
+
+def _least_of_ends(objective: Objective, first: int | None, last: int | None, back: int | None) -> float:
+    """Return the least value of an order with these ends; the way back leads to `back`, or to the first if unknown."""
+    size, travel, scores = objective.size, objective.travel, objective.scores
+    inner = [v for v in range(size) if v not in (first, last)]
+    sets = np.arange(1 << len(inner))
+    tail = [] if last is None else [last]
+    if objective.factors is None:
+        behind = sum(((sets >> k) & 1 for k in range(len(inner))), start=np.full(len(sets), len(tail)))
+        shares = objective.weights[np.maximum(size - 1 - behind, 0)]
+        final = float(objective.weights[-1])
+    else:
+        shares = np.full(len(sets), math.prod(objective.factors[v] for v in tail))
+        for k, v in enumerate(inner):
+            shares = shares * np.where((sets >> k) & 1, objective.factors[v], 1.0)
+        final = 1.0
+    home = np.zeros(size)
+    if objective.closed and back is not None:
+        home = travel[:, back]
+    counts = sum(((sets >> k) & 1 for k in range(len(inner))), start=np.zeros(len(sets), dtype=np.int64))
+    rows = np.array(inner, dtype=np.int64)
+    best = np.full((len(inner), len(sets)), np.inf)
+    for k, v in enumerate(inner):
+        if last is None:
+            best[k, 1 << k] = final * scores[v] + home[v]
+        else:
+            best[k, 1 << k] = travel[v, last] + final * scores[last] + home[last] + shares[0] * scores[v]
+    for count in range(2, len(inner) + 1):
+        layer = sets[counts == count]
+        for k, v in enumerate(inner):
+            here = layer[(layer >> k) & 1 == 1]
+            rest = here ^ (1 << k)
+            best[k, here] = (best[:, rest] + travel[v, rows][:, None]).min(axis=0) + shares[rest] * scores[v]
+    if not inner:  # both ends fixed, or one of them and nothing else
+        stops = [v for v in (first, last) if v is not None]
+        return objective(stops)
+    full = best[:, -1]
+    if first is not None:
+        full = full + travel[first, rows] + shares[-1] * scores[first]
+    elif objective.closed and last is not None:
+        full = full + travel[last, rows]
+    return float(full.min() + objective.constant)
+
+
+def _anchored(objective: Objective) -> tuple[Objective, bool]:
+    """Return an objective that bounds this one and has an end to hold on to, and whether the two have the same optimum.
+
+    A closed route whose ends are free is turned to end at the least score if no other counts; else its travel
+    and its scores are bounded apart.
+    """
+    if not objective.closed or objective.first is not None or objective.last is not None:
+        return objective, objective.factors is None
+    if objective.factors is None and not objective.weights[:-1].any():
+        return objective.ending_at(int(np.argmin(objective.scores))), True
+    nothing = np.zeros(objective.size)
+    apart = objective.constant + min(_score_parts(objective)) * (1 - ROUNDING / 10)
+    return Objective(objective.travel, nothing, nothing, apart, None, 0, True), False
+
+
+def _score_parts(objective: Objective) -> list[float]:
+    """For each last region, the least score part: the other scores by falling rank; inf where no order ends there."""
+    parts = []
+    for v in range(objective.size):
+        if v == objective.first or objective.last not in (None, v):
+            parts.append(math.inf)
+            continue
+        others = [u for u in range(objective.size) if u not in (v, objective.first)]
+        head = [] if objective.first is None else [objective.first]
+        stops = [*head, *sorted(others, key=lambda u: -objective.ranks[u]), v]
+        parts.append(math.fsum(objective.shares(stops) * objective.scores[stops]))
+    return parts
 
 
 def _simple(objective: Objective) -> float:
     """A path is a spanning tree, and enters all regions but one; scores are at their least when rearranged."""
+    objective, _ = _anchored(objective)
+    begin, finish = objective.begin, objective.finish
     either = np.minimum(objective.travel, objective.travel.T)
     others = objective.travel + np.diag(np.full(objective.size, np.inf))
+    into, out = others.min(axis=0), others.min(axis=1)
     travel = max(
-        _spanning_tree(either), math.fsum(np.sort(others.min(axis=0))[:-1]), math.fsum(np.sort(others.min(axis=1))[:-1])
+        _spanning_tree(either) + begin.min() + finish.min(),
+        math.fsum(into) + (begin - into).min() + finish.min(),
+        math.fsum(out) + (finish - out).min() + begin.min(),
     )
-    scores = math.fsum(np.sort(objective.weights)[::-1] * np.sort(objective.scores))
-    return math.fsum([travel, scores, objective.constant]) * (1 - ROUNDING / 10)
+    found = math.fsum([travel, min(_score_parts(objective)), objective.constant])
+    return found - ROUNDING / 10 * abs(found)
 
 
 def _spanning_tree(costs: FloatArray) -> float:
@@ -199,18 +272,16 @@ def _spanning_tree(costs: FloatArray) -> float:
 
 def _one_tree(objective: Objective, multipliers: FloatArray) -> float:
     """A spanning tree of the regions and `home`, the forced edge, and the cheapest edge to `out`: docs/bounds.md."""
+    objective, _ = _anchored(objective)
     size = objective.size
     at, home = multipliers[:size], multipliers[size]
     costs = np.zeros((size + 1, size + 1))
     costs[:size, :size] = np.minimum(objective.travel, objective.travel.T)
+    costs[:size, size] = costs[size, :size] = objective.begin
     reduced = costs - multipliers[: size + 1, None] - multipliers[None, : size + 1]
-    exits = []
-    for v in range(size):
-        rest = np.sort(np.delete(objective.scores, v))
-        part = math.fsum(np.sort(objective.weights[:-1])[::-1] * rest)
-        exits.append(objective.weights[-1] * objective.scores[v] + part - at[v])
+    exits = [float(part) for part in np.array(_score_parts(objective)) + objective.finish - at]
     total = math.fsum([_spanning_tree(reduced), min(exits), -home, *(2 * multipliers[: size + 1]), objective.constant])
-    largest = objective.travel.max() * size + abs(min(exits)) + 4 * np.abs(multipliers).sum()
+    largest = objective.travel.max() * (size + 2) + abs(min(exits)) + 4 * np.abs(multipliers).sum()
     return float(total - ROUNDING / 10 * largest)
 
 
@@ -227,12 +298,20 @@ class _Walks:
     """Walks through T positions with multipliers, as docs/bounds.md defines them."""
 
     def __init__(self, objective: Objective, multipliers: FloatArray, backward: bool = False) -> None:
-        stays = objective.weights[:, None] * objective.scores[None, :] - multipliers
-        self._objective, self._multipliers = objective, multipliers
-        self.legs = objective.travel.T if backward else objective.travel
+        held, self.tight = _anchored(objective)
+        stays = held.weights[:, None] * held.scores[None, :] - multipliers
+        stays[0] += held.begin
+        stays[-1] += held.finish
+        if held.first is not None:
+            stays[1:, held.first] = np.inf
+        if held.last is not None:
+            stays[:-1, held.last] = np.inf
+        self._objective, self._multipliers, self.constant = objective, multipliers, held.constant
+        self.legs = held.travel.T if backward else held.travel
         self.stays = stays[::-1] if backward else stays
-        self.size = objective.size
-        largest = np.abs(stays).max(axis=1).sum() + self.size * self.legs.max() + np.abs(multipliers).sum()
+        self.size = held.size
+        finite = np.where(np.isfinite(stays), np.abs(stays), 0.0)
+        largest = finite.max(axis=1).sum() + self.size * self.legs.max() + np.abs(multipliers).sum()
         self.margin = ROUNDING * float(largest)
 
     def turned(self) -> _Walks:
@@ -253,8 +332,9 @@ class _Walks:
         kept = 0
         for t in range(self.size):
             found: dict[int, dict[int, float]] = {}
+            here = np.where(np.isfinite(self.stays[t]), self.stays[t], 0.0)  # inf, where forbidden, is in `rest` too
             for v, mask, costs in self._arrivals(layers, t):
-                for w in np.flatnonzero(costs - self.stays[t] + rest[t] < limit).tolist():
+                for w in np.flatnonzero(costs - here + rest[t] < limit).tolist():
                     if w == v or mask >> w & 1:
                         continue
                     known = mask & memory[w]

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 import oracle
 from learnroute import Learner, Objective, Problem, plan
 from learnroute.guarantees import paper_ratio, sharper_ratio
+from learnroute.model.distances import Points
 from learnroute.solvers import algorithm1 as module
 from learnroute.solvers.algorithm1 import algorithm1, eulerian_circuit
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact import exact
 from learnroute.solvers.matching import minimum_matching
-from learnroute.solvers.spanning import minimum_spanning_tree
+from learnroute.solvers.spanning import minimum_spanning_tree, spanning_tree_of_places
 from learnroute.study.families import random_problem
 from samples import LEARNERS, METRIC_FAMILIES, OVER, UNDER
 
@@ -189,3 +190,73 @@ def test_minimum_spanning_trees_weigh_what_networkx_finds() -> None:
         tree = minimum_spanning_tree(travel)
         other = networkx.minimum_spanning_tree(networkx.from_numpy_array(travel))
         assert travel[tree[:, 0], tree[:, 1]].sum() == pytest.approx(other.size("weight"))
+
+
+def _least_travel(objective: Objective) -> float:
+    """The least travel of any order that begins where it must and ends where Algorithm 1 does (a tour: anywhere)."""
+    ends = objective.closed and objective.first is None
+    blind = objective.travel_alone() if ends else objective.ending_at(objective.best_last).travel_alone()
+    orders = (order for order in itertools.permutations(range(objective.size)) if ends or blind.allows(order))
+    return min(math.fsum(blind.legs(order)) for order in orders)
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
+@pytest.mark.parametrize("first", [None, 1])
+@pytest.mark.parametrize("last", [None, 0])
+def test_fixed_ends_and_the_way_back_are_honoured(closed: bool, first: int | None, last: int | None) -> None:
+    """Within 3/2 of the best free-start path or tour; within 5/3 of the best path between two fixed ends."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(2, 8))
+        travel = random_problem(METRIC_FAMILIES[seed % 3], size, UNDER, seed).travel
+        weights = np.append(np.zeros(size - 1), 1.0)
+        objective = Objective(travel, rng.uniform(0, 1, size), weights, 0.0, first, last, closed)
+        order = algorithm1(objective, rng, Budget()).order
+        assert sorted(order.tolist()) == list(range(size))
+        assert objective.allows(order)
+        assert order[-1] == objective.best_last
+        if first is not None:
+            path = objective.ending_at(objective.best_last)
+            path = Objective(travel, path.scores, weights, 0.0, first, path.last)
+            walked = math.fsum(path.travel_alone().legs(order))
+            assert walked <= 5 / 3 * _least_travel(path) * (1 + 1e-12)
+        else:
+            walked = math.fsum(objective.travel_alone().legs(order))
+            assert walked <= 1.5 * _least_travel(objective) * (1 + 1e-12)
+
+
+def _clouds(size: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(size)
+    line = rng.uniform(-1, 1, size)
+    return [
+        rng.uniform(0, 1, (size, 2)),
+        rng.integers(0, 4, (size, 2)).astype(float),
+        np.full((size, 2), 7.0),
+        np.column_stack([line, -3 * line]),
+        1e99 * rng.uniform(-1, 1, (size, 2)),
+        1e-99 * rng.uniform(-1, 1, (size, 2)),
+    ]
+
+
+@pytest.mark.parametrize("size", [2, 3, 9, 10, 400])
+def test_spanning_trees_of_places_weigh_what_the_matrix_says(size: int) -> None:
+    for places in _clouds(size):
+        travel = Points(places).matrix()
+        tree, other = spanning_tree_of_places(Points(places)), minimum_spanning_tree(travel)
+        assert len(tree) == size - 1
+        near = 1e-12 * size * float(travel.max())
+        assert travel[tree[:, 0], tree[:, 1]].sum() == pytest.approx(travel[other[:, 0], other[:, 1]].sum(), abs=near)
+
+
+def test_places_are_routed_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = Points.matrix
+    monkeypatch.setattr(Points, "matrix", lambda p: few(p) if len(p) <= 12 else pytest.fail("a T x T matrix was made"))
+    for places in _clouds(400):
+        scores = np.random.default_rng(1).uniform(0, 1, 400)
+        objective = Objective(Points(places), scores, np.append(np.zeros(399), 1.0))
+        answer = algorithm1(objective, np.random.default_rng(0), Budget())
+        assert sorted(answer.order.tolist()) == list(range(400))
+        assert answer.order[-1] == np.argmin(scores)
+        assert answer.complete
+        tree = spanning_tree_of_places(Points(places))
+        assert math.fsum(objective.legs(answer.order)) <= 2 * math.fsum(objective.between(*tree.T)) * (1 + 1e-9)

@@ -30,11 +30,11 @@ def test_equals_brute_force_where_travel_differs_by_direction(learner: Learner) 
 
 def test_interpreted_and_compiled_tables_are_the_same_bits() -> None:
     objective = objective_of(random_problem("uniform", 8, OVER, 1))
-    scored = objective.weights[:, None] * objective.scores[None, :]
+    shares = held_karp.shares_before(objective)
     tables = []
     for fill in (held_karp._fill.interpreted, held_karp._fill.compiled):
         values = np.full((1 << 8, 8), np.inf)
-        fill(values, objective.travel, scored, 1, 1 << 8)
+        fill(values, objective.travel, objective.scores, shares, objective.scores, -1, 3, 1, 1 << 8)
         tables.append(values)
     assert np.array_equal(tables[0], tables[1])
 

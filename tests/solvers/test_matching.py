@@ -10,8 +10,10 @@ from hypothesis.extra import numpy as hnp
 
 import oracle
 from learnroute import InputError, Matching, minimum_matching
+from learnroute.model.distances import Points
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.matching import by_blossoms, by_subsets
+from learnroute.solvers.pairing import MatrixWeights
 
 
 def symmetric(entries: Any) -> Any:
@@ -65,7 +67,7 @@ def test_both_ways_equal_trying_all_matchings(size: int) -> None:
         for name, weights in families(size, rng).items():
             least = oracle.lightest_matching(weights)
             near = 1e-11 * max(float(np.abs(weights).max()), 1e-300)
-            matching = by_blossoms(weights, Budget())
+            matching = by_blossoms(MatrixWeights(weights), Budget())
             check_proof(matching, weights)
             assert weight_of(matching.pairs, weights) == pytest.approx(least, abs=near), name
             assert weight_of(by_subsets(weights), weights) == pytest.approx(least, abs=near), name
@@ -74,7 +76,7 @@ def test_both_ways_equal_trying_all_matchings(size: int) -> None:
 @given(st.integers(1, 9).flatmap(lambda k: hnp.arrays(np.int64, (2 * k, 2 * k), elements=st.integers(0, 6))))
 def test_small_whole_weights_with_many_ties_are_proved(entries: Any) -> None:
     weights = symmetric(entries).astype(float)
-    check_proof(by_blossoms(weights, Budget()), weights)
+    check_proof(by_blossoms(MatrixWeights(weights), Budget()), weights)
 
 
 @pytest.mark.parametrize("size", [14, 60, 200])
@@ -116,3 +118,69 @@ def test_odd_numbers_of_vertices_are_refused() -> None:
 
 def test_no_vertices_make_no_pairs() -> None:
     assert minimum_matching(np.zeros((0, 0))).pairs.shape == (0, 2)
+
+
+def places(size: int, rng: np.random.Generator) -> dict[str, Any]:
+    line = rng.uniform(0, 1, size)
+    return {
+        "square": rng.uniform(0, 1, (size, 2)),
+        "space": rng.normal(size=(size, 3)),
+        "clusters": rng.integers(0, 5, (size, 2)) + 1e-3 * rng.normal(size=(size, 2)),
+        "many alike": rng.integers(0, 3, (size, 2)).astype(float),
+        "all alike": np.full((size, 2), 0.3),
+        "on a line": np.column_stack([line, 2 * line]),
+        "huge": 1e99 * rng.uniform(-1, 1, (size, 2)),
+        "tiny": 1e-99 * rng.uniform(-1, 1, (size, 2)),
+    }
+
+
+def distances(points: Any, extra: bool) -> Any:
+    unit = max(float(np.abs(points).max()), 1e-300)
+    weights = np.zeros((len(points) + extra, len(points) + extra))
+    weights[: len(points), : len(points)] = unit * np.sqrt((((points[:, None] - points[None]) / unit) ** 2).sum(axis=2))
+    return weights
+
+
+@pytest.mark.parametrize("extra", [False, True])
+@pytest.mark.parametrize("size", [4, 30, 90, 400])
+def test_places_give_the_same_weight_as_their_distances(size: int, extra: bool) -> None:
+    """The extra vertex is Algorithm 1's: at distance 0 from all."""
+    for name, points in places(size - extra, np.random.default_rng(size)).items():
+        weights = distances(points, extra)
+        matching = minimum_matching(points=points, extra=extra)
+        if size > 12:
+            check_proof(matching, weights)
+        least = weight_of(minimum_matching(weights).pairs, weights)
+        assert weight_of(matching.pairs, weights) == pytest.approx(least, abs=1e-11 * size * weights.max()), name
+
+
+def test_thousands_of_places_are_proved() -> None:
+    points = np.random.default_rng(3).uniform(0, 1, (2000, 2))
+    check_proof(minimum_matching(points=points), distances(points, False))
+
+
+def test_great_circles_are_proved() -> None:
+    rng = np.random.default_rng(5)
+    points = Points(np.column_stack([rng.uniform(-180, 180, 300), rng.uniform(-90, 90, 300)]), geographic=True)
+    check_proof(minimum_matching(points=points), points.matrix())
+
+
+def test_few_first_edges_are_repaired_by_pricing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two far groups of odd size, and candidates within groups only: the pair between them has to be found."""
+    monkeypatch.setattr("learnroute.solvers.matching.NEIGHBOURS", 2)
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        points = rng.permutation(rng.uniform(0, 1, (122, 2)) + np.where(np.arange(122) < 61, 0.0, 9.0)[:, None])
+        check_proof(minimum_matching(points=points), distances(points, False))
+
+
+def test_what_to_match_is_checked() -> None:
+    for arguments, message in (
+        ({}, "neither given"),
+        ({"weights": np.zeros((2, 2)), "points": np.zeros((2, 2))}, "both given"),
+        ({"points": np.zeros((3, 2))}, "points has 3 rows: an even number"),
+        ({"points": np.zeros((2, 4))}, "points has 4 columns"),
+        ({"points": np.array([[0.0, np.nan], [0, 0]])}, r"points\[0, 1\]"),
+    ):
+        with pytest.raises(InputError, match=message):
+            minimum_matching(**arguments)

@@ -8,10 +8,11 @@ import pytest
 from learnroute import Learner, Objective, Problem, objective_of, plan
 from learnroute.solvers.bounds import best_bound, simple_bound
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.ends import least_score_parts
 from learnroute.solvers.held_karp import held_karp
 from learnroute.solvers.prover import Effort, Prover, nearest_memory, remember
 from learnroute.solvers.search import best_order
-from learnroute.solvers.trees import least_score_parts, tree_bound
+from learnroute.solvers.trees import tree_bound
 from learnroute.study.families import random_problem
 from learnroute.verification import recomputed_bound
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric

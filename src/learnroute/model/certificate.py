@@ -76,5 +76,6 @@ def _memory(rows: Any, size: int) -> tuple[tuple[int, ...], ...]:
 def exhaustive(objective: Objective, least: float) -> Certificate:
     """Return the certificate of an optimum found by enumeration: no multipliers, and everything remembered."""
     size = objective.size
-    largest = float((objective.weights * objective.scores.max()).sum() + size * objective.travel.max())
+    counted = objective.weights.sum() if objective.factors is None else size
+    largest = float(counted * objective.scores.max() + (size + 1) * objective.travel.max())
     return Certificate("walks", least - ROUNDING * largest, np.zeros(size), (tuple(range(size)),) * size)

@@ -1,20 +1,25 @@
-"""The paper's Algorithm 1: Christofides' idea for a path that ends where forgetting costs least."""
+"""The paper's Algorithm 1: Christofides' idea for a path that ends where forgetting costs least.
+
+With a way back, the same for a tour; with a fixed start, Hoogeveen's variant for a path between two fixed ends.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from learnroute.errors import RefusedError
+from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
+from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.matching import minimum_matching
-from learnroute.solvers.spanning import minimum_spanning_tree
+from learnroute.solvers.matching import Matching, minimum_matching
+from learnroute.solvers.spanning import FEW_PLACES, spanning_tree
 
 
 def algorithm1(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
-    """Return a route that ends at v', the region of least score, by the paper's six steps.
+    """Return a route that ends at v', the region of least score (or where it must), by the paper's six steps.
 
-    Deterministic: all ties go to the smallest index. O(T²) besides the matching.
+    Deterministic: all ties go to the smallest index. O(T²) besides the matching; from places, in linear memory.
     """
     if not objective.symmetric:
         i, j = np.argwhere(objective.travel != objective.travel.T)[0]
@@ -22,30 +27,50 @@ def algorithm1(objective: Objective, rng: np.random.Generator, budget: Budget) -
             f"algorithm1: travel[{i}, {j}] = {objective.travel[i, j]:g} but travel[{j}, {i}] = "
             f"{objective.travel[j, i]:g}; it needs the same cost in both directions; use method exact or nearest"
         )
-    size, travel = objective.size, objective.travel
+    size = objective.size
     last, extra = objective.best_last, size  # v', and v0: the vertex that everyone reaches for nothing
 
     # 1. A minimum spanning tree, and v0 hung on v'
-    edges = [*map(tuple, minimum_spanning_tree(travel).tolist()), (last, extra)]
-    # 2. A minimum-weight perfect matching of the vertices with odd degree; v0 is always one of them
+    edges = [tuple(edge) for edge in spanning_tree(objective).tolist()]
+    if objective.first is not None:  # the way from v0 is fixed too: it takes no part in the matching
+        edges += [(objective.first, extra), (last, extra)]
+    elif not objective.closed:
+        edges.append((last, extra))
+    # 2. A minimum-weight perfect matching of the vertices with odd degree; v0 is one of them unless both ends are fixed
     odd = np.flatnonzero(np.bincount(np.ravel(edges), minlength=size + 1) % 2)
-    weights = np.zeros((len(odd), len(odd)))
-    weights[:-1, :-1] = travel[np.ix_(odd[:-1], odd[:-1])]
-    matching = minimum_matching(weights, budget)
+    matching = _matching(objective, odd, budget)
     # 3. Both together: a connected multigraph with even degrees
-    edges += map(tuple, odd[matching.pairs].tolist())
-    # 4. An Eulerian circuit from v0 to v0 that returns through v'
-    circuit = eulerian_circuit(edges, size + 1, extra)
-    if circuit[-2] != last:
-        circuit.reverse()
-    # 5. and 6. Shortcuts that leave v' where it meets v0, at the end, and v0 out
-    order = _shortcut(circuit[1:-2], last)
+    edges += [tuple(pair) for pair in odd[matching.pairs].tolist()]
+    # 4. An Eulerian circuit from v0 to v0 that returns through v' (a tour: from v' to v')
+    if objective.first is None and objective.closed:
+        walk = eulerian_circuit(edges, size, last)[:-1]
+    else:
+        circuit = eulerian_circuit(edges, size + 1, extra)
+        if circuit[-2] != last:
+            circuit.reverse()
+        walk = circuit[1:-2]
+    # 5. and 6. Shortcuts that leave v' at the end, where it meets v0, and v0 out
+    order = _shortcut(walk, last)
     return Answer(
         np.array(order, dtype=np.int64),
         "algorithm1",
         complete=matching.optimal,
         notes=() if matching.optimal else ("the time limit came before the best matching: no guarantee",),
     )
+
+
+def _matching(objective: Objective, odd: IntArray, budget: Budget) -> Matching:
+    """Match the odd vertices, of which the last may be v0; no T x T matrix is made where places are given."""
+    extra = len(odd) > 0 and bool(odd[-1] == objective.size)
+    regions = odd[:-1] if extra else odd
+    if objective.points is not None and objective.size > FEW_PLACES:
+        whole = objective.points
+        return minimum_matching(
+            points=Points(whole.places[regions], whole.geographic, whole.scale), extra=extra, budget=budget
+        )
+    weights = np.zeros((len(odd), len(odd)))
+    weights[: len(regions), : len(regions)] = objective.travel[np.ix_(regions, regions)]
+    return minimum_matching(weights, budget)
 
 
 def _shortcut(walk: list[int], last: int) -> list[int]:

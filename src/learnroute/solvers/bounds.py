@@ -10,6 +10,7 @@ from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.ends import ROUNDING, anchored, score_bound, within_ends
 from learnroute.solvers.held_karp import MOST_REGIONS, SMALL, held_karp
 from learnroute.solvers.search import best_order
 from learnroute.solvers.spanning import minimum_spanning_tree
@@ -17,7 +18,6 @@ from learnroute.solvers.trees import tree_bound
 
 MOST_WALKED = 60  # regions up to which walks with memory are tried on any order
 KICKS = 10  # a region, for a value to aim at
-ROUNDING = 1e-13  # relative; far above what one correctly rounded sum of float64 products can be off
 
 
 def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certificate:
@@ -37,7 +37,11 @@ def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certifi
     if size <= MOST_WALKED and not budget.exhausted:
         from learnroute.solvers.prover import Effort, Prover
 
-        order = best_order(objective, np.random.default_rng(0), budget, KICKS * size, first=order)
+        order = within_ends(objective, order)
+        found = within_ends(
+            objective, best_order(objective, np.random.default_rng(0), budget, KICKS * size, first=order)
+        )
+        order = min(order, found, key=objective)
         prover = Prover(objective, order, budget, Effort(rounds=1, states=100_000))
         prover.run()
         best = max(best, prover.certificate(), key=_bound)
@@ -50,23 +54,25 @@ def _bound(certificate: Certificate) -> float:
 
 def simple_bound(objective: Objective) -> float:
     """Cheap and always valid: no order travels less than `path_bound`, none has a lower score part than the best."""
-    bound = math.fsum([path_bound(objective), score_bound(objective), objective.constant])
-    return bound * (1 - ROUNDING)
+    held = anchored(objective).objective
+    bound = math.fsum([path_bound(held), score_bound(held), held.constant])
+    return bound - ROUNDING * abs(bound)
 
 
 def path_bound(objective: Objective) -> float:
-    """Return a lower bound on the travel of any order, symmetric travel or not.
+    """Return a lower bound on the travel of any order, its ends included, symmetric travel or not.
 
-    A path is a spanning tree; and all regions but one are entered, and all but one are left, at their cheapest.
+    A path is a spanning tree with two ends; and all regions but the first are entered, and all but the last are left,
+    at their cheapest.
     """
-    travel = objective.travel
-    tree = minimum_spanning_tree(travel if objective.symmetric else np.minimum(travel, travel.T))
-    spanned = math.fsum(np.minimum(travel, travel.T)[tree[:, 0], tree[:, 1]])
+    travel, begin, finish = objective.travel, objective.begin, objective.finish
+    either = travel if objective.symmetric else np.minimum(travel, travel.T)
+    tree = minimum_spanning_tree(either)
+    spanned = math.fsum([*either[tree[:, 0], tree[:, 1]], begin.min(), finish.min()])
     others = travel + np.diag(np.full(objective.size, np.inf))
-    entered, left = np.sort(others.min(axis=0)), np.sort(others.min(axis=1))
-    return max(spanned, math.fsum(entered[:-1]), math.fsum(left[:-1]))
-
-
-def score_bound(objective: Objective) -> float:
-    """Return the least score part of any order: the largest weights on the smallest scores (rearrangement)."""
-    return math.fsum(np.sort(objective.weights)[::-1] * np.sort(objective.scores))
+    entered, left = others.min(axis=0), others.min(axis=1)
+    return max(
+        spanned,
+        math.fsum([*entered, (begin - entered).min(), finish.min()]),
+        math.fsum([*left, (finish - left).min(), begin.min()]),
+    )

@@ -9,6 +9,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers import held_karp as enumeration
 from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.ends import within_ends
 from learnroute.solvers.search import SEARCHING, best_order, search_well
 
 FEW_REGIONS = enumeration.MOST_REGIONS  # up to here all sets are enumerated
@@ -39,16 +40,22 @@ def search_and_prove(
     """Search (from `first`, if given), then prove, within so many rounds and states where they are limited."""
     from learnroute.solvers.prover import Effort, Prover
 
-    order = search_well(objective, rng, budget.part(SEARCHING), first)
+    order = within_ends(objective, search_well(objective, rng, budget.part(SEARCHING), first))
+    if first is not None:
+        order = min(order, within_ends(objective, first), key=objective)
     usual = Effort()
     effort = Effort(usual.rounds if rounds is None else rounds, usual.states if states is None else states)
     prover = Prover(objective, order, budget, effort)
-    prover.run(lambda best: best_order(objective, rng, budget, KICKS * objective.size, first=best))
+    prover.run(
+        lambda best: within_ends(objective, best_order(objective, rng, budget, KICKS * objective.size, first=best))
+    )
     notes: tuple[str, ...] = ()
     if not prover.proved:
         cause = "the time limit came" if budget.exhausted else "the effort allowed was used up"
         if prover.overflowed:
             cause = f"a table outgrew {effort.states:,} states in a layer"
+        elif prover.stuck:
+            cause = "the bound used for unequal samples, or for a way back between free ends, was reached"
         notes = (f"{cause} before the proof was complete; this is the best route found",)
     return Answer(
         prover.order,

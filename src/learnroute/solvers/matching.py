@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.distances import Points
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.pairing import MatrixWeights, PairWeights, PlaceWeights
 
 if TYPE_CHECKING:
     from learnroute.solvers.blossom import State
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 SMALL = 12  # vertices up to which subsets are enumerated instead of waking the compiler
 RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one
 SEARCHES = 64  # between two looks at the clock
+DENSE = 40  # vertices up to which all edges are candidates from the start
+NEIGHBOURS = 10  # lightest partners of each vertex that are
+PAIRS_A_CALL = 20_000_000  # priced between two looks at the clock
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +56,13 @@ class Matching:
         return math.fsum([*self.duals, *(number for _, number in self.sets)])
 
 
-def minimum_matching(weights: FloatArray, budget: Budget | None = None) -> Matching:
+def minimum_matching(
+    weights: FloatArray | None = None,
+    budget: Budget | None = None,
+    *,
+    points: FloatArray | Points | None = None,
+    extra: bool = False,
+) -> Matching:
     """Pair all vertices of a complete graph so that the weights of the pairs add up to as little as possible.
 
     Parameters
@@ -60,6 +71,11 @@ def minimum_matching(weights: FloatArray, budget: Budget | None = None) -> Match
         k x k symmetric finite matrix, k even; the diagonal is ignored. Not necessarily a metric; may be negative.
     budget
         Where its time runs out, the vertices still unmatched are paired greedily.
+    points
+        Instead of `weights`: one place a vertex, in up to three dimensions. Weights are distances, and memory grows
+        linearly with the number of places.
+    extra
+        With `points`: one more vertex, numbered last, at distance 0 from all places.
 
     Notes
     -----
@@ -67,12 +83,48 @@ def minimum_matching(weights: FloatArray, budget: Budget | None = None) -> Match
     exactly in integers; so there are no tolerances inside. Ties are broken by vertex number: same weights, same
     pairs.
     """
-    size = len(weights)
+    if (weights is None) == (points is None):
+        raise InputError(f"weights and points: {'neither' if points is None else 'both'} given; give one of the two")
+    paired: PairWeights
+    if points is None:
+        assert weights is not None
+        size, given = len(weights), "weights"
+        if 0 < size <= SMALL and size % 2 == 0:
+            return Matching(by_subsets(weights), True)
+        paired = MatrixWeights(weights)
+    else:
+        places = points.places if isinstance(points, Points) else _places(points)
+        size, given = len(places) + extra, "points"
+        if size <= SMALL and size % 2 == 0:
+            return Matching(by_subsets(_distances(points, places, extra)), True)
+        from learnroute.solvers.nearby import ground_of, plane
+
+        paired = PlaceWeights(ground_of(points) if isinstance(points, Points) else plane(places), extra)
     if size % 2:
-        raise InputError(f"weights has {size} rows: an even number of vertices is needed to pair them all")
-    if size <= SMALL:
-        return Matching(by_subsets(weights), True)
-    return by_blossoms(weights, budget or Budget())
+        rows = size - extra if given == "points" else size
+        raise InputError(f"{given} has {rows} rows: an even number of vertices is needed to pair them all")
+    return by_blossoms(paired, budget or Budget()) if size else Matching(np.empty((0, 2), dtype=np.int64), True)
+
+
+def _places(points: FloatArray) -> FloatArray:
+    """Check places that were given as an array."""
+    places = as_matrix("points", points, None, None, least=-LARGEST_VALUE, meaning="coordinates")
+    if len(places) and not 1 <= places.shape[1] <= 3:
+        raise InputError(f"points has {places.shape[1]} columns: 1, 2 or 3 are needed")
+    return places
+
+
+def _distances(points: FloatArray | Points, places: FloatArray, extra: bool) -> FloatArray:
+    """Return all distances of a few places, and of the extra vertex."""
+    count = len(places)
+    weights = np.zeros((count + extra, count + extra))
+    if isinstance(points, Points):
+        weights[:count, :count] = points.matrix()
+    else:
+        largest = max(float(np.abs(places).max(initial=0.0)), 1e-300)
+        apart = (places[:, None] - places[None]) / largest
+        weights[:count, :count] = largest * np.sqrt((apart**2).sum(axis=2))
+    return weights
 
 
 def by_subsets(weights: FloatArray) -> IntArray:
@@ -106,32 +158,72 @@ def by_subsets(weights: FloatArray) -> IntArray:
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def by_blossoms(weights: FloatArray, budget: Budget) -> Matching:
-    """Match by Edmonds' algorithm on all edges of the complete graph."""
+def by_blossoms(weights: PairWeights, budget: Budget) -> Matching:
+    """Match by Edmonds' algorithm on few light edges, adding edges that its duals do not bear until none is left.
+
+    When every edge of the complete graph bears the duals, the matching is optimal there too (Cook and Rohe).
+    """
     from learnroute.solvers import blossom
 
-    size = len(weights)
-    source, target = np.nonzero(~np.eye(size, dtype=bool))
-    entries = weights[source, target]
-    scale = _scale(entries)
-    state = blossom.new_state(size, source, target, 2 * np.rint(entries * scale).astype(np.int64))
-    blossom.greedy_start(state)
-    first = 0
-    while 0 <= first < size and not budget.exhausted:
-        first = blossom.match_next(state, first, SEARCHES)
-        budget.progress("matching", first / size)
-    optimal = first == size
+    size = weights.size
+    scale = _scale(weights.largest())
+    edges = _first_edges(weights)
+    rounds = 0
+    while True:
+        source, target = np.divmod(edges, size)
+        state = blossom.new_state(
+            size, source, target, 2 * np.rint(weights.of(source, target) * scale).astype(np.int64)
+        )
+        blossom.greedy_start(state)
+        first = 0
+        while 0 <= first < size and not budget.exhausted:
+            first = blossom.match_next(state, first, SEARCHES)
+            budget.progress("matching", 1 - (1 - first / size) / 2**rounds)
+        complete = first == size
+        missing = _unborne_edges(weights, state, scale, budget) if complete else None
+        if missing is None or not len(missing):
+            break
+        edges = np.union1d(edges, missing)
+        rounds += 1
     duals, sets = _proof(state, 2 * scale)
     mate = blossom.unfold(state)
-    if not optimal:
+    if not complete:
         _pair_greedily(mate, weights)
     i = np.flatnonzero(np.arange(size) < mate)
-    return Matching(np.column_stack([i, mate[i]]), optimal, duals, sets)
+    return Matching(np.column_stack([i, mate[i]]), missing is not None, duals, sets)
 
 
-def _scale(entries: FloatArray) -> float:
+def _first_edges(weights: PairWeights) -> IntArray:
+    """Return candidates in both directions, as sorted numbers i·size + j; a perfect matching is among them."""
+    size = weights.size
+    if size <= DENSE:
+        everyone = np.arange(size)
+        keys = (everyone[:, None] * size + everyone[None, :])[~np.eye(size, dtype=bool)]
+        return keys.astype(np.int64)
+    pairs = np.vstack([weights.light_pairs(NEIGHBOURS), np.arange(size).reshape(-1, 2)])
+    return np.unique(np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]]))
+
+
+def _unborne_edges(weights: PairWeights, state: State, scale: float, budget: Budget) -> IntArray | None:
+    """Return edges lighter than the duals allow, in both directions; None if the time runs out on the way."""
+    from learnroute.solvers import pricing
+
+    size = weights.size
+    if size <= DENSE:
+        return np.empty(0, dtype=np.int64)
+    table = pricing.depths_and_lifts(state.node)
+    found = []
+    rows = max(1, PAIRS_A_CALL // size)
+    for first in range(0, size, rows):
+        if budget.exhausted:
+            return None
+        found.append(weights.unborne(scale, state.node, table, first, min(first + rows, size)))
+    pairs = np.vstack(found)
+    return np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]])
+
+
+def _scale(largest: float) -> float:
     """Return the power of two that brings the largest weight near the resolution; exact to multiply by."""
-    largest = float(np.abs(entries).max())
     return 2.0 ** (RESOLUTION_BITS - math.frexp(largest)[1]) if largest > 0 else 1.0
 
 
@@ -152,11 +244,11 @@ def _proof(state: State, scale: float) -> tuple[FloatArray, tuple[tuple[IntArray
     return own / scale, tuple(sets)
 
 
-def _pair_greedily(mate: IntArray, weights: FloatArray) -> None:
+def _pair_greedily(mate: IntArray, weights: PairWeights) -> None:
     """Pair the unmatched vertices, each with the nearest one left."""
-    left = [int(v) for v in np.flatnonzero(mate < 0)]
-    while left:
-        v = left.pop(0)
-        nearest = min(left, key=lambda x: (weights[v, x], x))
-        left.remove(nearest)
-        mate[v], mate[nearest] = nearest, v
+    left = np.flatnonzero(mate < 0)
+    while len(left):
+        v, left = left[0], left[1:]
+        nearest = int(np.argmin(weights.of(np.full(len(left), v), left)))
+        mate[v], mate[left[nearest]] = left[nearest], v
+        left = np.delete(left, nearest)

@@ -24,6 +24,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers import walks
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.ends import anchored
 from learnroute.solvers.walks import ByteArray, Layers, MaskArray, Table
 
 NEAREST = 4  # regions that a memory starts with
@@ -51,16 +52,21 @@ class TooManyStatesError(Exception):
 
 
 class Prover:
-    """A proof in progress; `order`, `value` and `bound` (both without the constant) are valid at any time."""
+    """A proof in progress; `order`, `value` and `bound` (both without the constant) are valid at any time.
+
+    `stuck` says that the cheapest walk is an order of smaller cost than value: with factors, or with a way back between
+    free ends, walks bound the value from below only.
+    """
 
     def __init__(self, objective: Objective, order: IntArray, budget: Budget, effort: Effort | None = None) -> None:
         size = objective.size
         self.objective, self.budget, self.effort = objective, budget, effort or Effort()
-        self.order, self.value = order, objective(order) - objective.constant
-        self.bound, self.proved, self.overflowed = -np.inf, False, False
-        self.stays = objective.weights[:, None] * objective.scores[None, :]
+        self.held, self.tight = anchored(objective)
+        self.order, self.value = order, objective(order) - self.held.constant
+        self.bound, self.proved, self.overflowed, self.stuck = -np.inf, False, False, False
+        self.stays = costs_of_stays(self.held)
         self.legs = np.array(objective.travel)
-        self.allowed = all_steps(size)
+        self.allowed = all_steps(self.held)
         self.multipliers = np.zeros(size)
         self.small = nearest_memory(objective.travel, NEAREST)
         self.memory = self.small.copy()
@@ -93,7 +99,7 @@ class Prover:
     def certificate(self) -> Certificate:
         """Return the best bound that follows from one set of multipliers and memories alone, all steps allowed."""
         best = Certificate("walks", -np.inf)
-        everything = all_steps(self.objective.size)
+        everything = all_steps(self.held)
         grown = [] if self.budget.exhausted else self.snapshots[-1:]  # a large table takes a while
         for multipliers, memory in [*grown, (self.multipliers, self.small)]:
             kept, self.allowed = self.allowed, everything.copy()
@@ -105,7 +111,7 @@ class Prover:
                 self.allowed = kept
             margin = self.margin(multipliers)
             bound = cost + float(multipliers.sum()) if len(walk) else self.value - margin
-            bound += self.objective.constant - margin
+            bound += self.held.constant - margin
             if bound > best.bound:
                 best = Certificate("walks", bound, multipliers.copy(), listed(memory))
             if len(walk):
@@ -121,7 +127,7 @@ class Prover:
         return self.value - float(multipliers.sum()) - self.margin(multipliers)
 
     def _over(self) -> bool:
-        return self.proved or self.budget.exhausted
+        return self.proved or self.stuck or self.budget.exhausted
 
     def _tell(self, turn: int) -> None:
         self.budget.progress("proof", 1.0 if self.proved else 1 - 1 / (turn + 2))
@@ -135,7 +141,7 @@ class Prover:
         walks.eliminate(layers, forward, backward, self._limit(self.multipliers))
 
     def _take(self, order: IntArray) -> None:
-        value = self.objective(order) - self.objective.constant
+        value = self.objective(order) - self.held.constant
         if value < self.value:
             self.order, self.value = order, value
 
@@ -147,6 +153,7 @@ class Prover:
             if len(np.unique(walk)) == len(walk):
                 self._take(walk)
                 self.proved = cost + float(multipliers.sum()) + 2 * margin >= self.value
+                self.stuck = not self.proved and not self.tight  # no walk says more than this order
         else:
             self.proved = True
         if self.proved:
@@ -231,10 +238,27 @@ def rounding_margin(legs: FloatArray, stays: FloatArray, multipliers: FloatArray
     return ROUNDING * float(stayed + len(legs) * legs.max() + np.abs(multipliers).sum())
 
 
-def all_steps(size: int) -> ByteArray:
-    """Return steps of which only those from a region to itself are forbidden."""
+def costs_of_stays(objective: Objective) -> FloatArray:
+    """Return what each region costs at each position, beginning and ending there included (0 where forbidden)."""
+    stays = objective.weights[:, None] * objective.scores[None, :]
+    for position, ends in ((0, objective.begin), (-1, objective.finish)):
+        stays[position] += np.where(np.isfinite(ends), ends, 0.0)
+    return stays
+
+
+def all_steps(objective: Objective) -> ByteArray:
+    """Return all steps but those from a region to itself, and those that fixed ends forbid."""
+    size = objective.size
     allowed = np.ones((size - 1, size, size), dtype=np.uint8)
     allowed[:, np.arange(size), np.arange(size)] = 0
+    allowed[0, ~np.isfinite(objective.begin)] = 0
+    allowed[-1, :, ~np.isfinite(objective.finish)] = 0
+    if objective.first is not None:
+        allowed[1:, objective.first] = 0
+        allowed[:, :, objective.first] = 0
+    if objective.last is not None:
+        allowed[:-1, :, objective.last] = 0
+        allowed[:, objective.last] = 0
     return allowed
 
 

@@ -1,10 +1,29 @@
-"""Minimum spanning trees of complete graphs."""
+"""Minimum spanning trees of complete graphs, from a matrix or from places."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from learnroute.model.distances import Points
+from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+
+FEW_PLACES = 300  # up to which a matrix is made of them, so that a small problem wakes no compiler
+
+
+def spanning_tree(objective: Objective) -> IntArray:
+    """Return the T-1 edges of a minimum spanning tree of symmetric travel, one (i, j) row each."""
+    if objective.points is not None and objective.size > FEW_PLACES:
+        return spanning_tree_of_places(objective.points)
+    return minimum_spanning_tree(objective.travel)
+
+
+def spanning_tree_of_places(points: Points) -> IntArray:
+    """Return the edges of a minimum spanning tree of places, in linear memory."""
+    from learnroute.solvers.nearby import ground_of, spanning_edges, tree_of
+
+    ground = ground_of(points)
+    return spanning_edges(ground, tree_of(ground))
 
 
 def minimum_spanning_tree(costs: FloatArray) -> IntArray:

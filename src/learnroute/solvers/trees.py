@@ -1,10 +1,11 @@
 """The 1-tree bound of Held and Karp, for orders: it scales to thousands of regions.
 
-Add a vertex `out`, joined to each region v at the least score part of any order that ends at v; a vertex `home`,
-joined to every region at no cost; and a forced edge between the two. An order is a tour: home, first region, …, last
-region, out, home. A tour is a spanning tree of the regions and `home`, and one edge from `out` to a region, in which
-every vertex has the right degree; without the degrees it is a *1-tree*, and the cheapest one is quickly found.
-One multiplier a vertex, taken off its edges and paid back twice, makes the degrees nearly right.
+Add a vertex `out`, joined to each region v at what ending at v costs and the least score part of any order that does; a
+vertex `home`, joined to every region at what beginning there costs; and a forced edge between the two. An order is a
+tour: home, first region, …, last region, out, home. A tour is a spanning tree of the regions and `home`, and one edge
+from `out` to a region, in which every vertex has the right degree; without the degrees it is a *1-tree*, and the
+cheapest one is quickly found. One multiplier a vertex, taken off its edges and paid back twice, makes the degrees
+nearly right.
 
 Where only the last position counts, the score part is met exactly; with other weights it is bounded by rearrangement.
 Where travel differs by direction, the cheaper direction of each pair is used.
@@ -19,6 +20,7 @@ from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.ends import anchored, least_score_parts
 
 STEPS = 1000
 STEPS_A_CALL = 50  # between two looks at the clock
@@ -27,12 +29,13 @@ ROUNDING = 1e-12  # relative to all that a 1-tree adds up: far above what float6
 
 def tree_bound(objective: Objective, value: float, budget: Budget, steps: int = STEPS) -> Certificate:
     """Raise the 1-tree bound by subgradient steps towards `value`, that of a known order."""
-    size = objective.size
+    held, size = anchored(objective).objective, objective.size
     costs = np.zeros((size + 1, size + 1))
-    costs[:size, :size] = np.minimum(objective.travel, objective.travel.T)
-    exits = least_score_parts(objective)
+    costs[:size, :size] = np.minimum(held.travel, held.travel.T)
+    costs[size, :size] = costs[:size, size] = held.begin
+    exits = least_score_parts(held) + held.finish
     # places in `numbers`: the best bound, the pace, how long it has stalled, the target
-    numbers = np.array([-np.inf, 1.0, 0.0, value - objective.constant])
+    numbers = np.array([-np.inf, 1.0, 0.0, value - held.constant])
     vectors = np.zeros((3, size + 2))  # multipliers now, the best ones, the direction
     done = 0
     while done < steps and not budget.exhausted and numbers[1] > 1e-3:
@@ -40,21 +43,9 @@ def tree_bound(objective: Objective, value: float, budget: Budget, steps: int = 
         raise_tree(costs, exits, vectors, numbers, count)
         done += count
         budget.progress("bound", done / steps)
-    margin = ROUNDING * float(costs.max() * size + exits.max() + 4 * np.abs(vectors[1]).sum())
-    return Certificate("tree", float(numbers[0]) + objective.constant - margin, vectors[1].copy())
-
-
-def least_score_parts(objective: Objective) -> FloatArray:
-    """For each region v, the least score part of any order that ends at v: the other weights rearranged."""
-    others = np.sort(objective.weights[:-1])[::-1]
-    rank = np.argsort(objective.scores, kind="stable")
-    scores = objective.scores[rank]
-    parts = np.empty(objective.size)
-    # the region of rank k at the end: regions of lower rank keep their weight, those of higher rank move up by one
-    before = np.concatenate([[0.0], np.cumsum(others * scores[:-1])])
-    behind = np.concatenate([np.cumsum((others * scores[1:])[::-1])[::-1], [0.0]])
-    parts[rank] = objective.weights[-1] * scores + before + behind
-    return parts
+    largest = [float(entries[np.isfinite(entries)].max()) for entries in (costs, exits)]
+    margin = ROUNDING * (largest[0] * size + largest[1] + abs(held.constant) + 4 * float(np.abs(vectors[1]).sum()))
+    return Certificate("tree", float(numbers[0]) + held.constant - margin, vectors[1].copy())
 
 
 @kernel

@@ -1,0 +1,126 @@
+"""What a matching costs: pairwise weights from a matrix or from places, and which pairs are worth looking at first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from learnroute.model.validation import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from learnroute.solvers.nearby import Ground
+
+
+class PairWeights(Protocol):
+    """Symmetric weights between vertices 0 … size-1."""
+
+    @property
+    def size(self) -> int:
+        """The number of vertices."""
+        ...
+
+    def of(self, i: IntArray, j: IntArray) -> FloatArray:
+        """Return the weights of given pairs."""
+        ...
+
+    def largest(self) -> float:
+        """Return a number that no weight exceeds in size, of the order of the largest."""
+        ...
+
+    def light_pairs(self, count: int) -> IntArray:
+        """Return, one row each, the pairs of every vertex with about `count` of its lightest partners."""
+        ...
+
+    def unborne(self, scale: float, node: IntArray, table: IntArray, first: int, end: int) -> IntArray:
+        """Return pairs (i, j), i in first … end-1, i < j, that are lighter than a matching's duals allow.
+
+        The worst few of each i; none only if there are none.
+        """
+        ...
+
+
+class MatrixWeights:
+    """Weights read from a symmetric matrix; the diagonal is ignored."""
+
+    def __init__(self, matrix: FloatArray) -> None:
+        self.matrix = np.array(matrix, dtype=np.float64, order="C")
+        np.fill_diagonal(self.matrix, 0.0)
+
+    @property
+    def size(self) -> int:
+        """The number of vertices."""
+        return len(self.matrix)
+
+    def of(self, i: IntArray, j: IntArray) -> FloatArray:
+        """Return the weights of given pairs."""
+        found: FloatArray = self.matrix[i, j]
+        return found
+
+    def largest(self) -> float:
+        """Return the size of the largest weight."""
+        return float(max(self.matrix.max(initial=0.0), -self.matrix.min(initial=0.0)))
+
+    def light_pairs(self, count: int) -> IntArray:
+        """Return, one row each, the pairs of every vertex with `count` of its lightest partners."""
+        count = min(count, self.size - 1)
+        others = self.matrix.copy()
+        np.fill_diagonal(others, np.inf)
+        nearest = np.argpartition(others, count - 1, axis=1)[:, :count]
+        return np.column_stack([np.repeat(np.arange(self.size), count), nearest.ravel()])
+
+    def unborne(self, scale: float, node: IntArray, table: IntArray, first: int, end: int) -> IntArray:
+        """Return pairs (i, j), i in first … end-1, i < j, that are lighter than a matching's duals allow."""
+        from learnroute.solvers.pricing import unborne_in_matrix
+
+        return unborne_in_matrix(self.matrix, scale, node, table, first, end)
+
+
+class PlaceWeights:
+    """Distances of places, never kept as a matrix; with `extra`, one more vertex at distance 0 from all."""
+
+    def __init__(self, ground: Ground, extra: bool = False) -> None:
+        self.ground = ground
+        self.extra = extra
+
+    @property
+    def size(self) -> int:
+        """The number of vertices."""
+        return len(self.ground.places) + self.extra
+
+    def of(self, i: IntArray, j: IntArray) -> FloatArray:
+        """Return the weights of given pairs."""
+        from learnroute.solvers.nearby import lengths
+
+        most = len(self.ground.places) - 1
+        found = lengths(self.ground, np.minimum(i, most), np.minimum(j, most))
+        return np.where(np.maximum(i, j) <= most, found, 0.0)
+
+    def largest(self) -> float:
+        """Return the diagonal of the box around the places, or half way around the sphere."""
+        from learnroute.solvers.nearby import ROUND, UNIT
+
+        unit, around = self.ground.metric[UNIT], self.ground.metric[ROUND]
+        spread = np.ptp(self.ground.places, axis=0)
+        return float(unit * np.pi if around else unit * np.sqrt((spread**2).sum()))
+
+    def light_pairs(self, count: int) -> IntArray:
+        """Return, one row each, the pairs of every place with its nearest ones, and all pairs of the extra vertex."""
+        from learnroute.solvers.nearby import nearest_places, tree_of
+
+        size = len(self.ground.places)
+        count = min(count, size - 1)
+        nearest = nearest_places(self.ground, tree_of(self.ground), count)
+        pairs = np.column_stack([np.repeat(np.arange(size), count), nearest.ravel()])
+        if self.extra:
+            pairs = np.vstack([pairs, np.column_stack([np.arange(size), np.full(size, size)])])
+        return pairs
+
+    def unborne(self, scale: float, node: IntArray, table: IntArray, first: int, end: int) -> IntArray:
+        """Return pairs (i, j), i in first … end-1, i < j, that are lighter than a matching's duals allow.
+
+        The pairs of the extra vertex are all candidates from the start, so the duals bear them.
+        """
+        from learnroute.solvers.pricing import unborne_between_places
+
+        return unborne_between_places(self.ground, scale, node, table, first, end)

@@ -1,0 +1,83 @@
+"""--start, --end, --return and --travel-rate, on the way from the command line to the plan."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import oracle
+from learnroute import METHODS, read_problem
+from learnroute.cli import commands, run
+
+CITY = "examples/warehouse-robot.json"
+ENDS = {
+    "start": (["--start", "Returns"], {"start": "Returns"}),
+    "both": (["--start", "Returns", "--end", "Packing"], {"start": "Returns", "end": "Packing"}),
+    "tour": (["--start", "Returns", "--return"], {"start": "Returns", "return": True}),
+    "loop": (["--return"], {"return": True}),
+    "rate": (["--travel-rate", "0.2"], {}),
+}
+
+
+def call(*arguments: str) -> Any:
+    done = CliRunner().invoke(commands, [*arguments, "--json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.output)
+
+
+@pytest.mark.parametrize(("options", "constraints"), ENDS.values(), ids=ENDS)
+def test_plans_are_best_among_allowed_routes(options: list[str], constraints: dict[str, Any]) -> None:
+    problem = read_problem(CITY, constraints=constraints, travel_rate=0.2 if "--travel-rate" in options else None)
+    best = min(oracle.journey_loss(problem, order)["total"] for order in oracle.allowed_orders(problem))
+    found = call("plan", CITY, *options)
+    assert found["loss"]["total"] == pytest.approx(best, rel=1e-12)
+    assert found["optimal"]
+    assert found["closed"] == constraints.get("return", False)
+    assert found["travel_rate"] == problem.travel_rate
+    assert found["travel_cost"] == pytest.approx(oracle.journey_loss(problem, found["order"])["travel_cost"], rel=1e-12)
+
+
+@pytest.mark.parametrize(("options", "constraints"), ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_respects_the_ends(method: str, options: list[str], constraints: dict[str, Any]) -> None:
+    found = call("plan", CITY, *options, "--method", method)
+    assert constraints.get("start") in (None, found["route"][0])
+    assert constraints.get("end") in (None, found["route"][-1])
+    assert found["lower_bound"] <= found["loss"]["total"]
+
+
+def test_options_replace_the_constraints_of_the_file(tmp_path: Any) -> None:
+    file = tmp_path / "problem.json"
+    data = {**json.loads(Path(CITY).read_text()), "constraints": {"start": "Packing", "return": True}, "travel_rate": 3}
+    file.write_text(json.dumps(data))
+    assert call("plan", str(file))["route"][0] == "Packing"
+    found = call("plan", str(file), "--start", "Dispatch", "--no-return", "--travel-rate", "1")
+    assert (found["route"][0], found["closed"], found["travel_rate"]) == ("Dispatch", False, 1)
+
+
+def test_the_table_tells_ends_and_both_units() -> None:
+    text = CliRunner().invoke(commands, ["plan", CITY, "--start", "Returns", "--return", "--travel-rate", "0.5"]).output
+    assert "from Returns and back with travel worth 0.5 a unit" in text
+    assert "back to Returns" in text
+    assert "in units of travel" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--start", "Mars"], "constraints.start = 'Mars': there is no such region; regions are"),
+        (["--start", "Packing", "--end", "Packing"], "constraints.end = 'Packing': also the start"),
+        (["--travel-rate", "-1"], "travel_rate = -1.0: the worth of travel must be >= 0"),
+    ],
+)
+def test_wrong_ends_are_refused_in_one_line(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", CITY, *options]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
