@@ -65,8 +65,11 @@ def serving(**options: Any) -> Iterator[Service]:
         service.stop()
 
 
+PATIENCE = 4  # machines are busy at times; what never comes fails all the same
+
+
 def wait_for(reached: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE * seconds
     while not reached():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)

@@ -196,7 +196,7 @@ class Journey:
         """Check a visit before anything changes."""
         if region not in self.left:
             why = "is visited already" if region in self.problem.regions else "is no region"
-            raise InputError(f"region = {shown(region)}: {why}; left are {', '.join(self.left[:12])}")
+            raise InputError(f"region = {shown(region)}: {why}; left are {', '.join(self.left[:12]) or 'none'}")
         vector = measured["vector"]
         if vector is not None:
             if self.problem.vectors is None:

@@ -47,7 +47,7 @@ def opened(browser: Browser, service: Service) -> Iterator[Open]:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: check_origin(request.url))
@@ -109,7 +109,7 @@ def test_it_opens_on_an_example_with_its_route_drawn(opened: Open) -> None:
         shown = float(page.inner_text(f'[data-part="{part}"]'))
         assert shown == pytest.approx(getattr(found.loss, part), rel=1e-4)
     assert "proved optimal" in page.inner_text('[data-fact="gap"]')
-    assert page.locator(".region.last").get_attribute("aria-label", timeout=1000).startswith(found.route[-1])  # type: ignore[union-attr]
+    assert page.locator(".region.last").get_attribute("aria-label", timeout=10_000).startswith(found.route[-1])  # type: ignore[union-attr]
     assert page.locator(".leg").count() == 11
     assert "Under regime" in page.inner_text("#regime")
 
