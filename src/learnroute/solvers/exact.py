@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from learnroute.errors import RefusedError
@@ -11,6 +13,10 @@ from learnroute.solvers import held_karp as enumeration
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.ends import within_ends
 from learnroute.solvers.search import SEARCHING, best_order, search_well
+
+if TYPE_CHECKING:
+    from learnroute.solvers.prover import Prover
+    from learnroute.solvers.tours import TourProver
 
 FEW_REGIONS = enumeration.MOST_REGIONS  # up to here all sets are enumerated
 MOST_REGIONS = 256  # a proof keeps T³ steps, and its states grow with the gap that is left
@@ -39,24 +45,39 @@ def search_and_prove(
 ) -> Answer:
     """Search (from `first`, if given), then prove, within so many rounds and states where they are limited."""
     from learnroute.solvers.prover import Effort, Prover
+    from learnroute.solvers.tours import TourProver, provable
 
     order = within_ends(objective, search_well(objective, rng, budget.part(SEARCHING), first))
     if first is not None:
         order = min(order, within_ends(objective, first), key=objective)
+    if provable(objective):
+        tours = TourProver(objective, order, budget)
+        tours.run()
+        notes = (
+            () if tours.proved else (f"{_stopped(budget)} before the proof was complete; this is the best route found",)
+        )
+        return _answer(tours, notes)
     usual = Effort()
     effort = Effort(usual.rounds if rounds is None else rounds, usual.states if states is None else states)
     prover = Prover(objective, order, budget, effort)
     prover.run(
         lambda best: within_ends(objective, best_order(objective, rng, budget, KICKS * objective.size, first=best))
     )
-    notes: tuple[str, ...] = ()
-    if not prover.proved:
-        cause = "the time limit came" if budget.exhausted else "the effort allowed was used up"
-        if prover.overflowed:
-            cause = f"a table outgrew {effort.states:,} states in a layer"
-        elif prover.stuck:
-            cause = "the bound used for unequal samples, or for a way back between free ends, was reached"
-        notes = (f"{cause} before the proof was complete; this is the best route found",)
+    cause = _stopped(budget)
+    if prover.overflowed:
+        cause = f"a table outgrew {effort.states:,} states in a layer"
+    elif prover.stuck:
+        cause = "the bound used for unequal samples, or for a way back between free ends, was reached"
+    return _answer(
+        prover, () if prover.proved else (f"{cause} before the proof was complete; this is the best route found",)
+    )
+
+
+def _stopped(budget: Budget) -> str:
+    return "the time limit came" if budget.exhausted else "the effort allowed was used up"
+
+
+def _answer(prover: Prover | TourProver, notes: tuple[str, ...]) -> Answer:
     return Answer(
         prover.order,
         "exact" if prover.proved else "search",

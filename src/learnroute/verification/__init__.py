@@ -18,6 +18,7 @@ from learnroute.model.losses import as_order, expected_loss, objective_of
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, shown
+from learnroute.verification.cases import nothing_better
 
 LOSS_TOLERANCE = 1e-9  # relative: a loss written in decimal and computed anew
 ROUNDING = 1e-12  # relative to all that a bound adds up: far above what float64 loses
@@ -102,10 +103,15 @@ def _bound(objective: Objective, certificate: Certificate, claimed: float) -> Ch
 
 def _optimum(objective: Objective, value: float, certificate: Certificate) -> Check:
     """Show that no order is better, with the multipliers and memories of the certificate as a guide only."""
+    if certificate.kind == "cases":
+        holds = _by_cases(objective, certificate, value)
+        return Check("optimum", holds, "no route is better, all cases gone through anew" if holds
+                     else "it does not follow from the cases")  # fmt: skip
     if certificate.kind != "walks":
         found = recomputed_bound(objective, certificate, value)
-        holds = value <= found + 10 * ROUNDING * abs(found)
-        return Check("optimum", holds, "the bound meets the loss" if holds else "the bound does not meet the loss")
+        if value <= found + 10 * ROUNDING * abs(found):
+            return Check("optimum", True, "the bound meets the loss")
+        return _fallback(objective, value, certificate, "the plan holds no proof, only a bound below the loss")
     assert certificate.multipliers is not None
     if _by_enumeration(certificate, objective):
         least = least_by_enumeration(objective)
@@ -119,7 +125,9 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
         behind = walk.turned().table(masks, limit)
         left = walk.table([-1] * objective.size, limit, behind)[-1]
     except TooManyStatesError:
-        return _fallback(objective, value, certificate)
+        return _fallback(
+            objective, value, certificate, f"more than {MOST_STATES:,} states are needed to repeat the proof"
+        )
     better = min((group[0][0] for group in left.values()), default=math.inf)
     if better == math.inf:
         return Check("optimum", True, "no route is better, all of them considered anew")
@@ -128,8 +136,7 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
     return Check("optimum", False, f"a route that is better by {(limit - better) / objective.size:.3g} exists")
 
 
-def _fallback(objective: Objective, value: float, certificate: Certificate) -> Check:
-    why = f"more than {MOST_STATES:,} states are needed to repeat the proof"
+def _fallback(objective: Objective, value: float, certificate: Certificate, why: str) -> Check:
     try:
         found = recomputed_bound(objective, certificate, certificate.bound)
     except TooManyStatesError:
@@ -145,6 +152,9 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
     assert certificate.multipliers is not None
     if certificate.kind == "tree":
         return _one_tree(objective, certificate.multipliers)
+    if certificate.kind == "cases":
+        proved = _by_cases(objective, certificate, certificate.bound)
+        return min(ceiling, certificate.bound) if proved else _one_tree(objective, certificate.multipliers)
     if _by_enumeration(certificate, objective):
         return min(ceiling, least_by_enumeration(objective))
     walk = _Walks(objective, certificate.multipliers)
@@ -153,6 +163,22 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
     last = walk.table(masks, ceiling - paid + walk.margin)[-1]
     cheapest = min((group[0][0] for group in last.values()), default=math.inf)
     return min(ceiling, cheapest + paid - walk.margin)
+
+
+def _by_cases(objective: Objective, certificate: Certificate, value: float) -> bool:
+    """Whether the cases of a certificate show that no order is better than `value`, but for rounding."""
+    held, tight = _anchored(objective)
+    if not tight or held.weights[:-1].any() or not np.array_equal(held.travel, held.travel.T):
+        return False
+    size = held.size
+    costs = np.full((size + 2, size + 2), np.inf)
+    costs[:size, :size] = held.travel
+    costs[size, :size] = costs[:size, size] = held.begin
+    costs[size + 1, :size] = costs[:size, size + 1] = held.weights[-1] * held.scores + held.finish
+    costs[size, size + 1] = costs[size + 1, size] = 0.0
+    assert certificate.multipliers is not None
+    largest = costs[np.isfinite(costs)].max() * (size + 6) + 4 * np.abs(certificate.multipliers).sum()
+    return nothing_better(costs, certificate.cases, value - held.constant - 10 * ROUNDING * float(largest))
 
 
 def _by_enumeration(certificate: Certificate, objective: Objective) -> bool:

@@ -1,0 +1,190 @@
+"""Go through a proof by cases again: which tours could still be better? docs/bounds.md explains it.
+
+Vertices are the regions, then `home`, then `out`; all have two edges in a tour. Written with whole matrices, apart from
+the solver's code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learnroute.model.certificate import Case
+from learnroute.model.validation import FloatArray
+
+BoolArray = NDArray[np.bool_]
+SLACK = 4e-11  # of all multipliers: far above what float64 loses
+
+State = tuple[BoolArray, BoolArray]  # which edges may be used, and which must be
+
+
+def nothing_better(costs: FloatArray, cases: tuple[Case, ...], limit: float) -> bool:
+    """Whether the cases, gone through in their order, leave no tour that costs less than `limit`.
+
+    `costs` are those of all edges (inf where there is none), with 0 between home and out, which every tour uses.
+    """
+    count = len(costs)
+    usable = np.isfinite(costs) & ~np.eye(count, dtype=bool)
+    must = np.zeros_like(usable)
+    must[-1, -2] = must[-2, -1] = True
+    waiting: list[State | None] = [(usable, must)]  # None: closed already, with all that it consists of
+    for case in cases:
+        if not waiting:
+            return False
+        state = waiting.pop()
+        if state is not None:
+            state = _narrowed(costs, state, case, limit)
+        if not case.split:
+            if state is not None:
+                return False
+            continue
+        waiting.extend(reversed(_parts(state, case.split)))
+    return not waiting
+
+
+def _parts(state: State | None, split: tuple[int, ...]) -> list[State | None]:
+    v, a, b = split
+    if v < 0:
+        return [state]
+    if b < 0:
+        return [_decided(state, v, a, True), _decided(state, v, a, False)]
+    half = _decided(state, v, a, True)
+    return [_decided(state, v, a, False), _decided(half, v, b, False), _decided(half, v, b, True)]
+
+
+def _decided(state: State | None, v: int, other: int, used: bool) -> State | None:
+    """Return the case in which an edge is used, or is not; None where that cannot be."""
+    if state is None:
+        return None
+    usable, must = state[0].copy(), state[1].copy()
+    if (used and not usable[v, other]) or (not used and must[v, other]):
+        return None
+    if used:
+        must[v, other] = must[other, v] = True
+    else:
+        usable[v, other] = usable[other, v] = False
+    return usable, must
+
+
+def _narrowed(costs: FloatArray, state: State, case: Case, limit: float) -> State | None:
+    """Return what is left of a case, or None if no tour below `limit` is."""
+    followed = _followed(*state)
+    if followed is None or not case.multipliers:
+        return followed
+    usable, must = followed
+    prices = np.append(case.multipliers, 0.0)
+    limit -= SLACK * float(np.abs(prices).sum())
+    reduced = np.where(usable, costs - prices[:, None] - prices[None, :], np.inf)
+    out = len(costs) - 1
+    leave = np.where(must[out, : out - 1].any() & ~must[out, : out - 1], np.inf, reduced[out, : out - 1])
+    tree = _tree(reduced[:out, :out], must[:out, :out])
+    if tree is None or leave.min() == np.inf:
+        return None
+    parent, joined, total = tree
+    bound = total + leave.min() - prices[out - 1] + 2 * prices.sum()
+    if bound >= limit:
+        return None
+    usable[out, : out - 1] &= bound + leave - leave.min() < limit
+    usable[: out - 1, out] = usable[out, : out - 1]
+    _struck(reduced[:out, :out], usable[:out, :out], must[:out, :out], parent, joined, limit - bound)
+    return _followed(usable, must)
+
+
+def _tree(reduced: FloatArray, must: BoolArray) -> tuple[list[int], list[int], float] | None:
+    """Return parents, order of joining and cost of the cheapest tree with the edges that must be in it."""
+    count = len(reduced)
+    near, by = np.full(count, np.inf), np.full(count, -1)
+    forced = np.zeros(count, dtype=bool)
+    outside = np.ones(count, dtype=bool)
+    here, joined, total = count - 1, [count - 1], 0.0
+    outside[here] = False
+    while len(joined) < count:
+        better = outside & (must[here] & (~forced | (reduced[here] < near)) | ~forced & (reduced[here] < near))
+        near[better], by[better] = reduced[here][better], here
+        forced |= outside & must[here]
+        pool = outside & forced if (outside & forced).any() else outside
+        here = int(np.argmin(np.where(pool, near, np.inf)))
+        if not outside[here] or near[here] == np.inf:
+            return None
+        outside[here] = False
+        total += float(near[here])
+        joined.append(here)
+    return [int(v) for v in by], joined, total
+
+
+def _struck(
+    reduced: FloatArray, usable: BoolArray, must: BoolArray, parent: list[int], joined: list[int], room: float
+) -> None:
+    """Strike out edges with no room for them in place of any tree edge; need those that cannot be replaced."""
+    count = len(reduced)
+    dearest = np.full((count, count), -np.inf)
+    below = np.eye(count, dtype=bool)
+    tree = np.zeros_like(usable)
+    for k, v in enumerate(joined[1:], 1):
+        p, earlier = parent[v], joined[:k]
+        tree[v, p] = tree[p, v] = True
+        own = -np.inf if must[p, v] else reduced[p, v]
+        dearest[v, earlier] = dearest[earlier, v] = np.maximum(dearest[p, earlier], own)
+    with np.errstate(invalid="ignore"):
+        usable &= tree | must | ~(reduced - dearest >= room)
+    for v in reversed(joined[1:]):
+        below[parent[v]] |= below[v]
+    i, j = np.nonzero(np.triu(usable & ~tree))
+    crossing = below[:, i] != below[:, j]
+    instead = np.where(crossing, reduced[i, j][None, :], np.inf).min(axis=1, initial=np.inf)
+    for v in joined[1:]:
+        if instead[v] - reduced[parent[v], v] >= room:
+            must[v, parent[v]] = must[parent[v], v] = True
+
+
+def _followed(usable: BoolArray, must: BoolArray) -> State | None:
+    """Follow what two edges a vertex and one tour imply; None where no tour is left."""
+    while True:
+        most, least = usable.sum(axis=1), must.sum(axis=1)
+        if (most < 2).any() or (least > 2).any() or (must & ~usable).any():
+            return None
+        done, forced = (least == 2) & (most > 2), (most == 2) & (least < 2)
+        for v in np.flatnonzero(done):
+            usable[v] &= must[v]
+            usable[:, v] &= must[:, v]
+        for v in np.flatnonzero(forced):
+            must[v] |= usable[v]
+            must[:, v] |= usable[:, v]
+        if done.any() or forced.any():
+            continue
+        ends = _ends_of_paths(must)
+        if ends is None:
+            return None
+        closing = [(a, b) for a, b in ends if usable[a, b] and not must[a, b]]
+        for a, b in closing:
+            usable[a, b] = usable[b, a] = False
+        if not closing:
+            return usable, must
+
+
+def _ends_of_paths(must: BoolArray) -> list[tuple[int, int]] | None:
+    """Return the two ends of each path of needed edges that is no whole tour yet; None where one closes too early."""
+    count = len(must)
+    beside = [np.flatnonzero(row).tolist() for row in must]
+    seen: set[int] = set()
+    ends = []
+    for v in range(count):
+        if v in seen or len(beside[v]) != 1:
+            continue
+        before, here, length = -1, v, 1
+        seen.add(v)
+        while True:
+            onward = [u for u in beside[here] if u != before]
+            if not onward:
+                break
+            before, here, length = here, onward[0], length + 1
+            seen.add(here)
+        if length < count:
+            ends.append((v, here))
+    circled = [v for v in range(count) if len(beside[v]) == 2 and v not in seen]
+    if not circled:
+        return ends
+    before, here, length = circled[0], beside[circled[0]][0], 1
+    while here != circled[0]:
+        before, here, length = here, next(u for u in beside[here] if u != before), length + 1
+    return ends if length == count else None

@@ -1,0 +1,92 @@
+"""Proofs by cases: they end at the optimum, and are gone through again by other code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from learnroute import Objective, objective_of
+from learnroute.model.certificate import Case, Certificate
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.ends import within_ends
+from learnroute.solvers.exact import search_and_prove
+from learnroute.solvers.held_karp import held_karp
+from learnroute.solvers.prover import Prover
+from learnroute.solvers.tours import TourProver, provable
+from learnroute.study.families import random_problem
+from learnroute.verification import recomputed_bound
+from samples import ALL_FAMILIES, OVER, UNDER, asymmetric
+
+RNG = np.random.default_rng
+
+
+def with_ends(objective: Objective, seed: int) -> Objective:
+    """The same with other ends: free, or one or both fixed, open or closed."""
+    first, last = ((None, None), (1, None), (None, 2), (3, 0))[seed % 4]
+    return Objective(
+        objective.travel, objective.scores, objective.weights, objective.constant, first, last, seed % 3 == 0
+    )
+
+
+@pytest.mark.parametrize("family", ALL_FAMILIES)
+def test_ends_at_the_optimum_and_is_confirmed(family: str) -> None:
+    for seed in range(40):
+        objective = with_ends(objective_of(random_problem(family, 4 + seed % 9, UNDER, seed)), seed)
+        assert provable(objective)
+        least = objective(held_karp(objective, RNG(0), Budget()).order)
+        prover = TourProver(objective, within_ends(objective, RNG(seed).permutation(objective.size)), Budget())
+        prover.run()
+        assert prover.proved
+        assert objective.allows(prover.order)
+        assert objective(prover.order) == pytest.approx(least, rel=1e-10)
+        certificate = prover.certificate()
+        assert certificate.kind == "cases"
+        assert certificate.bound <= least + 1e-12
+        assert recomputed_bound(objective, certificate, least) >= certificate.bound
+        again = Certificate.from_dict(certificate.to_dict(objective.size), objective.size)
+        assert recomputed_bound(objective, again, least) >= certificate.bound * (1 - 1e-12)
+
+
+def test_agrees_with_walks() -> None:
+    for seed, family in enumerate(("euclidean", "vectors", "closure")):
+        objective = objective_of(random_problem(family, 26, UNDER, seed))
+        found = search_and_prove(objective, RNG(0), Budget())
+        walks = Prover(objective, found.order, Budget())
+        walks.run()
+        assert walks.proved
+        assert found.optimal
+        assert objective(found.order) == pytest.approx(objective(walks.order), rel=1e-11)
+
+
+def test_claims_beyond_the_proof_are_not_confirmed() -> None:
+    objective = objective_of(random_problem("vectors", 30, UNDER, 0))
+    prover = TourProver(objective, RNG(0).permutation(30), Budget())
+    prover.run()
+    good = prover.certificate()
+    assert len(good.cases) > 20
+    assert recomputed_bound(objective, good, np.inf) == good.bound
+    higher = replace(good, bound=good.bound * (1 + 1e-6))
+    fewer = replace(good, cases=good.cases[:-1])
+    more = replace(good, cases=(*good.cases, Case((), ())))
+    empty = replace(good, cases=(Case((), ()),))
+    trivial = replace(good, cases=tuple(Case(case.split, ()) for case in good.cases))
+    for bad in (higher, fewer, more, empty, trivial):
+        assert recomputed_bound(objective, bad, np.inf) < bad.bound
+
+
+def test_is_for_symmetric_travel_and_one_score_only() -> None:
+    assert not provable(objective_of(random_problem("euclidean", 8, OVER, 0)))
+    assert not provable(objective_of(asymmetric(8, UNDER, 0)))
+
+
+def test_too_many_cases_or_no_time_leave_a_valid_bound() -> None:
+    objective = objective_of(random_problem("vectors", 60, UNDER, 0))
+    prover = TourProver(objective, RNG(0).permutation(60), Budget.of(0))
+    prover.run()
+    assert not prover.proved
+    certificate = prover.certificate()
+    assert certificate.kind == "tree"
+    assert certificate.bound < objective(prover.order)
+    assert recomputed_bound(objective, certificate, np.inf) >= certificate.bound
