@@ -111,7 +111,7 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem) -> None:
         _name_stops(axes, plan, stops)
     bar = axes.figure.colorbar(dots, ax=axes, fraction=0.045, pad=0.02)
     bar.set_label("mean dissimilarity to all regions (score / T)")
-    _frame(axes, stops)
+    _frame(axes, stops, problem.geographic)
     if problem.coordinates is None:
         axes.set_xticks([])
         axes.set_yticks([])
@@ -276,14 +276,18 @@ def _shape(problem: Problem) -> str:
     return f"{problem.regime} regime: m = {learner.features}, n = {n}, σ = {learner.noise:g}"
 
 
-def _frame(axes: Axes, stops: FloatArray) -> None:
-    """Show all stops with room for their names, in a frame of fixed proportions and with equal scales."""
+def _frame(axes: Axes, stops: FloatArray, geographic: bool) -> None:
+    """Show all stops with room for their names, in a frame of fixed proportions and with equal scales.
+
+    A degree of longitude is as long as the cosine of the latitude says.
+    """
     low, high = stops.min(axis=0), stops.max(axis=0)
-    wide = np.array([MAP_PROPORTION, 1.0])
+    tall = 1 / max(0.05, float(np.cos(np.radians((low + high)[1] / 2)))) if geographic else 1.0
+    wide = np.array([MAP_PROPORTION * tall, 1.0])
     half = 0.66 * wide * (float(max((high - low) / wide)) or 1.0)
     axes.set_xlim(*((low + high)[0] / 2 + np.array([-1, 1]) * half[0]))
     axes.set_ylim(*((low + high)[1] / 2 + np.array([-1, 1]) * half[1]))
-    axes.set_aspect("equal", adjustable="box")
+    axes.set_aspect(tall, adjustable="box")
 
 
 def _number_stops(axes: Axes, stops: FloatArray, scores: FloatArray, size: float) -> None:
