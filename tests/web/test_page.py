@@ -364,6 +364,38 @@ def test_the_tradeoff_curve_and_taking_a_rate(opened: Open) -> None:
     assert float(page.input_value("#rate")) > 1
 
 
+def test_fixed_ends_and_the_way_back(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    before, names = total(page), route(page)
+    page.select_option("#start-at", names[2])
+    settle(page)
+    assert route(page)[0] == names[2]
+    assert total(page) >= before
+    page.select_option("#end-at", names[0])
+    settle(page)
+    assert (route(page)[0], route(page)[-1]) == (names[2], names[0])
+    legs = page.locator(".leg").count()
+    page.check("#way-back")
+    settle(page)
+    assert page.locator(".leg").count() == legs + 1
+    problem = read_problem(
+        EXAMPLES / "city-survey.json", constraints={"start": names[2], "end": names[0], "return": True}
+    )
+    assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-3)
+    # a fixed end that is renamed stays fixed, one that is removed is free again
+    region(page, names[2]).click()
+    page.fill("#region-name", "Depot")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert (page.input_value("#start-at"), route(page)[0]) == ("Depot", "Depot")
+    page.click("#remove")
+    settle(page)
+    assert page.input_value("#start-at") == ""
+    page.select_option("#start-at", names[0])
+    settle(page)
+    assert "constraints.end" in page.inner_text("#status")
+
+
 def test_longitude_and_latitude_have_a_graticule(opened: Open) -> None:
     page = opened()
     page.select_option("#example", "north-sea")
