@@ -130,7 +130,7 @@ export class RouteMap {
     const order = plan && plan.order.length === problem.travel.length ? plan.order : [];
     for (let k = 1; k < order.length + (plan?.closed ? 1 : 0); k++) {
       const [[x1, y1], [x2, y2]] = [this.spots[order[k - 1]], this.spots[order[k % order.length]]];
-      const ahead = k >= time ? " ahead" : "";
+      const ahead = k >= time && time < order.length ? " ahead" : "";
       parts.push(svg("line", { class: `leg${ahead}`, x1, y1, x2, y2 }));
       const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
       if (Math.hypot(x2 - x1, y2 - y1) > 34) {
