@@ -6,7 +6,11 @@ Two moves are enough: a *reversal* of order[i … j] (symmetric travel only), an
 stretches order[i … j-1] and order[j … k], each turned round or not. A stretch's share of the score part depends on
 where it lands. With weights that fall by the factor r from each position to the one before, it is the weight of its
 last position times `sum_k r^(length-k)·score[k]`, which two prefix tables give at once, for the stretch and for its
-reverse; other weights are added up one by one.
+reverse; other weights are added up one by one. Where each region has a factor of its own, r^length becomes the product
+of the stretch's factors, which sums of logarithms give (and a count of zeros).
+
+`cuts` does the same for symmetric travel, faster; this is for what it leaves out: travel that differs by direction,
+factors, and weights that are not geometric.
 """
 
 from __future__ import annotations
@@ -20,12 +24,16 @@ from learnroute.model.validation import FloatArray, IntArray
 
 LONGEST_STRETCH = 3  # regions moved together next to a neighbour
 # Places in State.flags
-SYMMETRIC, GEOMETRIC = 0, 1
+SYMMETRIC, GEOMETRIC, FACTORED, RING = 0, 1, 2, 3
 # Rows of State.table
 FORWARD = 0  # FORWARD[k] = sum over the first k regions, the last of them at full weight
 BACKWARD = 1  # BACKWARD[k] = sum over the regions from k on, region k at full weight
 POWER = 2  # r^k
 BEST = 3  # the best change found; and the least one that is more than rounding
+LOGS = 4  # sum of the logarithms of the first k regions' factors ...
+ZEROS = 5  # ... and the number of zeros among them
+# Rows of State.scored
+SCORE, WEIGHT, BEGIN, FINISH, FACTOR = 0, 1, 2, 3, 4
 # Rows of State.route
 ORDER, PLACE, QUEUE, QUEUED, COPY = 0, 1, 2, 3, 4
 
@@ -34,7 +42,7 @@ class State(NamedTuple):
     """An order under improvement; tables with named rows, because each further array costs compile time."""
 
     travel: FloatArray
-    scored: FloatArray  # scores, then weights: 2 x T
+    scored: FloatArray  # 5 x T: scores, weights of positions, what it costs to begin and to end, factors
     near: IntArray  # for each region the nearest others, nearest first
     table: FloatArray
     route: IntArray
@@ -45,63 +53,96 @@ class State(NamedTuple):
 def refresh(s: State) -> None:
     """Bring places and prefix tables up to date with the order."""
     size = s.travel.shape[0]
-    r = s.table[POWER, 1]
     for k in range(size):
         a = s.route[ORDER, k]
         s.route[PLACE, a] = k
-        s.table[FORWARD, k + 1] = r * s.table[FORWARD, k] + s.scored[0, a]
+        f = s.scored[FACTOR, a]
+        s.table[FORWARD, k + 1] = f * s.table[FORWARD, k] + s.scored[SCORE, a]
+        if s.flags[FACTORED]:
+            s.table[LOGS, k + 1] = s.table[LOGS, k] + (np.log(f) if f > 0.0 else 0.0)
+            s.table[ZEROS, k + 1] = s.table[ZEROS, k] + (0.0 if f > 0.0 else 1.0)
     for k in range(size - 1, -1, -1):
-        s.table[BACKWARD, k] = r * s.table[BACKWARD, k + 1] + s.scored[0, s.route[ORDER, k]]
+        a = s.route[ORDER, k]
+        s.table[BACKWARD, k] = s.scored[FACTOR, a] * s.table[BACKWARD, k + 1] + s.scored[SCORE, a]
 
 
 @compile_function
 def value(s: State) -> float:
     """Return travel and score part of the order."""
-    total = 0.0
-    for k in range(s.travel.shape[0]):
-        total += s.scored[1, k] * s.scored[0, s.route[ORDER, k]]
+    size = s.travel.shape[0]
+    total = _ends(s, s.route[ORDER, 0], s.route[ORDER, size - 1])
+    share = 1.0
+    for k in range(size - 1, -1, -1):
+        a = s.route[ORDER, k]
+        total += (share if s.flags[FACTORED] else s.scored[WEIGHT, k]) * s.scored[SCORE, a]
+        share *= s.scored[FACTOR, a]
         if k > 0:
-            total += s.travel[s.route[ORDER, k - 1], s.route[ORDER, k]]
+            total += s.travel[s.route[ORDER, k - 1], a]
     return total
 
 
 @compile_function
-def _score(s: State, first: int, i: int, j: int, turned: bool) -> float:
-    """Return the score part of order[i … j] if it stood at the positions from `first` on."""
+def _kept(s: State, i: int, j: int) -> float:
+    """Return the product of the factors of order[i … j]."""
+    if s.flags[FACTORED] == 0:
+        return s.table[POWER, j - i + 1]
+    if s.table[ZEROS, j + 1] > s.table[ZEROS, i]:
+        return 0.0
+    return np.exp(s.table[LOGS, j + 1] - s.table[LOGS, i])
+
+
+@compile_function
+def _score(s: State, first: int, i: int, j: int, turned: bool, behind: float) -> float:
+    """Return the score part of order[i … j] if it stood at the positions from `first` on.
+
+    `behind` is the product of the factors of all that would stand behind it, where regions have factors.
+    """
     length = j - i + 1
     if length <= 0:
         return 0.0
-    if s.flags[GEOMETRIC]:
+    if s.flags[GEOMETRIC] or s.flags[FACTORED]:
         if turned:
-            part = s.table[BACKWARD, i] - s.table[POWER, length] * s.table[BACKWARD, j + 1]
+            part = s.table[BACKWARD, i] - _kept(s, i, j) * s.table[BACKWARD, j + 1]
         else:
-            part = s.table[FORWARD, j + 1] - s.table[POWER, length] * s.table[FORWARD, i]
-        return s.scored[1, first + length - 1] * part
+            part = s.table[FORWARD, j + 1] - _kept(s, i, j) * s.table[FORWARD, i]
+        return (behind if s.flags[FACTORED] else s.scored[WEIGHT, first + length - 1]) * part
     total = 0.0
     for k in range(length):
         region = s.route[ORDER, j - k] if turned else s.route[ORDER, i + k]
-        total += s.scored[1, first + k] * s.scored[0, region]
+        total += s.scored[WEIGHT, first + k] * s.scored[SCORE, region]
     return total
 
 
 @compile_function
-def _leg(s: State, k: int, a: int) -> float:
-    """Return the cost of the step between the region at position k, if there is one, and region a after it."""
-    return s.travel[s.route[ORDER, k], a] if k >= 0 else 0.0
+def _ends(s: State, first: int, last: int) -> float:
+    """Return what it costs to begin and to end at two regions, the way back included."""
+    total = s.scored[BEGIN, first] + s.scored[FINISH, last]
+    return total + s.travel[last, first] if s.flags[RING] else total
 
 
 @compile_function
-def _exit(s: State, a: int, k: int) -> float:
-    """Return the cost of the step from region a to the region at position k, if there is one."""
-    return s.travel[a, s.route[ORDER, k]] if k < s.travel.shape[0] else 0.0
+def _legs(s: State, i: int, a: int, b: int, k: int) -> float:
+    """Return what changes by beginning the stretch at the positions i … k with region a and ending it with b."""
+    size = s.travel.shape[0]
+    change = 0.0
+    if i > 0:
+        before = s.route[ORDER, i - 1]
+        change += s.travel[before, a] - s.travel[before, s.route[ORDER, i]]
+    if k < size - 1:
+        after = s.route[ORDER, k + 1]
+        change += s.travel[b, after] - s.travel[s.route[ORDER, k], after]
+    if i == 0 or k == size - 1:
+        first, last = s.route[ORDER, 0], s.route[ORDER, size - 1]
+        change += _ends(s, a if i == 0 else first, b if k == size - 1 else last) - _ends(s, first, last)
+    return change
 
 
 @compile_function
 def reversal(s: State, i: int, j: int) -> float:
     """Return what the value changes by if order[i … j] is turned round."""
-    a, b = s.route[ORDER, i], s.route[ORDER, j]
-    change = _leg(s, i - 1, b) - _leg(s, i - 1, a) + _exit(s, a, j + 1) - _exit(s, b, j + 1)
-    return change + _score(s, i, i, j, True) - _score(s, i, i, j, False)
+    change = _legs(s, i, s.route[ORDER, j], s.route[ORDER, i], j)
+    behind = _kept(s, j + 1, s.travel.shape[0] - 1)
+    return change + _score(s, i, i, j, True, behind) - _score(s, i, i, j, False, behind)
 
 
 @compile_function
@@ -109,14 +150,16 @@ def exchange(s: State, i: int, j: int, k: int, first_turned: bool, second_turned
     """Return what the value changes by if order[i … j-1] and order[j … k] change places."""
     a, b = s.route[ORDER, i], s.route[ORDER, j - 1]
     c, d = s.route[ORDER, j], s.route[ORDER, k]
-    change = -_leg(s, i - 1, a) - s.travel[b, c] - _exit(s, d, k + 1)
+    change = -s.travel[b, c]
     if first_turned:
         a, b = b, a
     if second_turned:
         c, d = d, c
-    change += _leg(s, i - 1, c) + s.travel[d, a] + _exit(s, b, k + 1)
-    change += _score(s, i, j, k, second_turned) + _score(s, i + k - j + 1, i, j - 1, first_turned)
-    return change - _score(s, i, i, k, False)
+    change += s.travel[d, a] + _legs(s, i, c, b, k)
+    behind = _kept(s, k + 1, s.travel.shape[0] - 1)
+    change += _score(s, i, j, k, second_turned, behind * _kept(s, i, j - 1))
+    change += _score(s, i + k - j + 1, i, j - 1, first_turned, behind)
+    return change - _score(s, i, i, k, False, behind)
 
 
 @compile_function
@@ -283,7 +326,7 @@ def wander(s: State, best: IntArray, values: FloatArray, draws: FloatArray, wind
             j, k = k, j
         if i > j:
             i, j = j, i
-        if i == j or j == k:
+        if i == j or j == k or exchange(s, start + i, start + j, start + k - 1, False, False) == np.inf:
             continue
         apply(s, start + i, start + j, start + k - 1, False, False)
         descend(s)

@@ -7,6 +7,7 @@ import numpy as np
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.starts import arranged
 
 ALL_STARTS = 300  # regions up to which every start is tried
 SAMPLED_STARTS = 32
@@ -16,11 +17,17 @@ SIDE_BY_SIDE = 100_000  # entries of the table of paths grown at once
 def nearest_neighbour(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
     """Go to the nearest region left; of the paths from all starts (of a sample of them if many), return the best."""
     size = objective.size
-    starts = np.arange(size) if size <= ALL_STARTS else np.sort(rng.choice(size, SAMPLED_STARTS, replace=False))
+    if objective.first is not None:
+        starts = np.array([objective.first])
+    elif size <= ALL_STARTS:
+        starts = np.arange(size)
+    else:
+        starts = np.sort(rng.choice(size, SAMPLED_STARTS, replace=False))
     together = max(1, SIDE_BY_SIDE // size)
-    best, least = np.arange(size), np.inf
+    best, least = arranged(objective, np.arange(size)), np.inf
     for first in range(0, len(starts), together):
-        for path in _nearest_paths(objective.travel, starts[first : first + together]):
+        for way in _nearest_paths(objective.travel, starts[first : first + together]):
+            path = arranged(objective, way)
             value = objective(path)
             if value < least:
                 best, least = path, value

@@ -13,7 +13,7 @@ from learnroute.solvers.algorithm1 import algorithm1
 from learnroute.solvers.contract import Answer, Budget, Solver
 from learnroute.solvers.exact import FEW_REGIONS, MOST_REGIONS, exact, search_and_prove
 from learnroute.solvers.nearest import nearest_neighbour
-from learnroute.solvers.search import SEARCHING, search, search_well
+from learnroute.solvers.search import MOST_SEARCHED, SEARCHING, cut_rate, search, search_well
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,27 @@ class Method:
 # What `auto` spends on a proof: up to so many regions, this many rounds and states in a layer. Time is no part of it,
 # so that the same seed gives the same route.
 AUTO_EFFORT = ((50, 8, 300_000), (75, 1, 100_000), (100, 0, 100_000))
-MOST_SEARCHED = 2000
+MOST_PAIRED = 10_000  # regions up to which a search starts from Algorithm 1
 
 
 def auto(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
-    """Prove the optimum where that is quick, else return the best route found; never worse than Algorithm 1's."""
+    """Prove the optimum where that is quick, else return the best route found; never worse than Algorithm 1's.
+
+    From MOST_PAIRED regions on, Algorithm 1 would take longer than the search, and is left out.
+    """
     size = objective.size
     if size <= FEW_REGIONS:
         return exact(objective, rng, budget)
+    if size > MOST_PAIRED and objective.points is not None:
+        note = (
+            f"more than {MOST_PAIRED:,} regions: the search did not start from Algorithm 1, so no ratio is guaranteed"
+        )
+        order = search_well(objective, rng, budget.part(SEARCHING))
+        return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
     start = algorithm1(objective, rng, budget) if objective.symmetric else nearest_neighbour(objective, rng, budget)
     if budget.exhausted:
         return replace(start, notes=(f"the time limit came before anything better than {start.method}", *start.notes))
-    if size > MOST_SEARCHED:
+    if size > MOST_SEARCHED and cut_rate(objective) is None:
         return start
     basis = start.method if start.complete else ""
     for most, rounds, states in AUTO_EFFORT:

@@ -10,8 +10,9 @@ import numpy as np
 
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.held_karp import SMALL, held_karp
+from learnroute.solvers.starts import along_a_curve, arranged, greedy
 
 if TYPE_CHECKING:
     from learnroute.solvers.moves import State
@@ -23,8 +24,12 @@ WARMTH = 0.3  # of the mean cheapest leg: how much worse an accepted order may b
 SAME = 1e-9  # relative to the last weight; weights this near to a geometric sequence are one
 FEW = 3  # regions up to which all orders are tried
 SOME = 30  # regions up to which half the perturbations do
-MANY = 100  # regions beyond which one start is enough
-MOST_KICKS = 20_000
+MANY = 100  # regions beyond which one start is enough, but longer
+MOST_KICKS = 20_000  # where each costs time that grows with T
+LOCAL_KICKS = 50  # a region, where each costs about the same whatever T is ...
+MOST_LOCAL_KICKS = 100_000  # ... up to so many, or one a region
+MOST_SEARCHED = 2000  # regions up to which `auto` searches where travel differs by direction, or factors do
+FEW_PLACES = 300  # up to which a matrix is made of places
 SEARCHING = 0.6  # of the time; the rest is for the bound
 
 
@@ -38,10 +43,24 @@ def search(objective: Objective, rng: np.random.Generator, budget: Budget) -> An
 def search_well(
     objective: Objective, rng: np.random.Generator, budget: Budget, first: IntArray | None = None
 ) -> IntArray:
-    """Search as long as is usually enough for the optimum up to 100 regions."""
+    """Search as long as is usually enough for the optimum up to 100 regions, and as seems worth it beyond."""
     size = objective.size
-    kicks = min((10 if size <= SOME else 20) * size, MOST_KICKS)
-    return best_order(objective, rng, budget, kicks, 4 if size <= MANY else 1, first)
+    if size <= MANY:
+        return best_order(objective, rng, budget, (10 if size <= SOME else 20) * size, 4, first)
+    if cut_rate(objective) is None:
+        return best_order(objective, rng, budget, min(20 * size, MOST_KICKS), 1, first)
+    return best_order(objective, rng, budget, min(LOCAL_KICKS * size, max(MOST_LOCAL_KICKS, size)), 1, first)
+
+
+def cut_rate(objective: Objective) -> float | None:
+    """Return the rate of geometric weights where `cuts` is the better choice, else None.
+
+    It needs symmetric travel and the same factor for all regions. It looks at near regions first, which pays where
+    there are many; among few, a region far away may be the one to exchange.
+    """
+    if objective.factors is not None or not objective.symmetric or objective.size <= MANY:
+        return None
+    return geometric_rate(objective.weights)
 
 
 def best_order(
@@ -52,40 +71,100 @@ def best_order(
     starts: int = 1,
     first: IntArray | None = None,
 ) -> IntArray:
-    """Search from `first` (or a greedy path), then from random orders; never worse than `first`.
+    """Search from `first` (or a quick start), then from random orders; never worse than `first`.
 
     The same generator state and kicks give the same order, unless the budget runs out.
     """
     size = objective.size
     if size <= FEW:
-        return np.array(min(permutations(range(size)), key=objective), dtype=np.int64)
-    from learnroute.solvers import moves
-
-    state = new_state(objective)
-    others = objective.travel + np.diag(np.full(size, np.inf))
-    warmth = WARMTH * float(others.min(axis=1).mean())
-    kept = first if first is not None else _greedy(objective.travel, int(rng.integers(size)))
+        allowed = (order for order in permutations(range(size)) if objective.allows(order))
+        return np.array(min(allowed, key=objective), dtype=np.int64)
+    rate = cut_rate(objective)
+    improve = _by_moves if rate is None else _by_cuts
+    kept = arranged(objective, first if first is not None else _start(objective, rng))
     least = objective(kept)
     for start in range(starts):
-        state.route[moves.ORDER, :size] = rng.permutation(size) if start else kept
-        moves.refresh(state)
-        for k in range(size):
-            moves.enqueue(state, k)
-        moves.descend(state)
-        best = state.route[moves.ORDER, :size].copy()
-        values = np.full(2, moves.value(state))
-        done = 0
-        while done < kicks and not budget.exhausted:
-            count = min(KICKS_A_CALL, kicks - done)
-            moves.wander(state, best, values, rng.random((count, 5)), WINDOW, warmth)
-            done += count
-            budget.progress("search", (start + done / kicks) / starts)
-        value = objective(best)
+        order = arranged(objective, rng.permutation(size)) if start else kept
+        part = replace(budget, progress=_part_of(budget.progress, start, starts))
+        found = rotated(objective, improve(objective, order, rng, part, kicks))
+        value = objective(found)
         if value < least:
-            kept, least = best, value
+            kept, least = found, value
         if budget.exhausted:
             break
     return kept
+
+
+def _part_of(progress: Progress, start: int, starts: int) -> Progress:
+    return lambda what, share: progress(what, (start + share) / starts)
+
+
+def _start(objective: Objective, rng: np.random.Generator) -> IntArray:
+    """Return an order to start from: along a curve through many places, else always to the nearest region left."""
+    if objective.points is not None and objective.size > FEW_PLACES:
+        return along_a_curve(objective.points)
+    start = int(rng.integers(objective.size))
+    return greedy(objective.travel, start)
+
+
+def _by_cuts(objective: Objective, order: IntArray, rng: np.random.Generator, budget: Budget, kicks: int) -> IntArray:
+    """Search by cuts."""
+    from learnroute.solvers.improver import Improver
+
+    rate = cut_rate(objective)
+    assert rate is not None
+    improver = Improver(objective, order, rate)
+    improver.descend(budget)
+    improver.wander(rng, kicks, budget)
+    return improver.best()
+
+
+def _by_moves(objective: Objective, order: IntArray, rng: np.random.Generator, budget: Budget, kicks: int) -> IntArray:
+    """Search by moves along the order."""
+    from learnroute.solvers import moves
+
+    size = objective.size
+    state = new_state(objective)
+    others = objective.travel + np.diag(np.full(size, np.inf))
+    warmth = WARMTH * float(others.min(axis=1).mean())
+    state.route[moves.ORDER, :size] = order
+    moves.refresh(state)
+    for k in range(size):
+        moves.enqueue(state, k)
+    moves.descend(state)
+    best = state.route[moves.ORDER, :size].copy()
+    values = np.full(2, moves.value(state))
+    done = 0
+    while done < kicks and not budget.exhausted:
+        count = min(KICKS_A_CALL, kicks - done)
+        moves.wander(state, best, values, rng.random((count, 5)), WINDOW, warmth)
+        done += count
+        budget.progress("search", done / kicks)
+    return best
+
+
+def rotated(objective: Objective, order: IntArray) -> IntArray:
+    """Where an order is a ring, begin it where scores count least, in the better direction."""
+    if not objective.closed or objective.first is not None or objective.last is not None:
+        return order
+    ways = [order, order[::-1]] if objective.symmetric else [order]
+    rate = geometric_rate(objective.weights) if objective.factors is None else None
+    if rate is None:
+        return order
+    kept, least = order, objective(order)
+    for way in ways:
+        # the sum that ends at each region, all around: twice round, so that it has forgotten where it began
+        sums = np.empty(len(way))
+        total = 0.0
+        for _ in range(2):
+            for k, score in enumerate(objective.scores[way].tolist()):
+                total = rate * total + score
+                sums[k] = total
+        turned = np.roll(way, -1 - int(np.argmin(sums)))
+        value = objective(turned)
+        if value < least:
+            kept, least = turned, value
+    return np.ascontiguousarray(kept)
 
 
 def geometric_rate(weights: FloatArray) -> float | None:
@@ -110,18 +189,20 @@ def new_state(objective: Objective) -> State:
     from learnroute.solvers import moves
 
     size = objective.size
-    rate = geometric_rate(objective.weights)
-    table = np.zeros((4, size + 2))
+    rate = geometric_rate(objective.weights) if objective.factors is None else None
+    table = np.zeros((6, size + 2))
     table[moves.POWER] = powers(rate or 0.0, size + 2)
-    scored = float(objective.weights.max() * objective.scores.max())
-    table[moves.BEST, 1] = 1e-11 * max(float(objective.travel.max()), scored)
+    factors = np.full(size, rate or 0.0) if objective.factors is None else objective.factors
+    heaviest = 1.0 if objective.factors is not None else float(objective.weights.max())
+    table[moves.BEST, 1] = 1e-11 * max(float(objective.travel.max()), heaviest * float(objective.scores.max()))
+    ring = objective.closed and objective.first is None and objective.last is None
     return moves.State(
         travel=np.array(objective.travel),
-        scored=np.array([objective.scores, objective.weights]),
+        scored=np.array([objective.scores, objective.weights, objective.begin, objective.finish, factors]),
         near=nearest_regions(objective.travel, NEIGHBOURS),
         table=table,
         route=np.zeros((5, size + 2), dtype=np.int64),
-        flags=np.array([objective.symmetric, rate is not None], dtype=np.int64),
+        flags=np.array([objective.symmetric, rate is not None, objective.factors is not None, ring], dtype=np.int64),
     )
 
 
@@ -129,15 +210,3 @@ def nearest_regions(travel: FloatArray, most: int) -> IntArray:
     """For each region, the nearest others by the cost of going there, nearest first; ties by number."""
     others = travel + np.diag(np.full(len(travel), np.inf))
     return np.ascontiguousarray(np.argsort(others, axis=1, kind="stable")[:, : min(most, len(travel) - 1)])
-
-
-def _greedy(travel: FloatArray, start: int) -> IntArray:
-    """Go to the nearest region left."""
-    size = len(travel)
-    left = np.ones(size, dtype=bool)
-    order = np.empty(size, dtype=np.int64)
-    order[0] = start
-    for k in range(1, size):
-        left[order[k - 1]] = False
-        order[k] = np.argmin(np.where(left, travel[order[k - 1]], np.inf))
-    return order

@@ -1,0 +1,156 @@
+"""The search for many regions: what its moves say is what the objective says, whatever the ends."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from learnroute import Objective
+from learnroute.model.distances import Points
+from learnroute.solvers import cuts
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.improver import Improver
+from learnroute.solvers.search import best_order, rotated, search
+from learnroute.solvers.starts import along_a_curve, arranged
+
+RNG = np.random.default_rng
+ENDS = [(None, None, False), (2, None, False), (None, 3, False), (2, 3, False), (2, None, True), (None, 3, True),
+        (2, 3, True), (None, None, True)]  # fmt: skip
+
+
+def weights_of(rate: float, size: int) -> Any:
+    return (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
+
+
+def problem(size: int, rate: float, ends: tuple[int | None, int | None, bool], seed: int, places: bool) -> Objective:
+    rng = RNG(seed)
+    points = Points(rng.uniform(0, 1, (size, 2)))
+    travel = points if places else points.matrix()
+    return Objective(travel, rng.uniform(0, 2, size), weights_of(rate, size), 0.5, *ends)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.9994])
+@pytest.mark.parametrize("ends", ENDS)
+def test_moves_change_the_value_by_what_they_say_and_can_be_undone(rate: float, ends: Any) -> None:
+    for seed, size in enumerate((5, 12, 40)):
+        objective = problem(size, rate, ends, seed, places=seed % 2 == 0)
+        if objective.closed and rate == 0 and ends[:2] == (None, None):
+            objective = objective.travel_alone()  # where such a ring begins is settled afterwards
+        rng = RNG(seed)
+        made = 0
+        for _ in range(30):
+            improver = Improver(objective, arranged(objective, rng.permutation(size)), rate)
+            improver._measure()
+            state, found = improver.state, np.zeros(9, dtype=np.int64)
+            before = objective(improver.order_now())
+            for a in rng.permutation(size + 1 - state.counts[cuts.RING]).tolist():
+                if cuts.best_at(state, a, -1, 0.0, found):
+                    cuts.make(state, *found[:4].tolist())
+                    after = objective(improver.order_now())
+                    assert before - after == pytest.approx(state.numbers[cuts.BEST], abs=1e-9)
+                    assert objective.allows(improver.order_now())
+                    before, made = after, made + 1
+            order = improver.order_now()
+            mark = int(state.counts[cuts.JOURNAL_SIZE])
+            low = int(state.counts[cuts.RING])
+            p, q, r, t = sorted((low + rng.choice(size + 1 - low, 4, replace=False)).tolist())
+            worse = cuts.kick(state, p, q, r, t)
+            if worse < np.inf:
+                assert objective(improver.order_now()) - before == pytest.approx(worse, abs=1e-9)
+                cuts.undo(state, mark)
+                assert improver.order_now().tolist() == order.tolist()
+                if state.counts[cuts.SCORED]:
+                    fresh = Improver(objective, order, rate).state.sums
+                    assert state.sums[:, 1:size] == pytest.approx(fresh[:, 1:size], abs=1e-9)
+        assert made > 10
+
+
+@pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.5])
+@pytest.mark.parametrize("ends", ENDS)
+def test_small_problems_are_searched_to_the_optimum(rate: float, ends: Any) -> None:
+    for seed in range(3):
+        objective = problem(7, rate, ends, seed, places=False)
+        least = min(objective(order) for order in itertools.permutations(range(7)) if objective.allows(order))
+        found = []
+        for start in range(8):
+            improver = Improver(objective, arranged(objective, RNG(start).permutation(7)), rate)
+            improver.descend(Budget())
+            improver.wander(RNG(start), 200, Budget())
+            found.append(objective(rotated(objective, improver.best())))
+            if rate > 0 or ends != (None, None, True):
+                assert objective(improver.best()) == pytest.approx(min(improver.values), abs=1e-9)
+        assert min(found) == pytest.approx(least, rel=1e-9)
+        assert objective(best_order(objective, RNG(0), Budget(), 200, 4)) == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["differs by direction", "factors", "factors and direction", "other weights"])
+@pytest.mark.parametrize("ends", ENDS)
+def test_other_objectives_are_searched_to_the_optimum(kind: str, ends: Any) -> None:
+    for seed in range(3):
+        rng = RNG(seed)
+        travel = rng.uniform(1, 10, (6, 6))
+        np.fill_diagonal(travel, 0)
+        if "direction" not in kind:
+            travel = np.triu(travel) + np.triu(travel).T
+        factors = np.where(rng.random(6) < 0.3, 0.0, rng.uniform(0, 1, 6)) if "factors" in kind else None
+        weights = np.sort(rng.random(6)) if kind == "other weights" else weights_of(0.4, 6)
+        objective = Objective(travel, rng.uniform(0, 20, 6), weights, 0.0, ends[0], ends[1], ends[2], factors)
+        least = min(objective(order) for order in itertools.permutations(range(6)) if objective.allows(order))
+        order = best_order(objective, rng, Budget(), 100, 4)
+        assert objective.allows(order)
+        assert objective(order) == pytest.approx(least, rel=1e-9)
+
+
+def clouds(size: int) -> dict[str, Any]:
+    rng = RNG(size)
+    line = rng.uniform(-1, 1, size)
+    return {
+        "square": rng.uniform(0, 1, (size, 2)),
+        "many alike": rng.integers(0, 4, (size, 2)).astype(float),
+        "all alike": np.full((size, 2), 7.0),
+        "on a line": np.column_stack([line, -3 * line]),
+        "huge": 1e99 * rng.uniform(-1, 1, (size, 2)),
+        "tiny": 1e-99 * rng.uniform(-1, 1, (size, 2)),
+    }
+
+
+@pytest.mark.parametrize("name", clouds(2))
+@pytest.mark.parametrize("rate", [0.0, 1 / 6])
+@pytest.mark.parametrize("size", [2, 3, 400])
+def test_odd_places_are_no_trouble(name: str, rate: float, size: int) -> None:
+    places = clouds(size)[name]
+    for scores in (np.ones(size), np.zeros(size), RNG(1).uniform(0, 1, size) * np.abs(places).max()):
+        objective = Objective(Points(places), scores, weights_of(rate, size))
+        order = best_order(objective, RNG(0), Budget(), 50)
+        assert sorted(order.tolist()) == list(range(size))
+        if name == "all alike":
+            sorted_scores = np.sort(scores)[::-1]
+            assert objective.legs(order).sum() == 0
+            assert objective(order) >= float(weights_of(rate, size) @ sorted_scores) * (1 - 1e-12)
+        if name == "on a line" and size == 400 and not scores.any():
+            assert objective(order) == pytest.approx(float(np.hypot(*np.ptp(places, axis=0))), rel=0.05)
+
+
+def test_a_search_repeats_itself_and_stops_in_time() -> None:
+    objective = problem(400, 0.0, (None, None, False), 1, places=True)
+    one, two = (best_order(objective, RNG(3), Budget(), 300) for _ in range(2))
+    assert np.array_equal(one, two)
+    told: list[float] = []
+    budget = Budget.of(1.5, lambda what, share: told.append(share) if what == "search" else None)
+    answer = search(objective, RNG(0), budget)
+    assert not budget.exhausted  # a part of the time is left for the bound
+    assert told
+    assert told == sorted(told)
+    assert objective(answer.order) < objective(along_a_curve(objective.points))  # type: ignore[arg-type]
+
+
+def test_the_curve_visits_neighbouring_cells() -> None:
+    """On a grid of 16 x 16 places, Hilbert's curve goes from each to one beside it."""
+    grid = np.array(list(itertools.product(range(16), repeat=2)), dtype=float)
+    order = along_a_curve(Points(RNG(0).permutation(grid) * 16 / 16))
+    assert sorted(order.tolist()) == list(range(256))
+    places = Points(RNG(0).permutation(grid))
+    assert places.between(order[:-1], order[1:]).max() == 1.0
