@@ -63,7 +63,7 @@ def search_and_prove(
     prover.run(
         lambda best: within_ends(objective, best_order(objective, rng, budget, KICKS * objective.size, first=best))
     )
-    cause = _stopped(budget)
+    cause = "the time limit came" if prover.late else _stopped(budget)
     if prover.overflowed:
         cause = f"a table outgrew {effort.states:,} states in a layer"
     elif prover.stuck:

@@ -14,6 +14,7 @@ is left below the best known order, or the cheapest one is an order.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -34,6 +35,8 @@ JOINED_STEPS = 30  # ... with larger ones, a round
 FEW_STATES = 30_000  # in a table, at which memories stop growing during the first round's steps; doubled each round
 GROWTH = 10  # a meeting ends where a table has this many times more
 MOST_STATES = 1_000_000  # in one layer of a table
+PACE = 3e8  # units of work a second, until it is measured
+AT_ONCE = 20_000_000  # steps of walks a kernel call, between two looks at the clock
 ROUNDING = 4e-12  # relative to all that a walk adds up: far above what float64 loses
 
 Improve = Callable[[IntArray], IntArray]
@@ -49,6 +52,10 @@ class Effort:
 
 class TooManyStatesError(Exception):
     """A table would have outgrown the memory allowed."""
+
+
+class OutOfTimeError(Exception):
+    """A table would have taken longer than the time that is left."""
 
 
 class Prover:
@@ -72,15 +79,20 @@ class Prover:
         self.memory = self.small.copy()
         self.states, self.few = 0, FEW_STATES
         self.snapshots: list[tuple[FloatArray, MaskArray]] = []
+        self.late, self.pace = False, PACE
+        self.plain = np.zeros(size)  # multipliers of walks without memory
+        self.checked = Certificate("walks", -np.inf)
 
     def run(self, improve: Improve | None = None) -> None:
         """Prove until nothing is left to prove, or the budget or the effort is used up."""
-        layers = Layers(self.legs, self.stays.copy(), self.allowed)
-        bound, self.multipliers = walks.ascend(layers, self.multipliers, self.value, SIMPLE_STEPS, 1.0)
-        self.bound = bound - self.margin(self.multipliers)
+        self._ascend_plainly()
+        if self._over():
+            return
         self._forbid_simply()
         try:
             self._ascend(SMALL_STEPS, joined=False)
+            if not self._over():
+                self._check(self.multipliers, self.small)
             for turn in range(self.effort.rounds):
                 if self._over():
                     break
@@ -95,28 +107,32 @@ class Prover:
                 self._tell(turn)
         except TooManyStatesError:
             self.overflowed = True
+        except OutOfTimeError:
+            self.late = True
 
     def certificate(self) -> Certificate:
         """Return the best bound that follows from one set of multipliers and memories alone, all steps allowed."""
-        best = Certificate("walks", -np.inf)
-        everything = all_steps(self.held)
-        grown = [] if self.budget.exhausted else self.snapshots[-1:]  # a large table takes a while
-        for multipliers, memory in [*grown, (self.multipliers, self.small)]:
-            kept, self.allowed = self.allowed, everything.copy()
-            try:
-                cost, walk = self._cheapest(multipliers, memory, joined=False)
-            except TooManyStatesError:
-                continue
-            finally:
-                self.allowed = kept
-            margin = self.margin(multipliers)
-            bound = cost + float(multipliers.sum()) if len(walk) else self.value - margin
-            bound += self.held.constant - margin
-            if bound > best.bound:
-                best = Certificate("walks", bound, multipliers.copy(), listed(memory))
-            if len(walk):
-                break
-        return best
+        if not self.late and not self.budget.exhausted:
+            for multipliers, memory in [*self.snapshots[-1:], (self.multipliers, self.small)]:
+                try:
+                    self._check(multipliers, memory)
+                    break
+                except (TooManyStatesError, OutOfTimeError):
+                    continue
+        return max(self._plain_certificate(), self.checked, key=lambda known: known.bound)
+
+    def _check(self, multipliers: FloatArray, memory: MaskArray) -> None:
+        """Keep what some multipliers and memories prove with all steps allowed, if it is more than before."""
+        kept, self.allowed = self.allowed, all_steps(self.held)
+        try:
+            cost, walk = self._cheapest(multipliers, memory, joined=False)
+        finally:
+            self.allowed = kept
+        margin = self.margin(multipliers)
+        bound = cost + float(multipliers.sum()) if len(walk) else self.value - margin
+        bound += self.held.constant - margin
+        if bound > self.checked.bound:
+            self.checked = Certificate("walks", bound, multipliers.copy(), listed(memory))
 
     def margin(self, multipliers: FloatArray) -> float:
         """Return what rounding can do to the cost of a walk, at most."""
@@ -134,6 +150,25 @@ class Prover:
 
     def _layers(self, multipliers: FloatArray) -> Layers:
         return Layers(self.legs, self.stays - multipliers, self.allowed)
+
+    def _ascend_plainly(self) -> None:
+        """Find multipliers for walks without memory."""
+        layers = Layers(self.legs, self.stays.copy(), self.allowed)
+        vectors, numbers = np.zeros((3, self.objective.size)), np.array([-np.inf, 1.0, 0.0])
+        a_call = max(1, AT_ONCE // self.objective.size**3)
+        for done in range(0, SIMPLE_STEPS, a_call):
+            walks.ascend(layers, vectors, numbers, self.value, min(a_call, SIMPLE_STEPS - done))
+            if numbers[1] == 0 or self.budget.exhausted:
+                break
+        self.multipliers = self.plain = vectors[1]
+        self.bound = min(self.value, float(numbers[0]) - self.margin(self.multipliers))
+
+    def _plain_certificate(self) -> Certificate:
+        """Return what the multipliers of walks without memory prove: quick, whatever the time."""
+        table = walks.simple_table(Layers(self.legs, self.stays - self.plain, all_steps(self.held)))
+        bound = float(table[-1].min()) + float(self.plain.sum()) - self.margin(self.plain)
+        alone = tuple((v,) for v in range(self.objective.size))
+        return Certificate("walks", bound + self.held.constant, self.plain.copy(), alone)
 
     def _forbid_simply(self) -> None:
         layers = self._layers(self.multipliers)
@@ -163,12 +198,29 @@ class Prover:
         """Fill a table one way, and forbid the steps that it did not need."""
         used = np.zeros_like(self.allowed)
         rest = walks.simple_table(turned(layers))
-        table = walks.sweep(layers, memory, rest, other, limit, self.effort.states, used)
-        if table.start[-1] < 0:
-            raise TooManyStatesError
+        table = self._filled(layers, memory, rest, other, limit, used)
         self.allowed &= used if forward else backwards(used)
         self.states = int(table.start[-1])
         return table
+
+    def _filled(
+        self, layers: Layers, memory: MaskArray, rest: FloatArray, other: Table, limit: float, used: ByteArray
+    ) -> Table:
+        """Fill a table, unless that takes too much memory or, at the pace of tables before, more time than is left."""
+        while True:
+            started = time.monotonic()
+            allowed = int(min(self.pace * max(self.budget.deadline - started, 0.0), 1e17))
+            work = np.array([allowed])
+            table = walks.sweep(layers, memory, rest, other, limit, self.effort.states, used, work)
+            took = time.monotonic() - started
+            if took > 0.01:
+                self.pace = (allowed - int(work[0])) / took
+            if table.start[-1] >= 0:
+                return table
+            if table.start[-1] == walks.FULL:
+                raise TooManyStatesError
+            if self.pace * (self.budget.deadline - time.monotonic()) < 2 * allowed:
+                raise OutOfTimeError
 
     def _cheapest(self, multipliers: FloatArray, memory: MaskArray, joined: bool) -> tuple[float, IntArray]:
         """Return cost and course of the cheapest walk; a backward table with small memories prunes it if joined."""

@@ -24,6 +24,9 @@ MaskArray = NDArray[np.uint64]
 ByteArray = NDArray[np.uint8]
 
 MOST_COMPARED = 100  # cheaper states that a new one is compared with
+LAYERS = 12  # a table has at most so many times the states allowed in a layer
+WEIGHT = 20  # of a state that is looked up, beside a step that is forbidden
+FULL, LATE = -1, -2  # why a table is incomplete
 
 
 class Layers(NamedTuple):
@@ -97,17 +100,15 @@ def eliminate(layers: Layers, forward: FloatArray, backward: FloatArray, limit: 
 
 
 @compile_function
-def ascend(layers: Layers, multipliers: FloatArray, target: float, steps: int, pace: float) -> tuple[float, FloatArray]:
-    """Raise the bound of walks without memory by subgradient steps; return the best bound and its multipliers.
+def ascend(layers: Layers, vectors: FloatArray, numbers: FloatArray, target: float, steps: int) -> None:
+    """Raise the bound of walks without memory by subgradient steps; to be continued by further calls.
 
-    `layers.stays` is without multipliers on entry and on return.
+    `vectors`: multipliers now, the best ones, the direction. `numbers`: the best bound, the pace (0 when nothing is
+    left to do), how long it has stalled. `layers.stays` is without multipliers on entry and on return.
     """
     size = layers.legs.shape[0]
-    best, kept = -np.inf, multipliers.copy()
-    now = multipliers.copy()
+    now, kept, previous = vectors[0], vectors[1], vectors[2]
     stays = layers.stays.copy()
-    previous = np.zeros(size)
-    stalled = 0
     for _ in range(steps):
         for t in range(size):
             for v in range(size):
@@ -115,29 +116,34 @@ def ascend(layers: Layers, multipliers: FloatArray, target: float, steps: int, p
         table = simple_table(layers)
         walk = simple_walk(layers, table)
         bound = table[size - 1, walk[size - 1]] + now.sum()
-        if bound > best + 1e-6 * abs(target - best):
-            stalled = 0
+        if bound > numbers[0] + 1e-6 * abs(target - numbers[0]):
+            numbers[2] = 0.0
         else:
-            stalled += 1
-        if bound > best:
-            best = bound
+            numbers[2] += 1.0
+        if bound > numbers[0]:
+            numbers[0] = bound
             kept[:] = now
-        if stalled >= 10:
-            stalled = 0
-            pace *= 0.7
+        if numbers[2] >= 10.0:
+            numbers[2] = 0.0
+            numbers[1] *= 0.7
             now[:] = kept
-            if pace < 1e-3:
+            if numbers[1] < 1e-3:
+                numbers[1] = 0.0
                 break
         slope = np.ones(size)
         for t in range(size):
             slope[walk[t]] -= 1.0
-        previous = slope + 0.5 * previous
-        square = (previous * previous).sum()
-        if square == 0.0 or best >= target:
+        square = 0.0
+        for v in range(size):
+            previous[v] = slope[v] + 0.5 * previous[v]
+            square += previous[v] * previous[v]
+        if square == 0.0 or numbers[0] >= target:
+            numbers[1] = 0.0
             break
-        now += pace * (target - bound) / square * previous
+        step = numbers[1] * (target - bound) / square
+        for v in range(size):
+            now[v] += step * previous[v]
     layers.stays[:] = stays
-    return best, kept
 
 
 @compile_function
@@ -149,13 +155,15 @@ def sweep(
     limit: float,
     most: int,
     used: ByteArray,
+    work: IntArray,
 ) -> Table:
     """Extend all states position by position, dropping those that no completion brings below `limit`.
 
     A state's completion costs at least `rest` (a simple table of the problem turned round), and at least as much
     as the cheapest state of `other` (a table of the problem turned round, or an empty one) at the same position and
     region that remembers none of the same regions but the common one. Steps taken are marked in `used`. Stops with
-    an incomplete table (start[-1] < 0) where a layer would have more than `most` states.
+    an incomplete table where a layer would have more than `most` states, or all of them LAYERS times that
+    (start[-1] = FULL), or where the `work` allowed is used up (start[-1] = LATE).
     """
     size, words = layers.legs.shape[0], memory.shape[1]
     joined = len(other.value) > 0
@@ -175,6 +183,10 @@ def sweep(
         table[:] = -1
         first, behind = (0, 1) if t == 0 else (start[(t - 1) * size], start[t * size])
         for s in range(first, behind):
+            work[0] -= size
+            if work[0] < 0:
+                start[-1] = LATE
+                return Table(start, mask[:1], value[:1], parent[:1])
             v = last[s] if t > 0 else -1
             for w in range(size):
                 if t > 0:
@@ -188,12 +200,14 @@ def sweep(
                 stay = layers.stays[t, w]
                 if cost - stay + rest[size - 1 - t, w] >= limit:
                     continue
+                work[0] -= WEIGHT
                 for x in range(words):
                     fresh[x] = mask[s, x] & memory[w, x] if t > 0 else np.uint64(0)
                 if joined:
                     meets = False
                     cell = (size - 1 - t) * size + w
                     for y in range(other.start[cell], other.start[cell + 1]):
+                        work[0] -= 1
                         if cost - stay + other.value[y] >= limit:
                             break
                         common = np.uint64(0)
@@ -227,8 +241,8 @@ def sweep(
                         value[y] = cost
                         parent[y] = s
                     continue
-                if end - low >= most:
-                    start[-1] = -1
+                if end - low >= most or end >= LAYERS * most:
+                    start[-1] = FULL
                     return Table(start, mask[:1], value[:1], parent[:1])
                 if end == room:
                     room *= 2
