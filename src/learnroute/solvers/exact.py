@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from learnroute.errors import RefusedError
+from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers import held_karp as enumeration
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 FEW_REGIONS = enumeration.MOST_REGIONS  # up to here all sets are enumerated
 MOST_REGIONS = 256  # a proof keeps T³ steps, and its states grow with the gap that is left
 KICKS = 20  # a region, between two rounds of proof
+BY_CASES = 0.5  # of the time for a proof by cases, where walks may succeed too
+BEST = "this is the best route found"
 
 
 def exact(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
@@ -45,18 +48,20 @@ def search_and_prove(
 ) -> Answer:
     """Search (from `first`, if given), then prove, within so many rounds and states where they are limited."""
     from learnroute.solvers.prover import Effort, Prover
-    from learnroute.solvers.tours import TourProver, provable
+    from learnroute.solvers.tours import FEW_CASES, MOST_CASES, TourProver, provable
 
     order = within_ends(objective, search_well(objective, rng, budget.part(SEARCHING), first))
     if first is not None:
         order = min(order, within_ends(objective, first), key=objective)
+    tours: TourProver | None = None
     if provable(objective):
-        tours = TourProver(objective, order, budget)
-        tours.run()
-        notes = (
-            () if tours.proved else (f"{_stopped(budget)} before the proof was complete; this is the best route found",)
-        )
-        return _answer(tours, notes)
+        alone = objective.only_last_counts
+        tours = TourProver(objective, order, budget if alone else budget.part(BY_CASES))
+        tours.run(MOST_CASES if rounds is None else FEW_CASES)
+        if tours.proved or alone or budget.exhausted:
+            notes = () if tours.proved else (f"{_stopped(budget)} before the proof was complete; {BEST}",)
+            return _answer(tours, tours.certificate(), notes)
+        order = tours.order
     usual = Effort()
     effort = Effort(usual.rounds if rounds is None else rounds, usual.states if states is None else states)
     prover = Prover(objective, order, budget, effort)
@@ -68,21 +73,22 @@ def search_and_prove(
         cause = f"a table outgrew {effort.states:,} states in a layer"
     elif prover.stuck:
         cause = "the bound used for unequal samples, or for a way back between free ends, was reached"
-    return _answer(
-        prover, () if prover.proved else (f"{cause} before the proof was complete; this is the best route found",)
-    )
+    certificate = prover.certificate()
+    if tours is not None:
+        certificate = max(certificate, tours.certificate(), key=lambda known: known.bound)
+    return _answer(prover, certificate, () if prover.proved else (f"{cause} before the proof was complete; {BEST}",))
 
 
 def _stopped(budget: Budget) -> str:
     return "the time limit came" if budget.exhausted else "the effort allowed was used up"
 
 
-def _answer(prover: Prover | TourProver, notes: tuple[str, ...]) -> Answer:
+def _answer(prover: Prover | TourProver, certificate: Certificate, notes: tuple[str, ...]) -> Answer:
     return Answer(
         prover.order,
         "exact" if prover.proved else "search",
         optimal=prover.proved,
         complete=prover.proved,
         notes=notes,
-        certificate=prover.certificate(),
+        certificate=certificate,
     )

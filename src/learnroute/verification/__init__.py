@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -168,17 +169,38 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
 def _by_cases(objective: Objective, certificate: Certificate, value: float) -> bool:
     """Whether the cases of a certificate show that no order is better than `value`, but for rounding."""
     held, tight = _anchored(objective)
-    if not tight or held.weights[:-1].any() or not np.array_equal(held.travel, held.travel.T):
+    if not tight or not np.array_equal(held.travel, held.travel.T):
         return False
     size = held.size
-    costs = np.full((size + 2, size + 2), np.inf)
-    costs[:size, :size] = held.travel
-    costs[size, :size] = costs[:size, size] = held.begin
-    costs[size + 1, :size] = costs[:size, size + 1] = held.weights[-1] * held.scores + held.finish
-    costs[size, size + 1] = costs[size + 1, size] = 0.0
+    plain = np.full((size + 2, size + 2), np.inf)
+    plain[:size, :size] = held.travel
+    plain[size, :size] = plain[:size, size] = held.begin
+    plain[size, size + 1] = plain[size + 1, size] = 0.0
+
+    @lru_cache(maxsize=200)
+    def costs_of(ending: tuple[int, ...]) -> FloatArray:
+        """Scores of the end are paid exactly, at its last region; the next one and the least of the rest before it."""
+        costs = plain.copy()
+        if not held.weights[:-1].any():
+            ending = ()
+        left = [v for v in range(size) if v not in ending]
+        parts = np.array(_score_parts(held, ending))
+        if not ending:
+            costs[size + 1, :size] = costs[:size, size + 1] = parts + held.finish
+            return costs
+        least = float(parts[left].min()) if left else 0.0
+        paid = math.fsum(held.weights[size - 1 - k] * held.scores[v] for k, v in enumerate(ending))
+        costs[size + 1, ending[0]] = costs[ending[0], size + 1] = paid + least + held.finish[ending[0]]
+        for v in left:
+            if np.isfinite(parts[v]):
+                costs[v, ending[-1]] += parts[v] - least
+                costs[ending[-1], v] += parts[v] - least
+        return costs
+
     assert certificate.multipliers is not None
-    largest = costs[np.isfinite(costs)].max() * (size + 6) + 4 * np.abs(certificate.multipliers).sum()
-    return nothing_better(costs, certificate.cases, value - held.constant - 10 * ROUNDING * float(largest))
+    start = costs_of(())
+    largest = start[np.isfinite(start)].max() * (size + 6) + 4 * np.abs(certificate.multipliers).sum()
+    return nothing_better(costs_of, certificate.cases, value - held.constant - 10 * ROUNDING * float(largest))
 
 
 def _by_enumeration(certificate: Certificate, objective: Objective) -> bool:
@@ -253,17 +275,24 @@ def _anchored(objective: Objective) -> tuple[Objective, bool]:
     return Objective(objective.travel, nothing, nothing, apart, None, 0, True), False
 
 
-def _score_parts(objective: Objective) -> list[float]:
-    """For each last region, the least score part: the other scores by falling rank; inf where no order ends there."""
+def _score_parts(objective: Objective, ending: tuple[int, ...] = ()) -> list[float]:
+    """For each region, the least score part of orders that end there, before an end that is paid apart (if any).
+
+    The other scores are sorted by falling rank. Inf where no order does.
+    """
     parts = []
+    head = [] if objective.first is None else [objective.first]
+    places = objective.size - len(ending)
+    ranked = sorted(range(objective.size), key=lambda u: -objective.ranks[u])
     for v in range(objective.size):
-        if v == objective.first or objective.last not in (None, v):
+        barred = v in ending or (v == objective.first and places > 1)
+        if barred or (not ending and objective.last not in (None, v)):
             parts.append(math.inf)
             continue
-        others = [u for u in range(objective.size) if u not in (v, objective.first)]
-        head = [] if objective.first is None else [objective.first]
-        stops = [*head, *sorted(others, key=lambda u: -objective.ranks[u]), v]
-        parts.append(math.fsum(objective.shares(stops) * objective.scores[stops]))
+        others = [u for u in ranked if u != v and u != objective.first and u not in ending]
+        stops = [*(head if v != objective.first else []), *others, v]
+        shares = objective.weights[:places] if objective.factors is None else objective.shares(stops)
+        parts.append(math.fsum(shares * objective.scores[stops]))
     return parts
 
 

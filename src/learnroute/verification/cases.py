@@ -6,6 +6,8 @@ the solver's code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,14 +17,17 @@ from learnroute.model.validation import FloatArray
 BoolArray = NDArray[np.bool_]
 SLACK = 4e-11  # of all multipliers: far above what float64 loses
 
+Costs = Callable[[tuple[int, ...]], FloatArray]
 State = tuple[BoolArray, BoolArray]  # which edges may be used, and which must be
 
 
-def nothing_better(costs: FloatArray, cases: tuple[Case, ...], limit: float) -> bool:
+def nothing_better(costs_of: Costs, cases: tuple[Case, ...], limit: float) -> bool:
     """Whether the cases, gone through in their order, leave no tour that costs less than `limit`.
 
-    `costs` are those of all edges (inf where there is none), with 0 between home and out, which every tour uses.
+    `costs_of` gives the costs of all edges (inf where there is none) for orders with a certain end, its last region
+    first; with 0 between home and out, which every tour uses.
     """
+    costs = costs_of(())
     count = len(costs)
     usable = np.isfinite(costs) & ~np.eye(count, dtype=bool)
     must = np.zeros_like(usable)
@@ -33,7 +38,7 @@ def nothing_better(costs: FloatArray, cases: tuple[Case, ...], limit: float) -> 
             return False
         state = waiting.pop()
         if state is not None:
-            state = _narrowed(costs, state, case, limit)
+            state = _narrowed(costs_of, state, case, limit)
         if not case.split:
             if state is not None:
                 return False
@@ -66,12 +71,25 @@ def _decided(state: State | None, v: int, other: int, used: bool) -> State | Non
     return usable, must
 
 
-def _narrowed(costs: FloatArray, state: State, case: Case, limit: float) -> State | None:
+def _certain_end(must: BoolArray) -> tuple[int, ...]:
+    """Return the regions that tours certainly end with, the last one first."""
+    home, before, here = len(must) - 2, len(must) - 2, len(must) - 1
+    ending: list[int] = []
+    while True:
+        onward = [int(u) for u in np.flatnonzero(must[here]) if u not in (before, home)]
+        if not onward:
+            return tuple(ending)
+        before, here = here, onward[0]
+        ending.append(here)
+
+
+def _narrowed(costs_of: Costs, state: State, case: Case, limit: float) -> State | None:
     """Return what is left of a case, or None if no tour below `limit` is."""
     followed = _followed(*state)
     if followed is None or not case.multipliers:
         return followed
     usable, must = followed
+    costs = costs_of(_certain_end(must))
     prices = np.append(case.multipliers, 0.0)
     limit -= SLACK * float(np.abs(prices).sum())
     reduced = np.where(usable, costs - prices[:, None] - prices[None, :], np.inf)
