@@ -89,7 +89,7 @@ def test_is_for_symmetric_travel_and_few_scores_only() -> None:
 
 def test_too_many_cases_or_no_time_leave_a_valid_bound() -> None:
     objective = objective_of(random_problem("vectors", 60, UNDER, 0))
-    prover = TourProver(objective, RNG(0).permutation(60), Budget.of(0))
+    prover = TourProver(objective, RNG(0).permutation(60), Budget(deadline=0.0))
     prover.run()
     assert not prover.proved
     certificate = prover.certificate()
