@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.formats import csv_files, json_files
+from learnroute.formats import csv_files, json_files, npz_files
 from learnroute.formats.files import check_destination
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -16,15 +16,18 @@ FOLDER = ""  # a path without a suffix
 READERS: dict[str, Callable[[Path], Any]] = {
     ".json": json_files.read,
     ".csv": csv_files.read,
+    ".npz": npz_files.read,
     FOLDER: csv_files.read,
 }
 WRITERS: dict[str, Callable[[Problem, Path], None]] = {
     ".json": json_files.write,
+    ".npz": npz_files.write,
     FOLDER: csv_files.write,
 }
 PLAN_WRITERS: dict[str, Callable[[Plan, Path, Problem | None], None]] = {
     ".json": json_files.write_plan,
     ".csv": csv_files.write_plan,
+    ".npz": npz_files.write_plan,
 }
 
 
