@@ -90,19 +90,21 @@ def solve(peer: str, costs: Any, seconds: float) -> list[int]:
 
         distances = whole(costs, 10**6)
         model = pyvrp.Model()
-        depot = model.add_depot(x=0, y=0)
+        places = [model.add_location(0, 0) for _ in range(count)]
+        model.add_depot(places[0])
         model.add_vehicle_type()
-        nodes = [depot, *(model.add_client(x=0, y=0) for _ in range(count - 1))]
-        for i, a in enumerate(nodes):
-            for j, b in enumerate(nodes):
+        for place in places[1:]:
+            model.add_client(place)
+        for i, a in enumerate(places):
+            for j, b in enumerate(places):
                 if i != j:
                     model.add_edge(a, b, distance=int(distances[i, j]))
         found = model.solve(stop=MaxRuntime(seconds), display=False)
-        return [0, *found.best.routes()[0].visits()]
+        return [0, *(stop.idx + 1 for stop in found.best.routes()[0] if stop.is_client())]
     if peer == "networkx":
         import networkx
 
-        graph = networkx.from_numpy_array(costs)
+        graph = networkx.from_numpy_array(costs + 1e-9 * costs.max())  # an edge of weight 0 would be none
         first = networkx.approximation.greedy_tsp(graph, source=0)
         return list(networkx.approximation.simulated_annealing_tsp(graph, first, source=0, seed=1, max_iterations=30))[
             :-1
