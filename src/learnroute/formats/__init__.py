@@ -14,6 +14,7 @@ from learnroute.formats import (
     graphml,
     json_files,
     missions,
+    npz_files,
     orders,
     places,
     poses,
@@ -34,6 +35,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".tsp": tsplib.read,
     ".atsp": tsplib.read,
     ".graphml": graphml.read,
+    ".npz": npz_files.read,
     FOLDER: csv_files.read,
 }
 WRITERS: dict[str, Callable[[Problem, Path], None]] = {
@@ -42,6 +44,7 @@ WRITERS: dict[str, Callable[[Problem, Path], None]] = {
     ".csv": places.write,
     ".tsp": tsplib.write,
     ".atsp": tsplib.write,
+    ".npz": npz_files.write,
     FOLDER: csv_files.write,
 }
 ONE_FILE = (".json", ".geojson")  # formats that hold a problem in one file
@@ -54,6 +57,7 @@ PLAN_WRITERS: dict[str, Callable[[Plan, Path, Problem | None], None]] = {
     ".yaml": poses.write_plan,
     ".tour": tsplib.write_tour,
     ".txt": orders.write_plan,
+    ".npz": npz_files.write_plan,
 }
 
 # what the places of a problem must be for its plans to be written

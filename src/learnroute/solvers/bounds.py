@@ -15,6 +15,7 @@ from learnroute.solvers.held_karp import MOST_REGIONS, SMALL, held_karp
 from learnroute.solvers.search import best_order
 from learnroute.solvers.spanning import minimum_spanning_tree
 from learnroute.solvers.trees import tree_bound
+from learnroute.solvers.wide_bounds import MOST_SQUARED, wide_bound
 
 MOST_WALKED = 60  # regions up to which walks with memory are tried on any order
 KICKS = 10  # a region, for a value to aim at
@@ -26,6 +27,8 @@ def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certifi
     Anytime: when the budget is used up, the best so far is returned.
     """
     size = objective.size
+    if objective.points is not None and size > MOST_SQUARED:
+        return Certificate("simple", wide_bound(objective))
     if size <= MOST_REGIONS:
         least = held_karp(objective, np.random.default_rng(0), budget if size > SMALL else Budget())
         if least.certificate is not None:

@@ -29,10 +29,11 @@ from learnroute.kernels import compile_function
 from learnroute.model.validation import FloatArray, IntArray
 
 LEFT, RIGHT = 0, 1
+END = 8  # positions from the end where any loss of travel is tried for the sake of scores
 # Kinds of moves. With A and B the stretches between the cuts, in this order, and ' for turned round:
 NONE, TURN, SWAP, SWAP_TURN_B, SWAP_TURN_A, TURN_BOTH = 0, 1, 2, 3, 4, 5  # -, A', BA, B'A, BA', A'B'
 # Places in State.numbers
-BEST, LEAST, SPARE, HEAVIEST, RATE, UNIT, ROUND, CREDIT, OPEN = 0, 1, 2, 3, 4, 5, 6, 7, 8
+BEST, LEAST, SPARE, HEAVIEST, RATE, UNIT, ROUND, CREDIT, OPEN, SWING = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 # Places in State.counts
 RING, NARROW, SCORED, REACH, LONGEST, QUEUE_FIRST, QUEUE_SIZE, JOURNAL_SIZE = 0, 1, 2, 3, 4, 5, 6, 7
 DEEPEST, SHORT = 8, 9
@@ -167,6 +168,14 @@ def _score_change(
 
 
 @compile_function
+def _potential(sums: FloatArray, counts: IntArray, numbers: FloatArray, size: int, r: int) -> float:
+    """Return what scores can become less by, at most, if no region behind position r moves."""
+    if counts[SCORED] == 0 or r + counts[REACH] < size:
+        return 0.0
+    return min(numbers[SPARE], numbers[SWING] * sums[POWER, size - r])
+
+
+@compile_function
 def mend(order: IntArray, scores: FloatArray, sums: FloatArray, rate: float, reach: int, i: int, j: int) -> None:
     """Bring the running sums up to date after a change of order[i … j-1], as far as they reach."""
     size = len(order)
@@ -249,7 +258,7 @@ def best_at(s: State, a: int, side: int, carried: float, found: IntArray) -> boo
     size = len(order)
     ring, many, few = counts[RING], near.shape[1], doors.shape[1]
     narrow = min(many, counts[NARROW])
-    least, potential = numbers[LEAST], numbers[SPARE]
+    least = numbers[LEAST]
     best, widest = least, least
     for side1 in range(2):
         if side >= 0 and side1 != side:
@@ -259,7 +268,9 @@ def best_at(s: State, a: int, side: int, carried: float, found: IntArray) -> boo
         t2 = _end(order, ring, x, side2)
         edge = carried if side >= 0 else _joint(places, travel, numbers, ends, a, side1, t2, side2)
         tail = counts[SCORED] != 0 and x + counts[REACH] >= size
-        spare = min(potential, numbers[CREDIT]) if tail else 0.0
+        spare = _potential(sums, counts, numbers, size, x)
+        if x + END < size:
+            spare = min(spare, numbers[CREDIT])
         n = -1
         while n < many + 1 + (few if tail else 0):
             n += 1
@@ -301,8 +312,8 @@ def best_at(s: State, a: int, side: int, carried: float, found: IntArray) -> boo
                 if side2 == side3:
                     gain = taken - _joint(places, travel, numbers, ends, t4, side4, a, side1)
                     p, r = min(x, y), max(x, y)
-                    if gain + potential > best and r - p <= counts[LONGEST]:
-                        gain -= _score_change(sums, counts, numbers, size, TURN, p, r, r)
+                    if gain + _potential(sums, counts, numbers, size, r) > best and r - p <= counts[LONGEST]:
+                        gain -= _score_change(sums, counts, numbers, size, np.int64(TURN), p, r, r)
                         if gain > best:
                             best = gain
                             found[0], found[1], found[2], found[3] = TURN, p, r, r
@@ -343,9 +354,10 @@ def best_at(s: State, a: int, side: int, carried: float, found: IntArray) -> boo
                         side6 = 1 - side5
                         t6 = _end(order, ring, w, side6)
                         gain = taken - second + _joint(places, travel, numbers, ends, t5, side5, t6, side6)
+                        p, r = min(x, y, w), max(x, y, w)
+                        potential = _potential(sums, counts, numbers, size, r)
                         if gain + potential <= best and gain <= widest:
                             continue
-                        p, r = min(x, y, w), max(x, y, w)
                         if r - p > counts[LONGEST]:
                             continue
                         q = x + y + w - p - r
@@ -371,7 +383,7 @@ def _improve(s: State, a: int, found: IntArray, touched: IntArray) -> float:
     """Make the best move at a vertex, or a chain of moves that pays in the end; return the gain, 0 if there is none."""
     order, position, counts, ring = s.order, s.position, s.counts, s.counts[RING]
     mark = counts[JOURNAL_SIZE]
-    side, carried, many = -1, 0.0, 0
+    side, carried, many = np.int64(-1), 0.0, 0
     for depth in range(counts[DEEPEST]):
         pays = best_at(s, a, side, carried, found)
         if not pays and (depth == counts[DEEPEST] - 1 or s.numbers[OPEN] <= s.numbers[LEAST]):
@@ -380,8 +392,8 @@ def _improve(s: State, a: int, found: IntArray, touched: IntArray) -> float:
         kind, p, q, r = found[at], found[at + 1], found[at + 2], found[at + 3]
         for n in range(3):
             cut = p if n == 0 else q if n == 1 else r
-            touched[many] = _end(order, ring, cut, LEFT)
-            touched[many + 1] = _end(order, ring, cut, RIGHT)
+            touched[many] = _end(order, ring, cut, np.int64(LEFT))
+            touched[many + 1] = _end(order, ring, cut, np.int64(RIGHT))
             many += 2
         make(s, kind, p, q, r)
         if pays:
@@ -389,7 +401,8 @@ def _improve(s: State, a: int, found: IntArray, touched: IntArray) -> float:
                 _enqueue(s.queue, counts, touched[n])
             return s.numbers[BEST]
         carried = s.numbers[OPEN]
-        side = LEFT if _end(order, ring, _cut(position, ring, a, LEFT), RIGHT) == found[8] else RIGHT
+        after = _end(order, ring, _cut(position, ring, a, np.int64(LEFT)), np.int64(RIGHT))
+        side = np.int64(LEFT if after == found[8] else RIGHT)
     if counts[JOURNAL_SIZE] > mark:
         undo(s, mark)
     return 0.0
@@ -428,7 +441,7 @@ def kick(s: State, p: int, q: int, r: int, t: int) -> float:
     """
     order, ends, ring, sums = s.order, s.ends, s.counts[RING], s.sums
     places, travel, numbers, counts, size = s.places, s.travel, s.numbers, s.counts, len(s.order)
-    before, behind = _end(order, ring, p, LEFT), _end(order, ring, t, RIGHT)
+    before, behind = _end(order, ring, p, np.int64(LEFT)), _end(order, ring, t, np.int64(RIGHT))
     worse = _joint(places, travel, numbers, ends, before, LEFT, order[r], RIGHT)
     worse += _joint(places, travel, numbers, ends, order[q - 1], LEFT, behind, RIGHT)
     if worse == np.inf:
@@ -446,8 +459,8 @@ def kick(s: State, p: int, q: int, r: int, t: int) -> float:
         worse -= _part(sums, counts, numbers, size, p, p, t, False)
     for n in range(4):
         cut = p if n == 0 else q if n == 1 else r if n == 2 else t
-        _enqueue(s.queue, counts, _end(order, ring, cut, LEFT))
-        _enqueue(s.queue, counts, _end(order, ring, cut, RIGHT))
+        _enqueue(s.queue, counts, _end(order, ring, cut, np.int64(LEFT)))
+        _enqueue(s.queue, counts, _end(order, ring, cut, np.int64(RIGHT)))
     _note(order, s.position, s.journal, counts, p, t)
     _note(order, s.position, s.journal, counts, p, p + t - r)
     _note(order, s.position, s.journal, counts, p + t - r, p + t - q)
@@ -476,13 +489,13 @@ def wander(s: State, best: IntArray, values: FloatArray, draws: FloatArray, wide
         worse = kick(s, p, q, r, t)
         if worse == np.inf:
             continue
-        now = values[0] + worse - descend(s, 1 << 62)
+        now = values[0] + worse - descend(s, np.int64(1 << 62))
         if counts[QUEUE_SIZE] > 0 or now > values[0] + draws[row, 4]:
             while counts[QUEUE_SIZE] > 0:
                 queue[1, queue[0, counts[QUEUE_FIRST]]] = 0
                 counts[QUEUE_FIRST] = (counts[QUEUE_FIRST] + 1) % (size + 1)
                 counts[QUEUE_SIZE] -= 1
-            undo(s, 0)
+            undo(s, np.int64(0))
             continue
         if now > values[1] and values[0] <= values[1]:  # the best one is being left: go back to it for a copy
             for k in range(counts[JOURNAL_SIZE] - 1, -1, -1):

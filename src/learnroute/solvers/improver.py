@@ -67,7 +67,8 @@ class Improver:
         self.state = cuts.State(
             np.arange(size), np.arange(size), ground.places, travel, near, apart, ends, doors, scores, sums,
             np.zeros((2, size + 1), dtype=np.int64), np.zeros((2, JOURNAL), dtype=np.int64),
-            np.array([0.0, least, 0.0, heaviest, rate, *ground.metric, CREDIT * float(apart[:, 0].mean()), 0.0]),
+            np.array([0.0, least, 0.0, heaviest, rate, *ground.metric, CREDIT * float(apart[:, 0].mean()), 0.0,
+                      heaviest * float(scores.max()) / (1 - rate)]),
             counts,
         )  # fmt: skip
         self._worst_first = np.sort(scores)[::-1]

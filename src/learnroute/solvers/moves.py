@@ -11,6 +11,8 @@ of the stretch's factors, which sums of logarithms give (and a count of zeros).
 
 `cuts` does the same for symmetric travel, faster; this is for what it leaves out: travel that differs by direction,
 factors, and weights that are not geometric.
+
+Plain 0, 1 and -1 are handed on as np.int64: numba would compile a function anew for each constant that it is given.
 """
 
 from __future__ import annotations
@@ -92,7 +94,7 @@ def _kept(s: State, i: int, j: int) -> float:
 
 
 @compile_function
-def _score(s: State, first: int, i: int, j: int, turned: bool, behind: float) -> float:
+def _score(s: State, first: int, i: int, j: int, turned: int, behind: float) -> float:
     """Return the score part of order[i … j] if it stood at the positions from `first` on.
 
     `behind` is the product of the factors of all that would stand behind it, where regions have factors.
@@ -142,11 +144,11 @@ def reversal(s: State, i: int, j: int) -> float:
     """Return what the value changes by if order[i … j] is turned round."""
     change = _legs(s, i, s.route[ORDER, j], s.route[ORDER, i], j)
     behind = _kept(s, j + 1, s.travel.shape[0] - 1)
-    return change + _score(s, i, i, j, True, behind) - _score(s, i, i, j, False, behind)
+    return change + _score(s, i, i, j, np.int64(1), behind) - _score(s, i, i, j, np.int64(0), behind)
 
 
 @compile_function
-def exchange(s: State, i: int, j: int, k: int, first_turned: bool, second_turned: bool) -> float:
+def exchange(s: State, i: int, j: int, k: int, first_turned: int, second_turned: int) -> float:
     """Return what the value changes by if order[i … j-1] and order[j … k] change places."""
     a, b = s.route[ORDER, i], s.route[ORDER, j - 1]
     c, d = s.route[ORDER, j], s.route[ORDER, k]
@@ -159,7 +161,7 @@ def exchange(s: State, i: int, j: int, k: int, first_turned: bool, second_turned
     behind = _kept(s, k + 1, s.travel.shape[0] - 1)
     change += _score(s, i, j, k, second_turned, behind * _kept(s, i, j - 1))
     change += _score(s, i + k - j + 1, i, j - 1, first_turned, behind)
-    return change - _score(s, i, i, k, False, behind)
+    return change - _score(s, i, i, k, np.int64(0), behind)
 
 
 @compile_function
@@ -171,7 +173,7 @@ def _turn(s: State, i: int, j: int) -> None:
 
 
 @compile_function
-def apply(s: State, i: int, j: int, k: int, first_turned: bool, second_turned: bool) -> None:
+def apply(s: State, i: int, j: int, k: int, first_turned: int, second_turned: int) -> None:
     """Make the move (a reversal of order[i … k] where j < 0) and queue the regions at its ends."""
     size = s.travel.shape[0]
     if j < 0:
@@ -209,7 +211,7 @@ def _consider(s: State, found: IntArray, i: int, j: int, k: int, turned: int) ->
 
     `turned` says which stretch of an exchange is turned round: 0 none, 1 the first, 2 the second. A reversal has j < 0.
     """
-    change = reversal(s, i, k) if j < 0 else exchange(s, i, j, k, turned == 1, turned == 2)
+    change = reversal(s, i, k) if j < 0 else exchange(s, i, j, k, np.int64(turned == 1), np.int64(turned == 2))
     if change < s.table[BEST, 0]:
         s.table[BEST, 0] = change
         found[0], found[1], found[2], found[3] = i, j, k, turned
@@ -244,13 +246,13 @@ def _follow(s: State, found: IntArray, p: int, q: int) -> None:
         for x in range(s.near.shape[1] + 1):
             k = s.route[PLACE, s.near[before, x]] - 1 if x < s.near.shape[1] else size - 1
             if k >= q:
-                _consider(s, found, p + 1, q, k, 0)
+                _consider(s, found, p + 1, q, k, np.int64(0))
     elif q < p:
         beside = s.route[ORDER, q - 1] if q > 0 else s.route[ORDER, min(p + 1, size - 1)]
         for x in range(s.near.shape[1]):
             j = s.route[PLACE, s.near[beside, x]] + (0 if q > 0 else 1)
             if q < j <= p:
-                _consider(s, found, q, j, p, 0)
+                _consider(s, found, q, j, p, np.int64(0))
 
 
 @compile_function
@@ -263,15 +265,15 @@ def _to_the_ends(s: State, found: IntArray, p: int) -> None:
             i = 0 if side < 2 else p + side - 2
             k = p - side if side < 2 else size - 1
             if i < k:
-                _consider(s, found, i, -1, k, 0)
+                _consider(s, found, np.int64(i), np.int64(-1), k, np.int64(0))
     if p > 0:
-        _consider(s, found, 0, p, size - 1, 0)
+        _consider(s, found, np.int64(0), p, size - 1, np.int64(0))
     for length in range(1, LONGEST_STRETCH + 1):
         for turn in range(2 if symmetric else 1):
             if p + length < size:
                 _consider(s, found, p, p + length, size - 1, turn)
             if p > 0 and p + length <= size:
-                _consider(s, found, 0, p, p + length - 1, 2 * turn)
+                _consider(s, found, np.int64(0), p, p + length - 1, 2 * turn)
 
 
 @compile_function
@@ -284,7 +286,7 @@ def _best_at(s: State, a: int, found: IntArray) -> bool:
         low, high = min(p, q), max(p, q)
         if s.flags[SYMMETRIC] and high - low > 1:
             for shift in range(2):  # the stretch between them turned, with one of the two
-                _consider(s, found, low + 1 - shift, -1, high - shift, 0)
+                _consider(s, found, low + 1 - shift, np.int64(-1), high - shift, np.int64(0))
         _move_beside(s, found, p, q)
         _follow(s, found, p, q)
     _to_the_ends(s, found, p)
@@ -302,7 +304,13 @@ def descend(s: State) -> None:
         s.route[QUEUE, size + 1] -= 1
         s.route[QUEUED, a] = 0
         while _best_at(s, a, found):
-            apply(s, found[0], found[1], found[2], found[3] == 1, found[3] == 2)
+            apply(s, found[0], found[1], found[2], np.int64(found[3] == 1), np.int64(found[3] == 2))
+
+
+@compile_function
+def _forbidden(s: State, i: int, j: int, k: int) -> bool:
+    """Whether an exchange of order[i … j-1] and order[j … k] would begin or end the order where it must not."""
+    return exchange(s, i, j, k, np.int64(0), np.int64(0)) == np.inf
 
 
 @compile_function
@@ -326,9 +334,9 @@ def wander(s: State, best: IntArray, values: FloatArray, draws: FloatArray, wind
             j, k = k, j
         if i > j:
             i, j = j, i
-        if i == j or j == k or exchange(s, start + i, start + j, start + k - 1, False, False) == np.inf:
+        if i == j or j == k or _forbidden(s, start + i, start + j, start + k - 1):
             continue
-        apply(s, start + i, start + j, start + k - 1, False, False)
+        apply(s, start + i, start + j, start + k - 1, np.int64(0), np.int64(0))
         descend(s)
         now = value(s)
         allowed = warmth * (1.0 - kick / draws.shape[0]) * draws[kick, 4]

@@ -16,6 +16,7 @@ SIDE = 10.0  # of the square that points are drawn from
 DIMENSION = 5  # of the vectors
 MEAN_DISSIMILARITY = 5.5  # of two vectors: that of a draw from [1, 10]
 MOST_REGIONS = 5000
+MOST_PLACES = 10_000_000  # where travel follows from places
 
 Fields = dict[str, Any]
 
@@ -28,8 +29,10 @@ def random_problem(family: str, regions: int, learner: Learner, seed: int | np.r
     if family not in FAMILIES:
         raise InputError(f"family = {family!r}: unknown; known are {', '.join(FAMILIES)}")
     size = as_count("regions", regions, least=2, meaning="the number of regions")
-    if size > MOST_REGIONS:
-        raise InputError(f"regions = {size}: at most {MOST_REGIONS} regions are drawn, since travel is a matrix")
+    if size > (MOST_PLACES if family == "places" else MOST_REGIONS):
+        reason = "" if family == "places" else ", since travel is a matrix; family places has none"
+        most = MOST_PLACES if family == "places" else MOST_REGIONS
+        raise InputError(f"regions = {size}: at most {most} regions are drawn{reason}")
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed"))
     draw, _ = FAMILIES[family]
@@ -59,12 +62,19 @@ def _vectors(rng: np.random.Generator, size: int) -> Fields:
     return {**points, "vectors": vectors, "initial": (vectors**2).sum(axis=1)}
 
 
+def _places(rng: np.random.Generator, size: int) -> Fields:
+    places = rng.uniform(0, SIDE, (size, 2))
+    vectors = rng.normal(0, np.sqrt(MEAN_DISSIMILARITY / (2 * DIMENSION)), (size, DIMENSION))
+    return {"coordinates": places, "vectors": vectors, "initial": (vectors**2).sum(axis=1)}
+
+
 FAMILIES: dict[str, tuple[Callable[[np.random.Generator, int], Fields], str]] = {
     "uniform": (_uniform, "the paper's: travel and dissimilarities uniform on [1, 10]; not a metric"),
     "closure": (_closure, "the metric closure of `uniform`"),
     "uniform5": (_uniform_from_5, "travel uniform on [5, 10], always a metric; dissimilarities on [1, 10]"),
     "euclidean": (_euclidean, "points in a square of side 10; dissimilarities uniform on [1, 10]"),
     "vectors": (_vectors, "points in a square of side 10; dissimilarities from Gaussian vectors"),
+    "places": (_places, "as `vectors`, with no matrix of travel: for up to millions of regions"),
 }
 
 

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from learnroute import InputError, Problem, plan, read_problem, write_plan, write_problem
+from learnroute.formats import npz_files
+from learnroute.formats.json_files import problem_to_dict
+from learnroute.model.constraints import Constraints
+from learnroute.study.families import random_problem
+from samples import ALL_FAMILIES, OVER, UNDER, small
+
+
+def problems() -> list[Problem]:
+    drawn = [random_problem(family, 6, OVER, 3) for family in ALL_FAMILIES]
+    rng = np.random.default_rng(1)
+    lonlat = np.column_stack([rng.uniform(-180, 180, 5), rng.uniform(-90, 90, 5)])
+    ends = Constraints(start="R2", end="R1", returns=True)
+    far = Problem(learner=UNDER, coordinates=lonlat, vectors=rng.normal(size=(5, 2)), geographic=True, constraints=ends)
+    return [*drawn, far, small(truth=rng.normal(size=(4, 3)), start=[1, 2, 3], title="Öl", travel_rate=0.5)]
+
+
+def test_archives_round_trip_to_the_last_bit(tmp_path: Path) -> None:
+    for problem in problems():
+        write_problem(problem, tmp_path / "p.npz")
+        again = read_problem(tmp_path / "p.npz")
+        assert json.dumps(problem_to_dict(again)) == json.dumps(problem_to_dict(problem))
+
+
+def test_plans_are_written_compactly(tmp_path: Path) -> None:
+    found = plan(small())
+    write_plan(found, tmp_path / "plan.npz")
+    with np.load(tmp_path / "plan.npz") as archive:
+        assert archive["order"].tolist() == list(found.order)
+        rest = json.loads(str(archive["plan"]))
+    assert rest["loss"] == found.loss.to_dict()
+    assert not {"route", "order"} & set(rest)
+
+
+def archive(path: Path, **changes: Any) -> Path:
+    members = {"coordinates": np.zeros((3, 2)), "vectors": np.ones((3, 1)), "learner": np.array([80, 100, 0.1])}
+    np.savez(path, **{**members, **changes})
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"learner": np.zeros(2)}, r"learner has shape \(2,\)"),
+        ({"title": np.array(["a", "b"])}, r"title has shape \(2,\)"),
+        ({"constraints": np.array("{")}, "JSON text is needed"),
+        ({"coordinates": np.full((3, 2), np.nan)}, r"coordinates\[0, 0\]"),
+        ({"vectors": np.ones((2, 1))}, "vectors has 2 rows"),
+        ({"colour": np.zeros(1)}, "colour"),
+        ({"vectors": np.array([[1], [None], [3]], dtype=object)}, "not a NumPy archive that can be read"),
+    ],
+)
+def test_wrong_archives_are_refused_by_name(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_problem(archive(tmp_path / "p.npz", **changes))
+
+
+def test_files_that_are_no_archives_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "p.npz"
+    for content in (b"", b"PK\x03\x04 broken", archive(path).read_bytes()[:200]):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="not a NumPy archive that can be read"):
+            read_problem(path)
+    archive(path)
+    monkeypatch.setattr(npz_files, "MOST_BYTES", 100)
+    with pytest.raises(InputError, match="archives are limited to 100"):
+        read_problem(path)
