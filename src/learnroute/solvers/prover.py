@@ -29,8 +29,12 @@ from learnroute.solvers.ends import anchored
 from learnroute.solvers.walks import ByteArray, Layers, MaskArray, Table
 
 NEAREST = 4  # regions that a memory starts with
+NEAREST_OF_MANY = 8  # ... where there are more than MANY
+MANY = 60
 SIMPLE_STEPS = 400  # subgradient steps without memory
-SMALL_STEPS = 60  # ... with the first memories
+FIRST_STEPS = 20  # ... with the first memories, before steps are eliminated
+SMALL_STEPS = 60  # ... and after that, a turn
+TURNS = 6
 JOINED_STEPS = 30  # ... with larger ones, a round
 FEW_STATES = 30_000  # in a table, at which memories stop growing during the first round's steps; doubled each round
 GROWTH = 10  # a meeting ends where a table has this many times more
@@ -75,7 +79,7 @@ class Prover:
         self.legs = np.array(objective.travel)
         self.allowed = all_steps(self.held)
         self.multipliers = np.zeros(size)
-        self.small = nearest_memory(objective.travel, NEAREST)
+        self.small = nearest_memory(objective.travel, NEAREST if size <= MANY else NEAREST_OF_MANY)
         self.memory = self.small.copy()
         self.states, self.few = 0, FEW_STATES
         self.snapshots: list[tuple[FloatArray, MaskArray]] = []
@@ -90,9 +94,7 @@ class Prover:
             return
         self._forbid_simply()
         try:
-            self._ascend(SMALL_STEPS, joined=False)
-            if not self._over():
-                self._check(self.multipliers, self.small)
+            self._begin()
             for turn in range(self.effort.rounds):
                 if self._over():
                     break
@@ -109,6 +111,20 @@ class Prover:
             self.overflowed = True
         except OutOfTimeError:
             self.late = True
+
+    def _begin(self) -> None:
+        """Find multipliers for the first memories, on ever fewer steps."""
+        self._ascend(FIRST_STEPS, joined=False)
+        for _ in range(TURNS):
+            before = self.value - self.bound
+            if not self._over():
+                self._settle(*self._cheapest(self.multipliers, self.small, joined=True), self.multipliers)
+            if not self._over():
+                self._ascend(SMALL_STEPS, joined=False)
+            if self._over() or self.value - self.bound > 0.98 * before:
+                break
+        if not self._over():
+            self._check(self.multipliers, self.small)
 
     def certificate(self) -> Certificate:
         """Return the best bound that follows from one set of multipliers and memories alone, all steps allowed."""

@@ -349,6 +349,16 @@ def _needed(states: dict[int, float]) -> list[tuple[float, int]]:
     return needed
 
 
+def _completed(group: list[tuple[float, int]], most: float, known: int) -> bool:
+    """Whether a state of the group, cheapest first, costs less than `most` and remembers no region that is known."""
+    for cost, mask in group:
+        if cost >= most:
+            return False
+        if not mask & known:
+            return True
+    return False
+
+
 class _Walks:
     """Walks through T positions with multipliers, as docs/bounds.md defines them."""
 
@@ -397,7 +407,7 @@ class _Walks:
                     if behind is not None:
                         most = limit - cost + float(self.stays[t, w])
                         group = behind[self.size - 1 - t].get(w, [])
-                        if not any(b < most and not other & known for b, other in group):
+                        if not _completed(group, most, known):
                             continue
                     states = found.setdefault(w, {})
                     state = known | 1 << w
