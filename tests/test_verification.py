@@ -53,11 +53,13 @@ def test_ends_are_looked_at(learner: str) -> None:
 
 def test_bounds_of_all_kinds_are_confirmed() -> None:
     large, middle = random_problem("euclidean", 150, UNDER, 1), random_problem("vectors", 40, OVER, 1)
+    oneway = asymmetric(30, OVER, 1)
     hasty = claims(large, "nearest", time_limit=1e-9)
     for problem, data, kind in (
         (large, claims(large, "nearest"), "tree"),
         (large, hasty, "simple"),
-        (middle, claims(middle, "nearest"), "walks"),
+        (middle, claims(middle, "nearest"), "cases"),
+        (oneway, claims(oneway, "nearest"), "walks"),
     ):
         assert data["certificate"]["kind"] == kind
         assert verdicts(verify(problem, data)) == {"route": True, "loss": True, "bound": True}

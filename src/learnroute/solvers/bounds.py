@@ -18,6 +18,7 @@ from learnroute.solvers.trees import tree_bound
 from learnroute.solvers.wide_bounds import MOST_SQUARED, wide_bound
 
 MOST_WALKED = 60  # regions up to which walks with memory are tried on any order
+SOME_CASES = 1_000  # of a proof by cases, on any order
 KICKS = 10  # a region, for a value to aim at
 
 
@@ -39,12 +40,19 @@ def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certifi
     best = max(best, tree_bound(objective, objective(order), budget), key=_bound)
     if size <= MOST_WALKED and not budget.exhausted:
         from learnroute.solvers.prover import Effort, Prover
+        from learnroute.solvers.tours import TourProver, provable
 
         order = within_ends(objective, order)
         found = within_ends(
             objective, best_order(objective, np.random.default_rng(0), budget, KICKS * size, first=order)
         )
         order = min(order, found, key=objective)
+        if provable(objective):
+            tours = TourProver(objective, order, budget)
+            tours.run(SOME_CASES)
+            best = max(best, tours.certificate(), key=_bound)
+            if tours.proved or budget.exhausted:
+                return best
         prover = Prover(objective, order, budget, Effort(rounds=1, states=100_000))
         prover.run()
         best = max(best, prover.certificate(), key=_bound)

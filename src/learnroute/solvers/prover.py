@@ -35,9 +35,11 @@ SIMPLE_STEPS = 400  # subgradient steps without memory
 FIRST_STEPS = 20  # ... with the first memories, before steps are eliminated
 SMALL_STEPS = 60  # ... and after that, a turn
 TURNS = 6
+ENOUGH = 0.95  # of the gap left after a turn: no more turns
 JOINED_STEPS = 30  # ... with larger ones, a round
 FEW_STATES = 30_000  # in a table, at which memories stop growing during the first round's steps; doubled each round
 GROWTH = 10  # a meeting ends where a table has this many times more
+MOST_CHECKED = 300_000  # states of a table that a certificate asks to fill again
 MOST_STATES = 1_000_000  # in one layer of a table
 PACE = 3e8  # units of work a second, until it is measured
 AT_ONCE = 20_000_000  # steps of walks a kernel call, between two looks at the clock
@@ -79,7 +81,7 @@ class Prover:
         self.legs = np.array(objective.travel)
         self.allowed = all_steps(self.held)
         self.multipliers = np.zeros(size)
-        self.small = nearest_memory(objective.travel, NEAREST if size <= MANY else NEAREST_OF_MANY)
+        self.small = nearest_memory(objective.travel, NEAREST)
         self.memory = self.small.copy()
         self.states, self.few = 0, FEW_STATES
         self.snapshots: list[tuple[FloatArray, MaskArray]] = []
@@ -113,42 +115,52 @@ class Prover:
             self.late = True
 
     def _begin(self) -> None:
-        """Find multipliers for the first memories, on ever fewer steps."""
-        self._ascend(FIRST_STEPS, joined=False)
-        for _ in range(TURNS):
-            before = self.value - self.bound
-            if not self._over():
-                self._settle(*self._cheapest(self.multipliers, self.small, joined=True), self.multipliers)
-            if not self._over():
-                self._ascend(SMALL_STEPS, joined=False)
-            if self._over() or self.value - self.bound > 0.98 * before:
-                break
-        if not self._over():
+        """Find multipliers for the first memories, on ever fewer steps; many regions get larger ones after that."""
+        for nearest in (NEAREST,) if self.objective.size <= MANY else (NEAREST, NEAREST_OF_MANY):
+            self.small = nearest_memory(self.objective.travel, nearest)
+            self._ascend(FIRST_STEPS, joined=False)
+            for _ in range(TURNS):
+                before = self.value - self.bound
+                if not self._over():
+                    self._settle(*self._cheapest(self.multipliers, self.small, joined=True), self.multipliers)
+                if not self._over():
+                    self._ascend(SMALL_STEPS, joined=False)
+                if self._over() or self.value - self.bound > ENOUGH * before:
+                    break
+            if self._over():
+                return
             self._check(self.multipliers, self.small)
+        self.memory = self.small.copy()
 
     def certificate(self) -> Certificate:
         """Return the best bound that follows from one set of multipliers and memories alone, all steps allowed."""
         if not self.late and not self.budget.exhausted:
             for multipliers, memory in [*self.snapshots[-1:], (self.multipliers, self.small)]:
                 try:
-                    self._check(multipliers, memory)
-                    break
+                    if self._check(multipliers, memory):
+                        break
                 except (TooManyStatesError, OutOfTimeError):
                     continue
         return max(self._plain_certificate(), self.checked, key=lambda known: known.bound)
 
-    def _check(self, multipliers: FloatArray, memory: MaskArray) -> None:
-        """Keep what some multipliers and memories prove with all steps allowed, if it is more than before."""
+    def _check(self, multipliers: FloatArray, memory: MaskArray) -> bool:
+        """Keep what some multipliers and memories prove with all steps allowed, if it is more than before.
+
+        Returns False where the table is too large for anyone to check.
+        """
         kept, self.allowed = self.allowed, all_steps(self.held)
         try:
             cost, walk = self._cheapest(multipliers, memory, joined=False)
         finally:
             self.allowed = kept
+        if self.states > MOST_CHECKED:
+            return False
         margin = self.margin(multipliers)
         bound = cost + float(multipliers.sum()) if len(walk) else self.value - margin
         bound += self.held.constant - margin
         if bound > self.checked.bound:
             self.checked = Certificate("walks", bound, multipliers.copy(), listed(memory))
+        return True
 
     def margin(self, multipliers: FloatArray) -> float:
         """Return what rounding can do to the cost of a walk, at most."""
