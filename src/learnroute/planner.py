@@ -54,9 +54,16 @@ def plan(
     budget = Budget.of(time_limit, progress)
     started = time.monotonic()
     objective = objective_of(problem)
-    answer = chosen.solve(objective, np.random.default_rng(seed), budget)
+    answer = chosen.solve(_seen(problem, objective, chosen), np.random.default_rng(seed), budget)
     certificate = answer.certificate or best_bound(objective, answer.order, budget)
     return _assess(problem, answer, certificate, method, seed, time.monotonic() - started)
+
+
+def _seen(problem: Problem, objective: Objective, method: Method) -> Objective:
+    """Return the objective as a method is to see it: travel of no worth still has a shortest route."""
+    return (
+        objective_of(problem.changed(travel_rate=1.0)) if method.by_travel and problem.travel_rate == 0 else objective
+    )
 
 
 def evaluate(problem: Problem, route: Sequence[str] | Sequence[int]) -> Plan:
@@ -95,6 +102,7 @@ def _assess(
         travel_cost=travel_cost(problem, order),
         travel_rate=problem.travel_rate,
         closed=problem.constraints.returns,
+        constraints=problem.constraints,
     )
 
 
@@ -203,7 +211,7 @@ def compare(
     chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]
     limit = COMPARE_LIMIT if time_limit is None else time_limit
     objective = objective_of(problem)
-    answers = [_answer(objective, method, seed, limit, progress) for method in chosen]
+    answers = [_answer(_seen(problem, objective, method), method, seed, limit, progress) for method in chosen]
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
     best = min((answer.order for answer in found), key=objective, default=np.arange(problem.size))
     known = [answer.certificate for answer in found if answer.certificate is not None]

@@ -83,7 +83,7 @@ def draw_plan(plan: Plan, problem: Problem) -> Figure:
 
 def draw_route(axes: Axes, plan: Plan, problem: Problem) -> None:
     """Draw regions coloured by score, the way through them with arrows and numbers, and the last region as a star."""
-    places = problem.coordinates if problem.coordinates is not None else scaled_places(problem.travel)
+    places = scaled_places(problem.travel) if problem.coordinates is None else _unwrapped(problem)
     stops = places[list(plan.order)]
     way = stops[[*range(len(stops)), 0]] if plan.closed else stops
     small = problem.size > MOST_NUMBERS
@@ -117,6 +117,15 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem) -> None:
         axes.set_yticks([])
         axes.set_xlabel("places made up from travel costs (multidimensional scaling)")
     axes.set_title(f"first {plan.route[0]}, last {plan.route[-1]} (star)", fontsize=10, loc="left")
+
+
+def _unwrapped(problem: Problem) -> FloatArray:
+    """Return the places; on the globe, with longitudes counted from 0 to 360 where that keeps them together."""
+    places = np.array(problem.coordinates)
+    around = places[:, 0] % 360
+    if problem.geographic and np.ptp(around) < np.ptp(places[:, 0]) and problem.streets is None:
+        places[:, 0] = around
+    return places
 
 
 def _way(plan: Plan, problem: Problem, stops: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, write_text
 from learnroute.model.losses import Steps, objective_of, ways_of
@@ -131,6 +131,17 @@ class Journey:
         return tuple(name for name in self.problem.regions if name not in seen)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What of the constraints no longer holds."""
+        wanted, made = self.problem.constraints, [visit.region for visit in self.visits]
+        said = []
+        if wanted.start and made and made[0] != wanted.start:
+            said.append(f"began at {made[0]}, not at {wanted.start}")
+        if wanted.end and wanted.end in made and (self.rest or made[-1] != wanted.end):
+            said.append(f"{wanted.end} was to be the last region; it is visited already, so the end is free")
+        return tuple(said)
+
+    @property
     def next(self) -> str | None:
         """The region to go to now; None at the end."""
         return self.rest[0] if self.rest else None
@@ -177,9 +188,15 @@ class Journey:
         name = self.next if region is None else region
         if name is None:
             raise InputError("region: all regions are visited; the journey is over")
-        self._take(self._checked(name, {"errors": errors, "dissimilarity": dissimilarity, "vector": vector}))
-        self.rest = self._planned(progress)
-        self._keep()
+        visit = self._checked(name, {"errors": errors, "dissimilarity": dissimilarity, "vector": vector})
+        before = self.problem, self.errors, self.visits, self.rest
+        try:
+            self._take(visit)
+            self.rest = self._planned(progress)
+            self._keep()
+        except BaseException:
+            self.problem, self.errors, self.visits, self.rest = before
+            raise
         return self.next
 
     def to_dict(self) -> dict[str, Any]:
@@ -257,7 +274,11 @@ class Journey:
         if self.visits and len(ids) <= 2:
             return tuple(self.problem.regions[i] for i in ids[1:])
         rng = np.random.default_rng([self.seed, len(self.visits)])
-        answer = method_named(self.method).solve(objective, rng, Budget.of(None, progress))
+        budget = Budget.of(None, progress)
+        try:
+            answer = method_named(self.method).solve(objective, rng, budget)
+        except RefusedError:  # the way on from here need not cost what the way back does
+            answer = method_named("auto").solve(objective, rng, budget)
         assert objective.allows(answer.order), answer.method
         stops = [ids[k] for k in answer.order.tolist()]
         return tuple(self.problem.regions[i] for i in (stops[1:] if self.visits else stops))

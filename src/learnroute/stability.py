@@ -29,7 +29,7 @@ class Pair:
     """One dissimilarity on which the plan hangs.
 
     With this one number at its lower bound and all others at their upper bounds, another of the routes that came up is
-    better by `regret`; the two tie where the number is `switch`.
+    better by `regret`; below `switch`, one of them is.
     """
 
     regions: tuple[str, str]
@@ -173,22 +173,19 @@ def _hanging(
     shares = [_owed(upper, order) for order in routes]
     losses = [expected_loss(upper, order).total for order in routes]
     own = routes.index(planned.order)
-    room = high - low
-    best = np.zeros_like(room)
-    other = np.zeros(room.shape, dtype=np.int64)
+    best, least = np.zeros_like(high), np.full(high.shape, np.inf)
     for k, share in enumerate(shares):
-        gain = ((share - shares[own])[:, None] + (share - shares[own])[None, :]) * room / problem.size
-        regret = gain - (losses[k] - losses[own])
-        other[regret > best] = k
-        best = np.maximum(best, regret)
+        slope = ((share - shares[own])[:, None] + (share - shares[own])[None, :]) / problem.size
+        behind = losses[k] - losses[own]
+        best = np.maximum(best, slope * (high - low) - behind)
+        with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller the number must be for a tie
+            least = np.where(slope > 0, np.minimum(least, behind / slope), least)
     found = []
     for place in np.argsort(-np.triu(best, 1), axis=None, kind="stable")[:TOLD].tolist():
         i, j = divmod(place, problem.size)
         if best[i, j] <= SAME * losses[own] or i >= j:
             continue
-        share = shares[other[i, j]] - shares[own]
-        slope = (share[i] + share[j]) / problem.size
-        switch = float(high[i, j] - (losses[other[i, j]] - losses[own]) / slope)
+        switch = float(high[i, j] - least[i, j])
         found.append(Pair((problem.regions[i], problem.regions[j]), float(low[i, j]), float(high[i, j]), switch,
                           float(best[i, j])))  # fmt: skip
     return tuple(found)

@@ -76,7 +76,7 @@ def tradeoff_command(
     elif ceiling is not None:
         picked = found.below(ceiling)
     if output:
-        _write(found, output)
+        _write(found, output, picked)
         say_written(output)
     if plot:
         from learnroute.plots import save_tradeoff
@@ -84,7 +84,7 @@ def tradeoff_command(
         save_tradeoff(found, problem, plot, picked)
         say_written(plot)
     if as_json:
-        print_json({**found.to_dict(), "picked": picked.to_dict() if picked else None})
+        print_json(_report(found, picked))
     else:
         _print(found, problem, picked)
 
@@ -142,12 +142,13 @@ def robustness_command(
     "--measured", type=click.Path(path_type=Path), metavar="FILE",
     help="What was measured there: a JSON object with any of errors, dissimilarity (a number a region) and vector.",
 )  # fmt: skip
-@click.option("--method", type=click.Choice(list(METHODS)), default="auto", show_default=True, help=METHOD_HELP)
-@seed_option
+@click.option("--method", type=click.Choice(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
+@click.option("--seed", type=int, help="With --begin; 0 if left out. Same seed, same answer.")
 @json_option
 def journey_command(
-    state: Path, begin: Path | None, visited: str | None, measured: Path | None, method: str, seed: int, as_json: bool
-) -> None:
+    state: Path, begin: Path | None, visited: str | None, measured: Path | None, method: str | None, seed: int | None,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Plan again on the way: JOURNEY is a file that keeps the visits made and the rest of the route.
 
     Begin it with a problem, tell it each region visited and what was measured there, and it says where to go next. The
@@ -157,15 +158,20 @@ def journey_command(
         raise InputError("--measured: where? Name the region with --visited")
     if begin and visited:
         raise InputError("--begin and --visited: begin the journey first, then tell it the visits")
+    if not begin and (method is not None or seed is not None):
+        raise InputError("--method and --seed: a journey keeps those that it began with; give them with --begin")
     with progress_shown() as progress:
-        trip = Journey(read_problem(begin), method, seed, state, progress) if begin else Journey.resume(state)
+        if begin:
+            trip = Journey(read_problem(begin), method or "auto", seed or 0, state, progress)
+        else:
+            trip = Journey.resume(state)
         if visited:
             trip.visit(visited, **_measurements(measured), progress=progress)
     if as_json:
         print_json({
             "next": trip.next, "visited": [visit.region for visit in trip.visits], "rest": list(trip.rest),
             "expected_error": trip.expected_error, "expected_loss": trip.expected_loss, "travel_cost": trip.travel_cost,
-            "errors": dict(zip(trip.problem.regions, trip.errors.tolist(), strict=True)),
+            "notes": list(trip.notes), "errors": dict(zip(trip.problem.regions, trip.errors.tolist(), strict=True)),
         })  # fmt: skip
     else:
         _print_journey(trip)
@@ -197,6 +203,8 @@ def _print_journey(trip: Journey) -> None:
     console.print(f"next       {trip.next or 'nowhere: all regions are visited'}", markup=False)
     console.print(f"expected   error {trip.expected_error:.6g}, loss {trip.expected_loss:.6g} per region", markup=False)
     console.print(f"travel     {trip.travel_cost:.6g} for the whole route", markup=False)
+    for note in trip.notes:
+        console.print(f"note       {note}", markup=False)
 
 
 def _print(found: Tradeoff, problem: Problem, picked: Choice | None) -> None:
@@ -237,9 +245,13 @@ def _range(point: Choice) -> str:
     return f"above {low:.4g}" if high == float("inf") else f"{low:.4g} … {high:.4g}"
 
 
-def _write(found: Tradeoff, path: Path) -> None:
+def _report(found: Tradeoff, picked: Choice | None) -> dict[str, Any]:
+    return {**found.to_dict(), "picked": picked.to_dict() if picked else None}
+
+
+def _write(found: Tradeoff, path: Path, picked: Choice | None) -> None:
     if path.suffix.lower() == ".json":
-        return write_text(path, json_files.dumps(found.to_dict()))
+        return write_text(path, json_files.dumps(_report(found, picked)))
     header = ["method", "travel_cost", "error", "least_rate", "largest_rate", "route"]
     rows = [
         [name, point.travel_cost, point.error, *(point.rates or ("", "")), " > ".join(point.route)]

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 import click
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from learnroute.errors import InputError
@@ -146,7 +147,7 @@ def print_json(data: dict[str, Any]) -> None:
 
 def terminal() -> Console:
     """Return where tables go."""
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, soft_wrap=False)
+    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, soft_wrap=False, emoji=False)
 
 
 def table(*columns: str, left: int = 1) -> Table:
@@ -182,7 +183,7 @@ def shape(problem: Problem) -> str:
 
 def plain(text: str) -> str:
     """Keep the terminal library from reading brackets in names as its own markup."""
-    return text.replace("[", "\\[")
+    return escape(text)
 
 
 def say_written(path: Path) -> None:

@@ -25,6 +25,8 @@ from learnroute.cli.common import (
 from learnroute.errors import InputError
 from learnroute.formats import WRITERS, write_problem
 from learnroute.formats.json_files import problem_to_dict
+from learnroute.guarantees import guarantee_of_algorithm1
+from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.problem import Learner, Problem
 from learnroute.study.families import FAMILIES, random_problem
@@ -116,14 +118,15 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "valid": True,
         "regions": problem.size,
         "regime": problem.regime,
-        "retention": learner.retention,
+        "retention": learner.retention if problem.samples is None else None,
         "symmetric": report.symmetric,
         "metric": report.metric,
         "violations": report.violations,
         "triples": report.triples,
         "worst": _worst(problem, report),
         "repaired_entries": changed,
-        "last_region": problem.regions[int(np.argmin(problem.scores))],
+        "last_region": problem.regions[objective_of(problem).best_last],
+        "guarantee": guarantee_of_algorithm1(problem).value,
         "truth_beyond_bounds": _beyond_bounds(problem),
     }
 
@@ -168,7 +171,7 @@ def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
     if facts["truth_beyond_bounds"]:
         shown.add_row("truth", f"{facts['truth_beyond_bounds']} pairs differ by more than the dissimilarity given")
     repaired = facts["repaired_entries"] is not None and facts["symmetric"]
-    holds = "applies" if facts["metric"] else "applies to the repaired problem" if repaired else "does not apply"
+    holds = "applies" if facts["guarantee"] else "applies to the repaired problem" if repaired else "does not apply"
     shown.add_row("guarantee", f"that of Algorithm 1 {holds}")
     terminal().print(shown)
 

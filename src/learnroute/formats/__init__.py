@@ -38,6 +38,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".npz": npz_files.read,
     FOLDER: csv_files.read,
 }
+TEXT_READERS = tuple(suffix for suffix in READERS if suffix not in (FOLDER, ".npz"))
 WRITERS: dict[str, Callable[[Problem, Path], None]] = {
     ".json": json_files.write,
     ".geojson": geojson.write,

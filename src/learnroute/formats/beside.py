@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.formats import json_files
-from learnroute.formats.files import errors_naming, write_text
+from learnroute.formats import files, json_files
+from learnroute.formats.files import errors_naming
 from learnroute.model.problem import Problem
 from learnroute.model.validation import shown
 
@@ -35,7 +35,7 @@ def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
 def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
     """Write all members of a problem but those that the file itself holds."""
     data = json_files.problem_to_dict(problem)
-    write_text(file_beside(path), json_files.dumps({key: data[key] for key in data if key not in taken}))
+    files.write_beside(file_beside(path), json_files.dumps({key: data[key] for key in data if key not in taken}), path)
 
 
 def models_missing(path: Path) -> InputError:

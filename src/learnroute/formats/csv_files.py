@@ -56,6 +56,11 @@ def read(path: Path) -> dict[str, Any]:
     return data | read_settings(folder)
 
 
+TABLES = {
+    "travel.csv", "vectors.csv", "options.csv", "regions.csv", "learner.csv", *(f"{field}.csv" for field in MATRICES),
+}  # fmt: skip
+
+
 def write(problem: Problem, folder: Path) -> None:
     """Write a problem as a folder of CSV tables."""
     if folder.exists() and not folder.is_dir():
@@ -85,9 +90,11 @@ def write(problem: Problem, folder: Path) -> None:
     options = options_table(problem)
     if options:
         tables["options.csv"] = options
-    known = {"travel.csv", "vectors.csv", "options.csv", *(f"{field}.csv" for field in MATRICES)}
-    for other in known - set(tables):
-        (folder / other).unlink(missing_ok=True)  # left by another problem, it would contradict this one
+    present = {name for name in TABLES if (folder / name).exists()}
+    if present and not {"regions.csv", "learner.csv"} <= present:  # not a folder of this kind
+        raise InputError(f"{folder / min(present)}: belongs to another problem; write into a folder of its own")
+    for other in present - set(tables):
+        (folder / other).unlink()  # of the problem that this one replaces, it would contradict it
     for name, table in tables.items():
         write_text(folder / name, table_text(table))
 
@@ -107,6 +114,9 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
             header += PLACES[0] if problem.geographic else PLACES[1]
             for row, i in zip(rows, plan.order, strict=True):
                 row += problem.coordinates[i].tolist()
+        if plan.closed:
+            back: list[Any] = [len(rows) + 1, plan.route[0], plan.order[0], float(legs[-1]), so_far + float(legs[-1])]
+            rows.append([*back, *rows[0][5:]])
     write_text(path, table_text([header, *rows]))
 
 

@@ -33,6 +33,13 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def write_beside(path: Path, text: str, owner: Path) -> None:
+    """Write a text file that goes with its owner, unless it is there for another owner and says something else."""
+    if path.exists() and not owner.exists() and read_text(path) != text:
+        raise InputError(f"{path}: is there already, for another problem; write this one into another folder")
+    write_text(path, text)
+
+
 def check_destination(path: Path, known: Iterable[str], what: str = "format") -> None:
     """Refuse a path that could not be written later, before the work for it begins."""
     if path.suffix.lower() not in known:

@@ -11,7 +11,7 @@ from typing import Any
 from learnroute.errors import InputError
 from learnroute.formats import json_files
 from learnroute.formats.files import write_text
-from learnroute.formats.tracks import in_degrees, stops_of, track_of
+from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, track_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import shown
@@ -83,7 +83,8 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
         for k, stop in enumerate(stops[: len(plan.order)])
     ]  # fmt: skip
     whole = {"title": problem.title if problem else "", "loss": plan.loss.total, "travel": sum(s.travel for s in stops)}
-    features.append(_feature("LineString", track_of(stops), whole))
+    parts = across_the_date_line(track_of(stops))
+    features.append(_feature("MultiLineString", parts, whole) if parts[1:] else _feature("LineString", parts[0], whole))
     write_text(path, json_files.dumps({"type": "FeatureCollection", "features": features}))
 
 

@@ -43,6 +43,8 @@ def read(path: Path) -> dict[str, Any]:
 
 def write(problem: Problem, path: Path) -> None:
     """Write a table of places, and the learner beside it."""
+    if path.name.lower() in csv_files.TABLES:
+        raise InputError(f"{path}: a table of this name is something else beside places; give another name")
     for lost, field, instead in (
         (problem.points is None, "travel", "between places it is their distance"),
         (problem.vectors is None, "dissimilarity", "places have vectors"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,20 @@ def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool =
 def track_of(stops: list[Stop]) -> list[Place]:
     """Return all places on the way through the stops."""
     return [place for stop in stops for place in stop.way]
+
+
+def across_the_date_line(track: list[Place]) -> list[list[Place]]:
+    """Cut a track where it crosses the 180th meridian, so that no part leads around the whole globe."""
+    parts = [track[:1]]
+    for (x, y), (to_x, to_y) in pairwise(track):
+        if abs(to_x - x) > 180:
+            edge = 180.0 if x > 0 else -180.0
+            beyond = to_x + 2 * edge
+            middle = y + (to_y - y) * ((edge - x) / (beyond - x) if beyond != x else 0.5)
+            parts[-1].append((edge, middle))
+            parts.append([(-edge, middle)])
+        parts[-1].append((to_x, to_y))
+    return parts
 
 
 def in_degrees(problem: Problem, path: Path) -> FloatArray:

@@ -74,7 +74,8 @@ class Simulation:
     @property
     def deviation(self) -> float | None:
         """How many standard errors the mean is above the closed form; None where nothing is random."""
-        return (self.mean - self.expected) / self.standard_error if self.standard_error > 0 else None
+        random = self.standard_error > 1e-12 * abs(self.mean)  # else it is but rounding
+        return (self.mean - self.expected) / self.standard_error if random else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the single errors as plain JSON values (see docs/learning.md)."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.model.objective import Objective
-from learnroute.model.validation import FloatArray, as_vector, shown
+from learnroute.model.validation import FloatArray, as_number, as_vector, shown
 
 Kind = Literal["simple", "tree", "walks", "cases"]
 KINDS = ("simple", "tree", "walks", "cases")
@@ -71,7 +71,7 @@ class Certificate:
         if not isinstance(data, Mapping) or data.get("kind") not in KINDS:
             raise InputError(f"certificate = {shown(data)}: an object with kind {', '.join(KINDS)} is needed")
         kind = data["kind"]
-        bound = as_vector("certificate.bound", [data.get("bound")], 1, least=-1e100, meaning="bounds")[0] * size
+        bound = as_number("certificate.bound", data.get("bound"), least=-np.inf, meaning="bounds", most=np.inf) * size
         if kind == "simple":
             return cls(kind, float(bound))
         length = size if kind == "walks" else size + 2

@@ -50,3 +50,6 @@ class Constraints:
             known = ", ".join(regions[:12]) + (", …" if len(regions) > 12 else "")
             raise InputError(f"constraints.{field} = {shown(name)}: there is no such region; regions are {known}")
         return regions.index(name)
+
+
+FREE = Constraints()

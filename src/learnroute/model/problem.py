@@ -33,6 +33,7 @@ from learnroute.model.validation import (
 Regime = Literal["under", "over", "mixed"]
 
 NO_TRAVEL = "travel: missing; give travel costs, or coordinates to take distances from"
+ROUNDING = 1e-14  # relative; costs in two directions that differ by less are the same
 ASYMMETRY_TOLERANCE = 1e-9  # relative; what rounding leaves between Δ[i, j] and Δ[j, i]
 
 
@@ -164,7 +165,7 @@ class Problem:
         if not isinstance(learner, Learner):
             raise InputError(f"learner = {shown(learner)}: a Learner is needed")
         if travel is not None:
-            costs = as_square("travel", travel, None, meaning="travel costs")
+            costs = _either_way(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
             self.__dict__["travel"] = costs
         elif coordinates is not None:
@@ -280,12 +281,16 @@ class Problem:
             raise InputError(NO_TRAVEL)
         _members("", fields, FIELDS, ("learner",))
         learner = _members("learner.", fields["learner"], ("features", "samples", "noise"), ("features",))
-        if "samples" not in learner:
-            if "samples" not in fields:
-                raise InputError("learner.samples: missing; needed are features, samples")
+        if "samples" in fields:  # they replace the learner's own
             counts = _samples(None, fields["samples"], None)
             assert counts is not None
-            learner["samples"] = int(counts[0])
+            m = as_count("learner.features", learner["features"], meaning="the number of features m")
+            for i, n in enumerate(counts.tolist()):
+                check_shape(f"samples[{i}]", m, n)
+            own = as_count("learner.samples", learner.get("samples", counts[0]), meaning="the number of samples n")
+            learner["samples"] = int(counts[0]) if abs(own - m) <= 1 else own
+        elif "samples" not in learner:
+            raise InputError("learner.samples: missing; needed are features, samples")
         if isinstance(fields.get("start"), str):
             raise InputError(
                 f"start = {shown(fields['start'])}: the learner's first model is a list of numbers; "
@@ -403,6 +408,14 @@ def distance_sums(vectors: FloatArray) -> FloatArray:
     centred = vectors - np.array([math.fsum(column) for column in vectors.T]) / len(vectors)
     squares = np.einsum("ij,ij->i", centred, centred)
     return frozen(len(vectors) * squares + math.fsum(squares))
+
+
+def _either_way(travel: FloatArray) -> FloatArray:
+    """Return travel costs with what rounding leaves between the two directions taken out, if that is all."""
+    other = travel.T
+    if np.array_equal(travel, other) or bool((np.abs(travel - other) > ROUNDING * np.maximum(travel, other)).any()):
+        return travel
+    return frozen(np.maximum(travel, other))
 
 
 def _symmetric(matrix: FloatArray, field: str = "dissimilarity") -> FloatArray:

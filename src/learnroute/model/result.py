@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from learnroute.model.certificate import Certificate
+from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.losses import Loss
 from learnroute.model.problem import Regime
 
@@ -47,8 +48,8 @@ class Plan:
     travel_cost, travel_rate
         What the route costs to travel, in the units of travel and for the whole route; and the loss that one of
         these units is worth.
-    closed
-        Whether the way back to the first region is part of the route.
+    closed, constraints
+        Whether the way back to the first region is part of the route; and what routes had to respect.
     """
 
     route: tuple[str, ...]
@@ -68,6 +69,7 @@ class Plan:
     travel_cost: float = 0.0
     travel_rate: float = 1.0
     closed: bool = False
+    constraints: Constraints = FREE
 
     @property
     def loss_in_travel_units(self) -> Loss | None:
@@ -108,6 +110,7 @@ class Plan:
             "travel_rate": self.travel_rate,
             "loss_in_travel_units": self.loss_in_travel_units.to_dict() if self.loss_in_travel_units else None,
             "closed": self.closed,
+            "constraints": self.constraints.to_dict(),
             "lower_bound": self.lower_bound,
             "gap": self.gap,
             "certified_ratio": self.certified_ratio,

@@ -29,7 +29,9 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def as_number(field: str, value: Any, *, least: float = -LARGEST_VALUE, meaning: str = "numbers") -> float:
+def as_number(
+    field: str, value: Any, *, least: float = -LARGEST_VALUE, meaning: str = "numbers", most: float = LARGEST_VALUE
+) -> float:
     """Return a finite float no smaller than `least`, or refuse, calling the quantity `meaning`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InputError(f"{field} = {shown(value)}: {meaning} must be given as numbers")
@@ -41,8 +43,8 @@ def as_number(field: str, value: Any, *, least: float = -LARGEST_VALUE, meaning:
         raise InputError(f"{field} = {shown(value)}: {meaning} must be finite; fill in the missing value")
     if number < least:
         raise InputError(f"{field} = {number!r}: {meaning} must be >= {least:g}")
-    if number > LARGEST_VALUE:
-        raise InputError(f"{field} = {number!r}: {meaning} must be <= {LARGEST_VALUE:g}; use a larger unit")
+    if number > most:
+        raise InputError(f"{field} = {number!r}: {meaning} must be <= {most:g}; use a larger unit")
     return number
 
 

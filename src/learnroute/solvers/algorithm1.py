@@ -24,8 +24,8 @@ def algorithm1(objective: Objective, rng: np.random.Generator, budget: Budget) -
     if not objective.symmetric:
         i, j = np.argwhere(objective.travel != objective.travel.T)[0]
         raise RefusedError(
-            f"algorithm1: travel[{i}, {j}] = {objective.travel[i, j]:g} but travel[{j}, {i}] = "
-            f"{objective.travel[j, i]:g}; it needs the same cost in both directions; use method exact or nearest"
+            f"algorithm1: travel[{i}, {j}] is not travel[{j}, {i}]; it needs the same cost in both directions; "
+            "use method auto, exact or search"
         )
     size = objective.size
     last, extra = objective.best_last, size  # v', and v0: the vertex that everyone reaches for nothing

@@ -24,6 +24,7 @@ class Method:
     solve: Solver
     summary: str
     random: bool = False  # whether its result is one draw of many
+    by_travel: bool = False  # whether it goes by travel alone, even where travel is worth nothing
 
 
 # What `auto` spends on a proof: up to so many regions, this many rounds and states in a layer. Time is no part of it,
@@ -67,8 +68,8 @@ METHODS: dict[str, Method] = {
         Method("search", search, "the best route that local search finds"),
         Method("algorithm1", algorithm1, "the paper's approximation algorithm, ends at the region of least score"),
         Method("baseline", baselines.forgetting_only, "least expected error, travel ignored", random=True),
-        Method("travel", baselines.travel_only, "least travel, expected error ignored"),
-        Method("nearest", nearest_neighbour, "always to the nearest region left, from the best start"),
+        Method("travel", baselines.travel_only, "least travel, expected error ignored", by_travel=True),
+        Method("nearest", nearest_neighbour, "always to the nearest region left, from the best start", by_travel=True),
         Method("random", baselines.random_order, "any order", random=True),
     )
 }

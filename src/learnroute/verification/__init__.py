@@ -15,14 +15,15 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.model.certificate import Certificate
-from learnroute.model.losses import as_order, expected_loss, objective_of
+from learnroute.model.losses import as_order, expected_loss, objective_of, travel_cost
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
-from learnroute.model.validation import FloatArray, shown
+from learnroute.model.validation import FloatArray, IntArray, as_number, shown
 from learnroute.verification.cases import nothing_better
 
 LOSS_TOLERANCE = 1e-9  # relative: a loss written in decimal and computed anew
 ROUNDING = 1e-12  # relative to all that a bound adds up: far above what float64 loses
+SAME = 1.01e-10  # relative: a loss this near to the least possible one is called optimal (docs/architecture.md)
 MOST_STATES = 400_000  # kept by one table of the checker
 MOST_ENUMERATED = 20  # regions up to which all sets are looked at
 COMPARED = 50  # cheaper states that each one is compared with
@@ -53,11 +54,14 @@ def verify(problem: Problem, plan: Mapping[str, Any]) -> tuple[Check, ...]:
     order = as_order(plan["order"], problem.size)
     loss = expected_loss(problem, order)
     checks.append(_loss(loss.to_dict(), plan["loss"]))
+    rest = _rest(problem, order, loss.total, plan)
     objective = objective_of(problem)
     claimed = plan.get("lower_bound")
     if claimed is None:
-        return tuple(checks)
-    claimed = float(claimed)
+        if plan.get("optimal"):
+            checks.append(Check("optimum", False, "claimed without a lower bound"))
+        return (*checks, *rest)
+    claimed = as_number("lower_bound", claimed, meaning="bounds", most=math.inf, least=-math.inf)
     certificate = Certificate.from_dict(plan.get("certificate"), problem.size)
     if plan.get("optimal"):
         same = math.isclose(claimed, loss.total, rel_tol=LOSS_TOLERANCE)
@@ -65,7 +69,32 @@ def verify(problem: Problem, plan: Mapping[str, Any]) -> tuple[Check, ...]:
         checks.append(_optimum(objective, objective(order), certificate))
     else:
         checks.append(_bound(objective, certificate, claimed * problem.size))
-    return tuple(checks)
+    return (*checks, *rest)
+
+
+def _rest(problem: Problem, order: IntArray, total: float, plan: Mapping[str, Any]) -> list[Check]:
+    """Check what else follows from route and problem, where the plan says it."""
+    bound = plan.get("lower_bound")
+    gap = total / bound - 1 if isinstance(bound, int | float) and bound > 0 else None
+    wanted: dict[str, Any] = {
+        "travel_cost": travel_cost(problem, order),
+        "travel_rate": problem.travel_rate,
+        "closed": problem.constraints.returns,
+        "regime": problem.regime,
+        "constraints": problem.constraints.to_dict(),
+        "gap": gap,
+        "certified_ratio": None if gap is None else 1 + gap,
+    }
+    wrong = []
+    for member, value in wanted.items():
+        given = plan.get(member, value)
+        if isinstance(value, float) and isinstance(given, int | float) and not isinstance(given, bool):
+            same = math.isclose(given, value, rel_tol=LOSS_TOLERANCE, abs_tol=LOSS_TOLERANCE)
+        else:
+            same = given == value
+        if not same:
+            wrong.append(Check(member, False, f"is {value!r}; the plan says {shown(given)}"))
+    return wrong
 
 
 def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
@@ -73,7 +102,7 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         order = as_order(plan["order"], problem.size, problem.regions)
     except InputError as error:
         return Check("route", False, str(error))
-    if list(plan["route"]) != [problem.regions[i] for i in order]:
+    if not isinstance(plan["route"], list) or plan["route"] != [problem.regions[i] for i in order]:
         return Check("route", False, "names and indices disagree, or belong to another problem")
     for index, place, wanted in ((0, "begins", problem.first), (-1, "ends", problem.last)):
         if wanted is not None and order[index] != wanted:
@@ -110,13 +139,13 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
                      else "it does not follow from the cases")  # fmt: skip
     if certificate.kind != "walks":
         found = recomputed_bound(objective, certificate, value)
-        if value <= found + 10 * ROUNDING * abs(found):
+        if value <= found + SAME * abs(found):
             return Check("optimum", True, "the bound meets the loss")
         return _fallback(objective, value, certificate, "the plan holds no proof, only a bound below the loss")
     assert certificate.multipliers is not None
     if _by_enumeration(certificate, objective):
         least = least_by_enumeration(objective)
-        holds = value <= least + 10 * ROUNDING * abs(least)
+        holds = value <= least + SAME * abs(least)
         refuted = f"a route that is better by {(value - least) / objective.size:.3g} exists"
         return Check("optimum", holds, "no route is better, all sets of regions looked at anew" if holds else refuted)
     walk = _Walks(objective, certificate.multipliers)

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from learnroute import __version__
-from learnroute.formats import ONE_FILE, PLAN_WRITERS, READERS
+from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.solvers.registry import METHODS
 from learnroute.web import openapi
 from learnroute.web.assets import examples, page_files
@@ -122,7 +122,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
     async def formats() -> dict[str, Any]:
         return {
             "methods": [{"name": method.name, "summary": method.summary} for method in METHODS.values()],
-            "problem": {"read": [s for s in READERS if s], "write": list(ONE_FILE)},
+            "problem": {"read": list(TEXT_READERS), "write": list(ONE_FILE)},
             "plan": {"write": list(PLAN_WRITERS)},
         }
 

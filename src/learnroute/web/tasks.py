@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.formats import ONE_FILE, PLAN_WRITERS, READERS, json_files, read_problem, write_plan, write_problem
+from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS, json_files, read_problem, write_plan, write_problem
 from learnroute.frontier import tradeoff
 from learnroute.model.losses import error_over_time, learnt_shares
 from learnroute.model.problem import Problem
@@ -33,6 +33,7 @@ MEDIA = {
     ".yaml": "application/yaml",
     ".tour": "text/plain; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
+    ".npz": "application/octet-stream",
 }
 
 
@@ -190,8 +191,8 @@ def _files(given: Any) -> dict[str, str]:
             or name[:1] == "."
         ):
             raise InputError(f"files[{i}].name = {shown(name)}: a plain file name without folders is needed")
-        if suffix not in READERS or not suffix:
-            known = ", ".join(suffix for suffix in READERS if suffix)
+        if suffix not in TEXT_READERS:
+            known = ", ".join(TEXT_READERS)
             raise InputError(f"files[{i}].name = {shown(name)}: unknown format {suffix!r}; known are {known}")
         if name in files:
             raise InputError(f"files[{i}].name = {shown(name)}: given twice; give each file once")
@@ -214,11 +215,16 @@ def _export(asked: Asked) -> Result:
     problem = asked.problem()
     with tempfile.TemporaryDirectory(prefix="learnroute-") as folder:
         path = Path(folder) / f"{what}{suffix}"
-        if what == "problem":
-            write_problem(problem, path)
-        else:
+        chosen = None
+        if what == "plan":
             chosen = asked.plan(problem) if asked.get("route") is None else evaluate(problem, asked.route())
-            write_plan(chosen, path, problem)
+        try:
+            if chosen is None:
+                write_problem(problem, path)
+            else:
+                write_plan(chosen, path, problem)
+        except InputError as error:
+            raise InputError(str(error).replace(f"{folder}/", "")) from None
         return Result(path.read_bytes(), MEDIA[suffix], path.name)
 
 

@@ -149,7 +149,7 @@ async function calculate(signal) {
   const { features, samples, noise } = state.problem.learner;
   const inputs = ["features", "samples", "noise", "rate"].map($);
   const wrong = inputs.filter((input) => input.value === "" || !input.checkValidity());
-  if (!showRegime(state.problem.learner)) throw new Error("Nothing is planned in the forbidden middle: change m or n.");
+  if (!showRegime(state.problem)) throw new Error("Nothing is planned in the forbidden middle: change m or n.");
   if (wrong.length) throw new Error(`Check the fields: ${wrong.map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
   const asked = { problem: { ...state.problem, learner: { features, samples, noise } }, travel_rate: state.rate };
   const size = asked.problem.travel.length;

@@ -11,8 +11,15 @@ const PARTS = {
 const RIVALS = { baseline: "forgetting only", travel: "travel only" };
 
 /** Say which regime the learner is in; false where the expected error does not exist. */
-export function showRegime({ features: m, samples: n }) {
+export function showRegime({ learner: { features: m, samples: n }, samples }) {
   const node = $("regime");
+  if (samples) {
+    const fewer = samples.filter((count) => count < m).length;
+    const regime = fewer === samples.length ? "Over regime" : fewer ? "Mixed regimes" : "Under regime";
+    node.className = "";
+    node.textContent = `${regime}: regions have ${Math.min(...samples)} to ${Math.max(...samples)} samples; changing n gives all the same number.`;
+    return true;
+  }
   const middle = Number.isFinite(m) && Number.isFinite(n) && Math.abs(m - n) <= 1;
   node.className = middle ? "wrong" : "";
   if (!Number.isFinite(m) || !Number.isFinite(n)) {
