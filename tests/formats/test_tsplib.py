@@ -99,8 +99,8 @@ def test_problems_round_trip_to_the_last_bit(tmp_path: Path) -> None:
         write_problem(named, tmp_path / "p.tsp")
         assert problem_to_dict(read_problem(tmp_path / "p.tsp")) == problem_to_dict(named)
     skewed = asymmetric(6, OVER, 1).changed(title="skewed")
-    write_problem(skewed, tmp_path / "p.atsp")
-    assert problem_to_dict(read_problem(tmp_path / "p.atsp")) == problem_to_dict(skewed)
+    write_problem(skewed, tmp_path / "q.atsp")
+    assert problem_to_dict(read_problem(tmp_path / "q.atsp")) == problem_to_dict(skewed)
     with pytest.raises(InputError, match=r"travel differs by direction; end the name in \.atsp"):
         write_problem(skewed, tmp_path / "p.tsp")
 
