@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import random
 import socket
@@ -110,6 +111,9 @@ def test_files_are_those_of_the_library(service: Service, tmp_path: Path, format
     assert answer.headers["content-type"] == MEDIA[format_]
     if format_ == ".json":
         assert answer.json()["method"] == "algorithm1"
+    elif format_ == ".npz":
+        with np.load(io.BytesIO(answer.content)) as archive:
+            assert archive["order"].tolist() == list(plan(Problem.from_dict(problem), "algorithm1").order)
     else:
         written = tmp_path / f"plan{format_}"
         read = Problem.from_dict(problem)

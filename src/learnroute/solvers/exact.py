@@ -25,6 +25,7 @@ MOST_REGIONS = 256  # a proof keeps T³ steps, and its states grow with the gap 
 MET = 1e-10  # relative; a bound this near to the value of an order is met
 KICKS = 20  # a region, between two rounds of proof
 BY_CASES = 0.5  # of the time for a proof by cases, where walks may succeed too
+MOST_WALKED = 100  # regions up to which walks are tried after cases where only the last score counts
 BEST = "this is the best route found"
 
 
@@ -62,7 +63,7 @@ def search_and_prove(
         return Answer(order, "exact", optimal=True, certificate=Certificate("simple", plain))
     tours: TourProver | None = None
     if provable(objective):
-        alone = objective.only_last_counts
+        alone = objective.only_last_counts and objective.size > MOST_WALKED
         tours = TourProver(objective, order, budget if alone else budget.part(BY_CASES))
         tours.run(MOST_CASES if rounds is None else FEW_CASES)
         if tours.proved or alone or budget.exhausted:
