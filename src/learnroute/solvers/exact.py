@@ -11,6 +11,7 @@ from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers import held_karp as enumeration
+from learnroute.solvers.bounds import simple_bound
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.ends import within_ends
 from learnroute.solvers.search import SEARCHING, best_order, search_well
@@ -23,6 +24,8 @@ FEW_REGIONS = enumeration.MOST_REGIONS  # up to here all sets are enumerated
 MOST_REGIONS = 256  # a proof keeps T³ steps, and its states grow with the gap that is left
 KICKS = 20  # a region, between two rounds of proof
 BY_CASES = 0.5  # of the time for a proof by cases, where walks may succeed too
+MOST_WALKED = 100  # regions up to which walks are tried after cases where only the last score counts
+MET = 5e-12  # relative; a bound this near to a value meets it
 BEST = "this is the best route found"
 
 
@@ -53,9 +56,12 @@ def search_and_prove(
     order = within_ends(objective, search_well(objective, rng, budget.part(SEARCHING), first))
     if first is not None:
         order = min(order, within_ends(objective, first), key=objective)
+    quick = simple_bound(objective)
+    if quick >= objective(order) * (1 - MET):
+        return Answer(order, "exact", optimal=True, certificate=Certificate("simple", quick))
     tours: TourProver | None = None
     if provable(objective):
-        alone = objective.only_last_counts
+        alone = objective.only_last_counts and objective.size > MOST_WALKED
         tours = TourProver(objective, order, budget if alone else budget.part(BY_CASES))
         tours.run(MOST_CASES if rounds is None else FEW_CASES)
         if tours.proved or alone or budget.exhausted:
