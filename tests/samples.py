@@ -16,7 +16,7 @@ LEARNERS = {
     "over, r near 1": Learner(5000, 3, 1),
 }
 ALL_FAMILIES = tuple(FAMILIES)
-METRIC_FAMILIES = ("closure", "uniform5", "euclidean", "vectors")
+METRIC_FAMILIES = ("closure", "uniform5", "euclidean", "vectors", "places")
 
 
 def small(learner: Learner = UNDER, **changes: object) -> Problem:
