@@ -59,6 +59,8 @@ def readers(folder: Path) -> list[Reader]:
     ]
     write_problem(base.changed(title="Tables", travel_rate=0.5, samples=[90, 95, 100, 105, 110]), folder / "tables")
     found.append(Reader("CSV folder", "", _files(folder / "tables")))
+    write_problem(base.changed(title="Archive", travel_rate=0.5), folder / "p.npz")
+    found.append(Reader("NumPy archive", "p.npz", {"p.npz": (folder / "p.npz").read_bytes()}))
     (folder / "matrix").mkdir()
     write_problem(base, folder / "matrix" / "p.tsp")
     found.append(Reader("TSPLIB matrix", "p.tsp", _files(folder / "matrix")))

@@ -7,6 +7,7 @@ are text; names are left out where they are R1, R2, …. A plan holds `order`, a
 from __future__ import annotations
 
 import json
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -93,14 +94,19 @@ def _members(path: Path) -> dict[str, Any]:
             total = sum(entry.file_size for entry in archive.infolist())
         if total > MOST_BYTES:
             raise InputError(f"{path}: {total:,} bytes of arrays; archives are limited to {MOST_BYTES:,}")
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        with warnings.catch_warnings(action="ignore"), np.load(path, allow_pickle=False) as archive:
+            members = {name: archive[name] for name in archive.files}
     except InputError:
         raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise InputError(f"{path}: not a NumPy archive that can be read ({error})") from None
+    except Exception as error:  # whatever damaged bytes make the readers of zip files and of arrays say
+        cause = " ".join(str(error).split())[:100]
+        raise InputError(f"{path}: not a NumPy archive that can be read ({cause})") from None
+    for name, value in members.items():
+        if not isinstance(value, np.ndarray):
+            raise InputError(f"{path}: {shown(name)} is not an array")
+    return members
 
 
 def _single(field: str, value: Any) -> Any:
