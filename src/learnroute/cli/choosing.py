@@ -11,6 +11,7 @@ from learnroute.cli.common import (
     METHOD_HELP,
     Source,
     check_outputs,
+    deliver,
     json_option,
     output_option,
     plain,
@@ -19,7 +20,6 @@ from learnroute.cli.common import (
     print_json,
     problem_options,
     progress_shown,
-    say_written,
     seed_option,
     table,
     terminal,
@@ -75,18 +75,14 @@ def tradeoff_command(
         picked = found.within(budget)
     elif ceiling is not None:
         picked = found.below(ceiling)
-    if output:
-        _write(found, output, picked)
-        say_written(output)
-    if plot:
-        from learnroute.plots import save_tradeoff
-
-        save_tradeoff(found, problem, plot, picked)
-        say_written(plot)
-    if as_json:
-        print_json(_report(found, picked))
-    else:
-        _print(found, problem, picked)
+    deliver(
+        output,
+        lambda path: _write(found, path, picked),
+        plot,
+        lambda plots, path: plots.save_tradeoff(found, problem, path, picked),
+        _report(found, picked) if as_json else None,
+        lambda: _print(found, problem, picked),
+    )
 
 
 @click.command(
@@ -116,18 +112,14 @@ def robustness_command(
     problem = source.read()
     with progress_shown() as progress:
         found = robustness(problem, within, draws, seed, time_limit, progress)
-    if output:
-        write_text(output, json_files.dumps(found.to_dict()))
-        say_written(output)
-    if plot:
-        from learnroute.plots import save_robustness
-
-        save_robustness(found, problem, plot)
-        say_written(plot)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print_robustness(found, problem)
+    deliver(
+        output,
+        lambda path: write_text(path, json_files.dumps(found.to_dict())),
+        plot,
+        lambda plots, path: plots.save_robustness(found, problem, path),
+        found.to_dict() if as_json else None,
+        lambda: _print_robustness(found, problem),
+    )
 
 
 @click.command(

@@ -186,6 +186,25 @@ def plain(text: str) -> str:
     return escape(text)
 
 
+def deliver(
+    output: Path | None, write: Callable[[Path], None], plot: Path | None, draw: Callable[[Any, Path], None],
+    report: dict[str, Any] | None, show: Callable[[], None],
+) -> None:  # fmt: skip
+    """Write what is to be written (`draw` gets the module of pictures), then print a JSON report, or show it."""
+    if output:
+        write(output)
+        say_written(output)
+    if plot:
+        from learnroute import plots
+
+        draw(plots, plot)
+        say_written(plot)
+    if report is not None:
+        print_json(report)
+    else:
+        show()
+
+
 def say_written(path: Path) -> None:
     """Say on standard error that a file was written."""
     click.echo(f"wrote {path}", err=True)

@@ -11,6 +11,7 @@ from learnroute.cli.common import (
     METHOD_HELP,
     Source,
     check_outputs,
+    deliver,
     json_option,
     output_option,
     plain,
@@ -88,18 +89,16 @@ def simulate_command(
         for chosen in given:
             result = simulate(problem, chosen.order, runs, seed, sampler, level, time_limit, progress)
             found.append((chosen, result))
-    if output:
-        _write_simulations(found, output)
-        say_written(output)
-    if plot:
-        from learnroute.plots import save_simulations
-
-        save_simulations([(chosen.requested, result) for chosen, result in found], problem, plot)
-        say_written(plot)
-    if as_json:
-        print_json(_simulations_dict(found))
-    else:
-        _print_simulations(found, problem)
+    deliver(
+        output,
+        lambda path: _write_simulations(found, path),
+        plot,
+        lambda plots, path: plots.save_simulations(
+            [(chosen.requested, result) for chosen, result in found], problem, path
+        ),
+        _simulations_dict(found) if as_json else None,
+        lambda: _print_simulations(found, problem),
+    )
 
 
 @click.command(

@@ -13,6 +13,7 @@ from learnroute.cli.common import (
     METHOD_HELP,
     Source,
     check_outputs,
+    deliver,
     json_option,
     output_option,
     plain,
@@ -22,7 +23,6 @@ from learnroute.cli.common import (
     problem_options,
     progress_shown,
     route_stops,
-    say_written,
     seed_option,
     suffixes,
     table,
@@ -113,18 +113,14 @@ def compare_command(
     names = [name.strip() for name in methods.split(",")] if methods is not None else None
     with progress_shown() as progress:
         found = compare(problem, names, seed, time_limit, draws, progress)
-    if output:
-        _write_comparison(found, output)
-        say_written(output)
-    if plot:
-        from learnroute.plots import save_comparison
-
-        save_comparison(found, problem, plot)
-        say_written(plot)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print_comparison(found, problem)
+    deliver(
+        output,
+        lambda path: _write_comparison(found, path),
+        plot,
+        lambda plots, path: plots.save_comparison(found, problem, path),
+        found.to_dict() if as_json else None,
+        lambda: _print_comparison(found, problem),
+    )
 
 
 @click.command(
@@ -163,18 +159,14 @@ COMMANDS = (plan_command, evaluate_command, compare_command, verify_command)
 
 def _deliver(found: Plan, problem: Problem, as_json: bool, output: Path | None, plot: Path | None) -> None:
     """Write what is to be written, then print the plan."""
-    if output:
-        write_plan(found, output, problem)
-        say_written(output)
-    if plot:
-        from learnroute.plots import save_plan
-
-        save_plan(found, problem, plot)
-        say_written(plot)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print_plan(found, problem)
+    deliver(
+        output,
+        lambda path: write_plan(found, path, problem),
+        plot,
+        lambda plots, path: plots.save_plan(found, problem, path),
+        found.to_dict() if as_json else None,
+        lambda: _print_plan(found, problem),
+    )
 
 
 def _print_plan(found: Plan, problem: Problem) -> None:
