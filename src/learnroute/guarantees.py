@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from learnroute.model.metric import check_metric
+from learnroute.model.metric import MetricReport, check_metric
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee
 
@@ -15,10 +15,13 @@ HOOGEVEEN = 5 / 3
 MOST_CHECKED = 2000  # regions up to which the triangle inequality is checked along with a plan (about 2 s)
 
 
-def guarantee_of_algorithm1(problem: Problem) -> Guarantee:
-    """Return the proved ratio of Algorithm 1's loss to the least one, if its conditions hold for this problem."""
+def guarantee_of_algorithm1(problem: Problem, report: MetricReport | None = None) -> Guarantee:
+    """Return the proved ratio of Algorithm 1's loss to the least one, if its conditions hold for this problem.
+
+    `report` is that of `check_metric`, where it is known already.
+    """
     if problem.points is None:
-        refusal = _not_metric(problem)
+        refusal = _not_metric(problem, report)
         if refusal:
             return Guarantee(None, refusal)
     travel, ends = travel_ratio(problem)
@@ -55,11 +58,12 @@ def travel_ratio(problem: Problem) -> tuple[float, str]:
     return 2.0, "the first region fixed" + (", a closed route" if problem.constraints.returns else "")
 
 
-def _not_metric(problem: Problem) -> str:
+def _not_metric(problem: Problem, report: MetricReport | None) -> str:
     """Say why travel is no metric; nothing if it is one."""
-    if problem.size > MOST_CHECKED:
-        return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
-    report = check_metric(problem.travel)
+    if report is None:
+        if problem.size > MOST_CHECKED:
+            return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
+        report = check_metric(problem.travel)
     if not report.symmetric:
         return "travel costs differ by direction"
     if report.worst is None:

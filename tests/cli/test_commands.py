@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 import oracle
+from calls import call, call_json
 from learnroute import METHODS, read_problem, write_problem
-from learnroute.cli import commands, run
+from learnroute.cli import commands
 from learnroute.study.families import FAMILIES, random_problem
 from samples import METRIC_FAMILIES, OVER
 
@@ -22,18 +23,6 @@ ROOT = Path(__file__).parents[2]
 CITY = str(ROOT / "examples" / "city-survey.json")
 RATIOS = str(ROOT / "examples" / "ratios.toml")
 WAREHOUSE = str(ROOT / "examples" / "warehouse-robot.json")
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = run(list(arguments))
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def call_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    code, out, _ = call(capsys, *arguments, "--json")
-    assert code == 0
-    return json.loads(out)
 
 
 @pytest.mark.parametrize("method", METHODS)

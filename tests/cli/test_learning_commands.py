@@ -7,14 +7,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from calls import call, call_json
 from learnroute import Learner, Problem, read_problem, write_problem
 from learnroute.cli import learning as command_line
-from learnroute.cli import run
 from learnroute.formats.samples import read_samples
 from learnroute.learning import simulation as library
 from learnroute.learning.intake import Scaling
@@ -24,18 +24,6 @@ WAREHOUSE = str(ROOT / "examples" / "warehouse-robot.json")
 CITY = str(ROOT / "examples" / "city-survey.json")
 BUOYS = str(ROOT / "examples" / "buoys" / "samples")
 TRAVEL = str(ROOT / "examples" / "buoys" / "travel.csv")
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = run(list(arguments))
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def call_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    code, out, _ = call(capsys, *arguments, "--json")
-    assert code == 0
-    return json.loads(out)
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "worst": _worst(problem, report),
         "repaired_entries": changed,
         "last_region": problem.regions[objective_of(problem).best_last],
-        "guarantee": guarantee_of_algorithm1(problem).value,
+        "guarantee": guarantee_of_algorithm1(problem, report).value,
         "truth_beyond_bounds": _beyond_bounds(problem),
     }
 

@@ -8,7 +8,7 @@ import click
 
 from learnroute.cli.common import json_option, print_json, progress_shown, say_written, table, terminal
 from learnroute.errors import InputError
-from learnroute.formats.files import write_text
+from learnroute.formats.files import make_folder, write_text
 from learnroute.study.claims import Claim, claims_of
 from learnroute.study.report import relative, report_text
 from learnroute.study.reproduction import FULL, QUICK, reproduce, write_tables
@@ -32,7 +32,7 @@ def reproduce_command(quick: bool, output: Path, report: Path | None, workers: i
     report = report or output / "REPRODUCTION.md"
     if report.suffix.lower() != ".md":
         raise InputError(f"--report {report}: the report is Markdown; give a name that ends in .md")
-    _make(output)
+    make_folder(output)
     with progress_shown() as progress:
         found = reproduce(QUICK if quick else FULL, output, workers, progress)
     write_tables(found, output)
@@ -48,15 +48,6 @@ def reproduce_command(quick: bool, output: Path, report: Path | None, workers: i
 
 
 COMMANDS = (reproduce_command,)
-
-
-def _make(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file; give a folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
 
 
 def _print_claims(claims: list[Claim]) -> None:

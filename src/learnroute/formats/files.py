@@ -40,6 +40,16 @@ def write_beside(path: Path, text: str, owner: Path) -> None:
     write_text(path, text)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those it is in, unless it is there."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
+
+
 def check_destination(path: Path, known: Iterable[str], what: str = "format") -> None:
     """Refuse a path that could not be written later, before the work for it begins."""
     if path.suffix.lower() not in known:

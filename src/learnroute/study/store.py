@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.formats.files import read_text, write_text
+from learnroute.formats.files import make_folder, read_text, write_text
 from learnroute.formats.json_files import dumps, parse
 from learnroute.model.validation import IntArray
 from learnroute.study.cells import Row, Values, rows_of
@@ -107,12 +107,7 @@ def opened(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator
 
 
 def _begin(folder: Path, experiment: Experiment) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file; give a folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
+    make_folder(folder)
     if any(folder.iterdir()):
         raise InputError(f"{folder}: holds other files; give a new or empty folder")
     write_text(folder / EXPERIMENT_FILE, dumps({"format": FORMAT, **experiment.to_dict()}))
