@@ -88,6 +88,9 @@ def test_false_claims_are_refuted() -> None:
     assert verdicts(verify(other, best))["loss"] is False
 
 
+FORGETFUL = {"kind": "walks", "bound": 1.0, "multipliers": [0] * 8, "memory": [[v] for v in range(8)]}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -95,6 +98,11 @@ def test_false_claims_are_refuted() -> None:
         ({"certificate": {"kind": "walks", "bound": 1.0}}, "certificate.multipliers"),
         ({"certificate": {"kind": "walks", "bound": 1.0, "multipliers": [0] * 8}}, "certificate.memory"),
         ({"certificate": {"kind": "walks", "bound": 1, "multipliers": [0] * 8, "memory": [[9]] * 8}}, "memory[0]"),
+        ({"certificate": {**FORGETFUL, "memory": [[1]] * 7}}, "certificate.memory: 7 lists"),
+        ({"certificate": {**FORGETFUL, "places": [[1]]}}, "certificate.places[0] = [1]: a position and a region"),
+        ({"certificate": {**FORGETFUL, "places": [[8, 1, 2]]}}, "certificate.places[0]"),
+        ({"certificate": {**FORGETFUL, "before": 3}}, "certificate.before = 3: a list"),
+        ({"certificate": {**FORGETFUL, "before": [3]}}, "certificate.before[0] = 3: an object"),
     ],
 )
 def test_broken_certificates_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from learnroute import Learner, Objective, Problem, objective_of, plan
+from learnroute.model.certificate import Certificate, Walks
 from learnroute.solvers.bounds import best_bound, simple_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.ends import least_score_parts
 from learnroute.solvers.held_karp import held_karp
-from learnroute.solvers.prover import Effort, Prover, nearest_memory, remember
+from learnroute.solvers.prover import Effort, Prover, listed, nearest_memory, remember
 from learnroute.solvers.search import best_order
 from learnroute.solvers.trees import tree_bound
 from learnroute.study.families import random_problem
@@ -107,13 +108,59 @@ def test_the_tree_bound_is_tight_for_a_thousand_points() -> None:
 
 
 def test_memories_grow_along_the_shortest_detours() -> None:
-    memory = nearest_memory(np.ones((6, 6)) - np.eye(6), 0)
-    remember(memory, np.array([0, 1, 0, 2, 3, 4, 5, 3, 4, 2]))
-    assert [int(mask) for mask in memory[:, 0]] == [
-        1,
-        1 << 1 | 1,
-        1 << 2,
-        1 << 3 | 1 << 4,
-        1 << 4 | 1 << 3,
-        1 << 5 | 1 << 3 | 1 << 4,
-    ]
+    memory = nearest_memory(np.ones((10, 10)) - np.eye(10), 0)
+    remember(memory, np.array([0, 1, 0, 2, 3, 4, 5, 3, 4, 2]), spread=0)
+    always, places = listed(memory)
+    assert always == tuple((v,) for v in range(10))
+    assert places == ((1, 1, 0), (5, 4, 3), (6, 5, 3, 4), (7, 3, 4))
+
+
+def test_memories_reach_a_few_positions_further() -> None:
+    memory = nearest_memory(np.ones((10, 10)) - np.eye(10), 0)
+    remember(memory, np.array([0, 1, 0, 2, 3, 4, 5, 6, 7, 8]), spread=2)
+    assert listed(memory)[1] == tuple((t, 1, 0) for t in range(4))
+    remember(memory, np.array([0, 1, 0, 2, 3, 4, 5, 6, 7, 8]), spread=9)
+    assert listed(memory) == (((0,), (0, 1), *((v,) for v in range(2, 10))), ())
+
+
+def test_what_is_listed_is_what_is_remembered() -> None:
+    travel = random_problem("euclidean", 70, UNDER, 0).travel
+    memory = nearest_memory(travel, 3)
+    rng = RNG(0)
+    for _ in range(20):
+        remember(memory, rng.integers(70, size=70))
+    masks = Walks(np.zeros(70), *listed(memory)).masks()
+    assert masks == [[int(low) | int(high) << 64 for low, high in row] for row in memory]
+
+
+@pytest.mark.parametrize("family", ALL_FAMILIES)
+def test_stages_that_strike_steps_out_never_prove_too_much(family: str) -> None:
+    """Whatever the multipliers and memories of the stages are."""
+    for seed, learner in enumerate(LEARNERS.values()):
+        objective = objective_of(random_problem(family, 8, learner, seed))
+        least, rng = optimum(objective), RNG(seed)
+        stages = []
+        for _ in range(3):
+            memory = nearest_memory(objective.travel, 2)
+            remember(memory, rng.integers(8, size=8), spread=1)
+            stages.append(Walks(rng.normal(0, 3, 8), *listed(memory)))
+        for ceiling in (0.9 * least, least, 1.5 * least):
+            found = recomputed_bound(objective, Certificate("walks", ceiling, walks=tuple(stages)), ceiling)
+            assert found <= least
+
+
+def test_stages_prove_what_the_last_one_alone_does_not() -> None:
+    objective = objective_of(random_problem("vectors", 30, Learner(1000, 100, 0.1), 0))
+    prover = Prover(objective, best_order(objective, RNG(0), Budget(), 600), Budget(), Effort(rounds=2))
+    prover.run()
+    certificate = prover.certificate()
+    assert len(certificate.walks) > 1
+    assert any(walks.places for walks in certificate.walks)
+    whole = recomputed_bound(objective, certificate, certificate.bound)
+    assert whole == pytest.approx(certificate.bound, rel=1e-9)
+    alone = Certificate("walks", certificate.bound, walks=certificate.walks[-1:])
+    assert recomputed_bound(objective, alone, certificate.bound) <= whole
+    data = certificate.to_dict(30)
+    again = Certificate.from_dict(data, 30)
+    assert again.to_dict(30) == data
+    assert recomputed_bound(objective, again, certificate.bound) == whole

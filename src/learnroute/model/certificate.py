@@ -28,6 +28,52 @@ class Case(NamedTuple):
     multipliers: tuple[float, ...]
 
 
+class Walks(NamedTuple):
+    """What a walk is refunded and remembers.
+
+    `memory`: for each region, the regions that a walk still remembers on arriving there. `places`: a position, a region
+    and what a walk remembers on arriving there then, besides.
+    """
+
+    multipliers: FloatArray
+    memory: tuple[tuple[int, ...], ...]
+    places: tuple[tuple[int, ...], ...] = ()
+
+    def masks(self) -> list[list[int]]:
+        """Return what is remembered at each position and region, itself included, one bit a region."""
+        always = [sum(1 << u for u in {v, *row}) for v, row in enumerate(self.memory)]
+        found = [list(always) for _ in always]
+        for position, region, *others in self.places:
+            for other in others:
+                found[position][region] |= 1 << other
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members as the JSON contract has them."""
+        data: dict[str, Any] = {
+            "multipliers": self.multipliers.tolist(),
+            "memory": [list(row) for row in self.memory],
+        }
+        if self.places:
+            data["places"] = [list(row) for row in self.places]
+        return data
+
+    @classmethod
+    def from_dict(cls, field: str, data: Any, size: int) -> Walks:
+        """Read what `to_dict` wrote, or refuse."""
+        if not isinstance(data, Mapping):
+            raise InputError(f"{field} = {shown(data)}: an object with multipliers and memory is needed")
+        numbers = as_vector(f"{field}.multipliers", data.get("multipliers"), size, least=-1e100, meaning="multipliers")
+        memory = _lists(f"{field}.memory", data.get("memory"), size)
+        if len(memory) != size:
+            raise InputError(f"{field}.memory: {len(memory)} lists; one for each of {size} regions is needed")
+        places = _lists(f"{field}.places", data.get("places", []), size)
+        for k, row in enumerate(places):
+            if len(row) < 2:
+                raise InputError(f"{field}.places[{k}] = {list(row)}: a position and a region are needed, then others")
+        return cls(numbers, memory, places)
+
+
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """A lower bound on the value of every order, in the units of the objective, and what it follows from.
@@ -36,14 +82,15 @@ class Certificate:
     ----------
     kind
         `simple`: spanning tree and rearrangement, nothing to store. `tree`: a least 1-tree with one multiplier a
-        vertex. `walks`: a cheapest walk with one multiplier a region and memory sets. `cases`: 1-trees with
+        vertex. `walks`: cheapest walks with one multiplier a region and memory sets. `cases`: 1-trees with
         edges struck out or needed, case by case.
     bound
         No order has a smaller value.
     multipliers
-        One number a region (`tree`: and one for each of the added vertices).
-    memory
-        For each region, the regions that a walk still remembers on arriving there.
+        Of a 1-tree: one number a region and one for each of the added vertices.
+    walks
+        What walks are refunded and remember. Where there are several, all but the last only say which steps to strike
+        out: those that no walk cheaper than the bound takes.
     cases
         How the cases were told apart and closed.
     """
@@ -51,7 +98,7 @@ class Certificate:
     kind: Kind
     bound: float
     multipliers: FloatArray | None = None
-    memory: tuple[tuple[int, ...], ...] = ()
+    walks: tuple[Walks, ...] = ()
     cases: tuple[Case, ...] = ()
 
     def to_dict(self, size: int) -> dict[str, Any]:
@@ -59,8 +106,10 @@ class Certificate:
         data: dict[str, Any] = {"kind": self.kind, "bound": self.bound / size}
         if self.multipliers is not None:
             data["multipliers"] = self.multipliers.tolist()
-        if self.memory:
-            data["memory"] = [list(row) for row in self.memory]
+        if self.walks:
+            data |= self.walks[-1].to_dict()
+        if self.walks[1:]:
+            data["before"] = [walks.to_dict() for walks in self.walks[:-1]]
         if self.cases:
             data["cases"] = [[list(case.split), list(case.multipliers)] for case in self.cases]
         return data
@@ -74,25 +123,24 @@ class Certificate:
         bound = as_number("certificate.bound", data.get("bound"), least=-np.inf, meaning="bounds", most=np.inf) * size
         if kind == "simple":
             return cls(kind, float(bound))
-        length = size if kind == "walks" else size + 2
+        if kind == "walks":
+            before = data.get("before", [])
+            if not isinstance(before, list):
+                raise InputError(f"certificate.before = {shown(before)}: a list of objects is needed")
+            stages = [Walks.from_dict(f"certificate.before[{k}]", stage, size) for k, stage in enumerate(before)]
+            return cls(kind, float(bound), walks=(*stages, Walks.from_dict("certificate", data, size)))
         numbers = as_vector(
-            "certificate.multipliers", data.get("multipliers"), length, least=-1e100, meaning="multipliers"
+            "certificate.multipliers", data.get("multipliers"), size + 2, least=-1e100, meaning="multipliers"
         )
-        return cls(
-            kind,
-            float(bound),
-            numbers,
-            _memory(data.get("memory"), size) if kind == "walks" else (),
-            _cases(data.get("cases"), size) if kind == "cases" else (),
-        )
+        return cls(kind, float(bound), numbers, cases=_cases(data.get("cases"), size) if kind == "cases" else ())
 
 
-def _memory(rows: Any, size: int) -> tuple[tuple[int, ...], ...]:
-    if not isinstance(rows, list) or len(rows) != size:
-        raise InputError(f"certificate.memory = {shown(rows)}: one list of regions for each of {size} is needed")
+def _lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(rows, list):
+        raise InputError(f"{field} = {shown(rows)}: a list of lists is needed")
     for v, row in enumerate(rows):
         if not isinstance(row, list) or not all(type(u) is int and 0 <= u < size for u in row):
-            raise InputError(f"certificate.memory[{v}] = {shown(row)}: a list of 0-based indices is needed")
+            raise InputError(f"{field}[{v}] = {shown(row)}: a list of 0-based indices below {size} is needed")
     return tuple(tuple(row) for row in rows)
 
 
@@ -118,4 +166,5 @@ def exhaustive(objective: Objective, least: float) -> Certificate:
     size = objective.size
     counted = objective.weights.sum() if objective.factors is None else size
     largest = float(counted * objective.scores.max() + (size + 1) * objective.travel.max())
-    return Certificate("walks", least - ROUNDING * largest, np.zeros(size), (tuple(range(size)),) * size)
+    everything = Walks(np.zeros(size), (tuple(range(size)),) * size)
+    return Certificate("walks", least - ROUNDING * largest, walks=(everything,))

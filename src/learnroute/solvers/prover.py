@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
-from learnroute.model.certificate import Certificate
+from learnroute.model.certificate import Certificate, Walks
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers import walks
@@ -29,18 +30,28 @@ from learnroute.solvers.ends import anchored
 from learnroute.solvers.walks import ByteArray, Layers, MaskArray, Table
 
 NEAREST = 4  # regions that a memory starts with
-NEAREST_OF_MANY = 8  # ... where there are more than MANY
-MANY = 60
 SIMPLE_STEPS = 400  # subgradient steps without memory
 FIRST_STEPS = 20  # ... with the first memories, before steps are eliminated
 SMALL_STEPS = 60  # ... and after that, a turn
 TURNS = 6
 ENOUGH = 0.95  # of the gap left after a turn: no more turns
 JOINED_STEPS = 30  # ... with larger ones, a round
-FEW_STATES = 30_000  # in a table, at which memories stop growing during the first round's steps; doubled each round
-GROWTH = 10  # a meeting ends where a table has this many times more
+LEARNING = 2  # steps between two looks at where the cheapest walk returns
+PATIENCE = 5  # steps without progress, after which they get shorter ...
+SLOWER = 0.7  # ... by this factor ...
+SLOWEST = 0.05  # ... down to this share of the gap
+SPREAD = 6  # positions to either side of a detour at which it is remembered
+FEW_STATES = 30_000  # in a table, up to which memories grow during the first round's steps, at least ...
+ROOM = 1.3  # ... times those of the first memories ...
+MORE = 1.4  # ... and this many times more each round
+FULL = 2.0  # ... but not this many times as much at once
+GROWTH = 4  # a meeting ends where a table has this many times more
+MEETING = 0.6  # of the gap at the last meeting: time for another
+IMPROVING = 4  # rounds between two searches for a better order
 MOST_CHECKED = 300_000  # states of a table that a certificate asks to fill again
 MOST_STATES = 1_000_000  # in one layer of a table
+MOST_AT_ONCE = 3  # times that in a table, up to which memories grow
+STAGE = 0.7  # of the gap at the last stage: time for another
 PACE = 3e8  # units of work a second, until it is measured
 AT_ONCE = 20_000_000  # steps of walks a kernel call, between two looks at the clock
 ROUNDING = 4e-12  # relative to all that a walk adds up: far above what float64 loses
@@ -83,8 +94,10 @@ class Prover:
         self.multipliers = np.zeros(size)
         self.small = nearest_memory(objective.travel, NEAREST)
         self.memory = self.small.copy()
-        self.states, self.few = 0, FEW_STATES
-        self.snapshots: list[tuple[FloatArray, MaskArray]] = []
+        self.states, self.few, self.gap_met = 0, FEW_STATES, np.inf
+        self.snapshot = (self.multipliers, self.small)
+        self.stages: list[tuple[FloatArray, MaskArray]] = []  # earlier snapshots, from which steps are forbidden
+        self.gap_staged = np.inf
         self.late, self.pace = False, PACE
         self.plain = np.zeros(size)  # multipliers of walks without memory
         self.checked = Certificate("walks", -np.inf)
@@ -100,14 +113,17 @@ class Prover:
             for turn in range(self.effort.rounds):
                 if self._over():
                     break
-                if improve is not None and turn:
+                if improve is not None and turn % IMPROVING == 0 and turn:
                     self._take(improve(self.order))
-                if self.states > GROWTH * self.few:
-                    self.memory = self.small.copy()
                 self._ascend(JOINED_STEPS, joined=True)
-                if not self._over():
+                if not self._over() and self.value - self.bound < MEETING * self.gap_met:
+                    self.gap_met = self.value - self.bound
                     self._meet()
-                self.few *= 2
+                if not self._over():
+                    self._check()
+                self.few = int(MORE * self.few)
+                if self.few > MOST_AT_ONCE * self.effort.states:
+                    raise TooManyStatesError
                 self._tell(turn)
         except TooManyStatesError:
             self.overflowed = True
@@ -115,52 +131,51 @@ class Prover:
             self.late = True
 
     def _begin(self) -> None:
-        """Find multipliers for the first memories, on ever fewer steps; many regions get larger ones after that."""
-        for nearest in (NEAREST,) if self.objective.size <= MANY else (NEAREST, NEAREST_OF_MANY):
-            self.small = nearest_memory(self.objective.travel, nearest)
-            self._ascend(FIRST_STEPS, joined=False)
-            for _ in range(TURNS):
-                before = self.value - self.bound
-                if not self._over():
-                    self._settle(*self._cheapest(self.multipliers, self.small, joined=True), self.multipliers)
-                if not self._over():
-                    self._ascend(SMALL_STEPS, joined=False)
-                if self._over() or self.value - self.bound > ENOUGH * before:
-                    break
-            if self._over():
-                return
-            self._check(self.multipliers, self.small)
-        self.memory = self.small.copy()
+        """Find multipliers for the first memories, on ever fewer steps."""
+        self._ascend(FIRST_STEPS, joined=False)
+        for _ in range(TURNS):
+            before = self.value - self.bound
+            if not self._over():
+                self._settle(*self._cheapest(self.multipliers, self.small, self.small), self.multipliers)
+            if not self._over():
+                self._ascend(SMALL_STEPS, joined=False)
+            if self._over() or self.value - self.bound > ENOUGH * before:
+                break
+        self.snapshot = (self.multipliers.copy(), self.small)
+        if not self._over():
+            self._check()
+        self.few = max(FEW_STATES, int(ROOM * self.states))
 
     def certificate(self) -> Certificate:
-        """Return the best bound that follows from one set of multipliers and memories alone, all steps allowed."""
+        """Return the best bound that follows from a few multipliers and memories alone."""
         if not self.late and not self.budget.exhausted:
-            for multipliers, memory in [*self.snapshots[-1:], (self.multipliers, self.small)]:
-                try:
-                    if self._check(multipliers, memory):
-                        break
-                except (TooManyStatesError, OutOfTimeError):
-                    continue
+            with suppress(OutOfTimeError):
+                self._check()
         return max(self._plain_certificate(), self.checked, key=lambda known: known.bound)
 
-    def _check(self, multipliers: FloatArray, memory: MaskArray) -> bool:
-        """Keep what some multipliers and memories prove with all steps allowed, if it is more than before.
-
-        Returns False where the table is too large for anyone to check.
-        """
+    def _check(self) -> None:
+        """Keep what the last multipliers and memories prove after the stages before them, if anyone can check it."""
         kept, self.allowed = self.allowed, all_steps(self.held)
+        stages = [*self.stages, self.snapshot]
         try:
-            cost, walk = self._cheapest(multipliers, memory, joined=False)
+            for numbers, memory in stages:
+                cost, walk = self._cheapest(numbers, memory, stages[0][1])
+                if self.states > MOST_CHECKED:
+                    return
+        except TooManyStatesError:
+            return
         finally:
             self.allowed = kept
-        if self.states > MOST_CHECKED:
-            return False
+        multipliers = self.snapshot[0]
         margin = self.margin(multipliers)
         bound = cost + float(multipliers.sum()) if len(walk) else self.value - margin
+        gap = self.value - bound
         bound += self.held.constant - margin
         if bound > self.checked.bound:
-            self.checked = Certificate("walks", bound, multipliers.copy(), listed(memory))
-        return True
+            self.checked = Certificate("walks", bound, walks=tuple(Walks(n, *listed(memory)) for n, memory in stages))
+        if gap < STAGE * self.gap_staged:
+            self.gap_staged = gap
+            self.stages.append(self.snapshot)
 
     def margin(self, multipliers: FloatArray) -> float:
         """Return what rounding can do to the cost of a walk, at most."""
@@ -195,8 +210,8 @@ class Prover:
         """Return what the multipliers of walks without memory prove: quick, whatever the time."""
         table = walks.simple_table(Layers(self.legs, self.stays - self.plain, all_steps(self.held)))
         bound = float(table[-1].min()) + float(self.plain.sum()) - self.margin(self.plain)
-        alone = tuple((v,) for v in range(self.objective.size))
-        return Certificate("walks", bound + self.held.constant, self.plain.copy(), alone)
+        alone = Walks(self.plain.copy(), tuple((v,) for v in range(self.objective.size)))
+        return Certificate("walks", bound + self.held.constant, walks=(alone,))
 
     def _forbid_simply(self) -> None:
         layers = self._layers(self.multipliers)
@@ -226,7 +241,9 @@ class Prover:
         """Fill a table one way, and forbid the steps that it did not need."""
         used = np.zeros_like(self.allowed)
         rest = walks.simple_table(turned(layers))
-        table = self._filled(layers, memory, rest, other, limit, used)
+        table = self._filled(
+            layers, memory if forward else np.ascontiguousarray(memory[::-1]), rest, other, limit, used
+        )
         self.allowed &= used if forward else backwards(used)
         self.states = int(table.start[-1])
         return table
@@ -239,7 +256,9 @@ class Prover:
             started = time.monotonic()
             allowed = int(min(self.pace * max(self.budget.deadline - started, 0.0), 1e17))
             work = np.array([allowed])
-            table = walks.sweep(layers, memory, rest, other, limit, self.effort.states, used, work)
+            table = walks.sweep(
+                layers, np.ascontiguousarray(memory), rest, other, limit, self.effort.states, used, work
+            )
             took = time.monotonic() - started
             if took > 0.01:
                 self.pace = (allowed - int(work[0])) / took
@@ -250,11 +269,11 @@ class Prover:
             if self.pace * (self.budget.deadline - time.monotonic()) < 2 * allowed:
                 raise OutOfTimeError
 
-    def _cheapest(self, multipliers: FloatArray, memory: MaskArray, joined: bool) -> tuple[float, IntArray]:
-        """Return cost and course of the cheapest walk; a backward table with small memories prunes it if joined."""
+    def _cheapest(self, multipliers: FloatArray, memory: MaskArray, behind: MaskArray | None) -> tuple[float, IntArray]:
+        """Return cost and course of the cheapest walk; a backward table with memories `behind`, if any, prunes it."""
         limit, other = self._limit(multipliers), no_table(memory)
-        if joined:
-            other = self._sweep(turned(self._layers(multipliers)), self.small, other, limit, forward=False)
+        if behind is not None:
+            other = self._sweep(turned(self._layers(multipliers)), behind, other, limit, forward=False)
         table = self._sweep(self._layers(multipliers), memory, other, limit, forward=True)
         return walks.best_walk(table, self.objective.size)
 
@@ -262,53 +281,63 @@ class Prover:
         """Improve the multipliers by subgradient steps."""
         size = self.objective.size
         now, kept, best = self.multipliers.copy(), self.multipliers.copy(), -np.inf
+        before = self.memory
         heavy = np.zeros(size)
         pace, stalled = 0.3 if joined else 0.5, 0
         for step in range(steps):
-            cost, walk = self._cheapest(now, self.memory if joined else self.small, joined)
+            try:
+                cost, walk = self._cheapest(now, *((self.memory, self.small) if joined else (self.small, None)))
+            except TooManyStatesError:
+                if self.memory is before:
+                    raise
+                self.memory = before
+                continue
             self._settle(cost, walk, now)
             if self._over():
                 break
             bound = cost + float(now.sum())
-            stalled = 0 if bound > best + 1e-3 * (self.value - best) else stalled + 1
+            stalled = stalled + 1 if bound <= best + 1e-3 * (self.value - best) else 0
             if bound > best:
                 best, kept = bound, now.copy()
             slope = 1.0 - np.bincount(walk, minlength=size)
             if not slope.any():
                 continue  # an order better than the best known one: the target has moved
-            if stalled >= 4:
+            if stalled >= PATIENCE:
                 stalled = 0
-                pace *= 0.6
+                pace *= SLOWER
                 now = kept.copy()
-                if pace < 0.02:
+                if pace < SLOWEST:
                     break
-            if joined and step % 3 == 2 and self.states < self.few:
+            if joined and self.states > FULL * self.few:
+                self.memory = before  # too much at once
+            elif joined and step % LEARNING == LEARNING - 1 and self.states < self.few:
+                before = self.memory.copy()
                 remember(self.memory, walk)
+                best = -np.inf
             heavy = slope + 0.5 * heavy
             now = now + pace * (self.value - bound) / float(heavy @ heavy) * heavy
         self.multipliers = kept
         if joined:
-            self.snapshots.append((kept.copy(), self.memory.copy()))
+            self.snapshot = (kept.copy(), self.memory.copy())
 
     def _meet(self) -> None:
         """Sweep forward and backward in turn, each pruned by the one before, memories growing."""
-        multipliers, other = self.multipliers, no_table(self.memory)
+        multipliers, other, memory = self.multipliers, no_table(self.memory), self.memory.copy()
         forward, first = True, True
         while not self._over():
             layers = self._layers(multipliers)
-            table = self._sweep(
-                layers if forward else turned(layers),
-                self.small if first else self.memory,
-                other,
-                self._limit(multipliers),
-                forward,
-            )
+            sets, limit = self.small if first else memory, self._limit(multipliers)
+            try:
+                table = self._sweep(layers if forward else turned(layers), sets, other, limit, forward)
+            except TooManyStatesError:
+                return
             cost, walk = walks.best_walk(table, self.objective.size)
             walk = walk if forward else walk[::-1]
             self._settle(cost, walk, multipliers)
             if self.states > GROWTH * self.few:
                 return
-            remember(self.memory, walk)
+            self.snapshot = (multipliers, memory)
+            remember(memory, walk)
             other, forward, first = table, not forward, False
 
 
@@ -356,30 +385,40 @@ def backwards(steps: ByteArray) -> ByteArray:
 
 def no_table(memory: MaskArray) -> Table:
     """Return a table without states."""
-    size, words = memory.shape
+    _, size, words = memory.shape
     return Table(np.zeros(size * size + 1, dtype=np.int64), np.zeros((0, words), dtype=np.uint64), np.zeros(0),
                  np.zeros(0, dtype=np.int64))  # fmt: skip
 
 
 def nearest_memory(travel: FloatArray, nearest: int) -> MaskArray:
-    """Return memory sets of each region and those nearest to it."""
+    """Return memory sets of each region and those nearest to it, the same at all positions."""
     size = len(travel)
-    memory = np.zeros((size, (size + 63) // 64), dtype=np.uint64)
+    memory = np.zeros((size, size, (size + 63) // 64), dtype=np.uint64)
     others = np.minimum(travel, travel.T) + np.diag(np.full(size, -1.0))
     for v, row in enumerate(np.argsort(others, axis=1, kind="stable")[:, : nearest + 1].tolist()):
         for u in row:
-            memory[v, u >> 6] |= np.uint64(1 << (u & 63))
+            memory[:, v, u >> 6] |= np.uint64(1 << (u & 63))
     return memory
 
 
-def listed(memory: MaskArray) -> tuple[tuple[int, ...], ...]:
-    """Return memory sets as lists of regions."""
-    size = len(memory)
-    return tuple(tuple(u for u in range(size) if int(memory[v, u >> 6]) >> (u & 63) & 1) for v in range(size))
+def listed(memory: MaskArray) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+    """Return what is remembered at each region at all positions, and what at some of them besides."""
+    always = np.bitwise_and.reduce(memory, axis=0)
+    more = memory & ~always
+    places = np.argwhere(more.any(axis=2)).tolist()
+    return tuple(map(_members, always)), tuple((t, v, *_members(more[t, v])) for t, v in places)
 
 
-def remember(memory: MaskArray, walk: IntArray) -> None:
-    """Let the regions between two visits of a region remember it, for the shortest such detours of a walk."""
+def _members(words: MaskArray) -> tuple[int, ...]:
+    return tuple(64 * x + u for x, word in enumerate(words.tolist()) for u in range(64) if word >> u & 1)
+
+
+def remember(memory: MaskArray, walk: IntArray, spread: int = SPREAD) -> None:
+    """Let the regions between two visits of a region remember it, for the shortest such detours of a walk.
+
+    They do so at the positions of the detour and as far as `spread` positions from it.
+    """
+    size = len(walk)
     seen: dict[int, int] = {}
     detours = []
     for t, v in enumerate(walk.tolist()):
@@ -389,5 +428,5 @@ def remember(memory: MaskArray, walk: IntArray) -> None:
     shortest = min(detours)[0] if detours else 0
     for length, t, v in detours:
         if length <= 1.5 * shortest + 1:
-            for u in walk[t + 1 : t + length].tolist():
-                memory[u, v >> 6] |= np.uint64(1 << (v & 63))
+            for k in range(t + 1, t + length):
+                memory[max(0, k - spread) : min(size, k + spread + 1), walk[k], v >> 6] |= np.uint64(1 << (v & 63))

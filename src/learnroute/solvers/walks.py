@@ -2,10 +2,10 @@
 
 Imported only when a proof is attempted, because importing it wakes the compiler.
 
-A *walk* takes one region a position. It may return to a region, unless it remembers it: arriving at w it keeps, of
-what it remembered, the regions in the memory set N[w], and adds w. Every order is such a walk, so the cheapest walk
-costs no more than the best order; multipliers and larger memory sets make it cost nearly as much. With all regions in
-all memory sets, the walks are the orders.
+A *walk* takes one region a position. It may return to a region, unless it remembers it: arriving at w at position t it
+keeps, of what it remembered, the regions in the memory set N[t, w], and adds w. Every order is such a walk, so the
+cheapest walk costs no more than the best order; multipliers and larger memory sets make it cost nearly as much. With
+all regions in all memory sets, the walks are the orders.
 
 Everything runs in either direction: a backward table is the forward table of the problem turned round.
 """
@@ -165,7 +165,7 @@ def sweep(
     an incomplete table where a layer would have more than `most` states, or all of them LAYERS times that
     (start[-1] = FULL), or where the `work` allowed is used up (start[-1] = LATE).
     """
-    size, words = layers.legs.shape[0], memory.shape[1]
+    size, words = layers.legs.shape[0], memory.shape[2]
     joined = len(other.value) > 0
     room = 1024
     mask = np.zeros((room, words), dtype=np.uint64)
@@ -202,7 +202,7 @@ def sweep(
                     continue
                 work[0] -= WEIGHT
                 for x in range(words):
-                    fresh[x] = mask[s, x] & memory[w, x] if t > 0 else np.uint64(0)
+                    fresh[x] = mask[s, x] & memory[t, w, x] if t > 0 else np.uint64(0)
                 if joined:
                     meets = False
                     cell = (size - 1 - t) * size + w

@@ -12,9 +12,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from learnroute.errors import InputError
-from learnroute.model.certificate import Certificate
+from learnroute.model.certificate import Certificate, Walks
 from learnroute.model.losses import as_order, expected_loss, objective_of, travel_cost
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
@@ -28,6 +29,7 @@ MOST_STATES = 400_000  # kept by one table of the checker
 MOST_ENUMERATED = 20  # regions up to which all sets are looked at
 COMPARED = 50  # cheaper states that each one is compared with
 
+StepArray = NDArray[np.bool_]
 Layer = dict[int, list[tuple[float, int]]]  # region: (cost, regions remembered, one bit each), cheapest first
 
 
@@ -142,18 +144,14 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
         if value <= found + SAME * abs(found):
             return Check("optimum", True, "the bound meets the loss")
         return _fallback(objective, value, certificate, "the plan holds no proof, only a bound below the loss")
-    assert certificate.multipliers is not None
     if _by_enumeration(certificate, objective):
         least = least_by_enumeration(objective)
         holds = value <= least + SAME * abs(least)
         refuted = f"a route that is better by {(value - least) / objective.size:.3g} exists"
         return Check("optimum", holds, "no route is better, all sets of regions looked at anew" if holds else refuted)
-    walk = _Walks(objective, certificate.multipliers)
-    limit = walk.limit(value - walk.constant)
-    masks = [sum(1 << u for u in {v, *row}) for v, row in enumerate(certificate.memory)]
+    walk = _Walks(objective, certificate.walks[-1].multipliers)
     try:
-        behind = walk.turned().table(masks, limit)
-        left = walk.table([-1] * objective.size, limit, behind)[-1]
+        left = _left(objective, certificate.walks, value, [[-1] * objective.size] * objective.size)
     except TooManyStatesError:
         return _fallback(
             objective, value, certificate, f"more than {MOST_STATES:,} states are needed to repeat the proof"
@@ -163,7 +161,9 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
         return Check("optimum", True, "no route is better, all of them considered anew")
     if not walk.tight:
         return Check("optimum", False, "it does not follow from the certificate")
-    return Check("optimum", False, f"a route that is better by {(limit - better) / objective.size:.3g} exists")
+    return Check(
+        "optimum", False, f"a route that is better by {(walk.limit(value) - better) / objective.size:.3g} exists"
+    )
 
 
 def _fallback(objective: Objective, value: float, certificate: Certificate, why: str) -> Check:
@@ -179,20 +179,35 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
     """Return what a certificate proves, as far as `ceiling`, with rounding taken off."""
     if certificate.kind == "simple":
         return _simple(objective)
-    assert certificate.multipliers is not None
-    if certificate.kind == "tree":
+    if certificate.kind in ("tree", "cases"):
+        assert certificate.multipliers is not None
+        if certificate.kind == "cases" and _by_cases(objective, certificate, certificate.bound):
+            return min(ceiling, certificate.bound)
         return _one_tree(objective, certificate.multipliers)
-    if certificate.kind == "cases":
-        proved = _by_cases(objective, certificate, certificate.bound)
-        return min(ceiling, certificate.bound) if proved else _one_tree(objective, certificate.multipliers)
     if _by_enumeration(certificate, objective):
         return min(ceiling, least_by_enumeration(objective))
-    walk = _Walks(objective, certificate.multipliers)
-    paid = walk.constant + float(certificate.multipliers.sum())
-    masks = [sum(1 << u for u in {v, *row}) for v, row in enumerate(certificate.memory)]
-    last = walk.table(masks, ceiling - paid + walk.margin)[-1]
-    cheapest = min((group[0][0] for group in last.values()), default=math.inf)
-    return min(ceiling, cheapest + paid - walk.margin)
+    last = certificate.walks[-1]
+    walk = _Walks(objective, last.multipliers)
+    cheapest = min((group[0][0] for group in _left(objective, certificate.walks, ceiling).values()), default=math.inf)
+    return min(ceiling, cheapest + walk.constant + float(last.multipliers.sum()) - walk.margin)
+
+
+def _left(
+    objective: Objective, stages: tuple[Walks, ...], value: float, memory: list[list[int]] | None = None
+) -> Layer:
+    """Return the ends of the walks, at the last stage, that may be orders of less than `value`.
+
+    Each stage leaves only the steps of walks that cost less than that. Walks turned round remember what the first stage
+    says. `memory` replaces that of the last stage.
+    """
+    steps, turned = None, stages[0].masks()[::-1]
+    for k, stage in enumerate(stages):
+        walk = _Walks(objective, stage.multipliers, steps)
+        limit = walk.limit(value)
+        behind = walk.turned().table(turned, limit)
+        left = walk.table(stage.masks() if memory is None or k < len(stages) - 1 else memory, limit, behind)
+        steps = walk.taken[:-1]
+    return left[-1]
 
 
 def _by_cases(objective: Objective, certificate: Certificate, value: float) -> bool:
@@ -234,9 +249,9 @@ def _by_cases(objective: Objective, certificate: Certificate, value: float) -> b
 
 def _by_enumeration(certificate: Certificate, objective: Objective) -> bool:
     """Whether a certificate says no more than: remember everything, so look at all sets of regions."""
-    size, multipliers = objective.size, certificate.multipliers
-    everything = all(len({v, *row}) == size for v, row in enumerate(certificate.memory))
-    return multipliers is not None and not multipliers.any() and everything and size <= MOST_ENUMERATED
+    size, walks = objective.size, certificate.walks[-1]
+    everything = all(len({v, *row}) == size for v, row in enumerate(walks.memory))
+    return not walks.multipliers.any() and everything and size <= MOST_ENUMERATED
 
 
 def least_by_enumeration(objective: Objective) -> float:
@@ -391,7 +406,13 @@ def _completed(group: list[tuple[float, int]], most: float, known: int) -> bool:
 class _Walks:
     """Walks through T positions with multipliers, as docs/bounds.md defines them."""
 
-    def __init__(self, objective: Objective, multipliers: FloatArray, backward: bool = False) -> None:
+    def __init__(
+        self,
+        objective: Objective,
+        multipliers: FloatArray,
+        steps: StepArray | None = None,
+        backward: bool = False,
+    ) -> None:
         held, self.tight = _anchored(objective)
         stays = held.weights[:, None] * held.scores[None, :] - multipliers
         stays[0] += held.begin
@@ -404,22 +425,26 @@ class _Walks:
         self.legs = held.travel.T if backward else held.travel
         self.stays = stays[::-1] if backward else stays
         self.size = held.size
+        self.steps = steps  # those that a walk may take: position, from, to; None for all
+        self.taken = np.zeros((self.size, self.size, self.size), dtype=bool)
         finite = np.where(np.isfinite(stays), np.abs(stays), 0.0)
         largest = finite.max(axis=1).sum() + self.size * self.legs.max() + np.abs(multipliers).sum()
         self.margin = ROUNDING * float(largest)
 
     def turned(self) -> _Walks:
-        return _Walks(self._objective, self._multipliers, backward=True)
+        steps = None if self.steps is None else self.steps[::-1].transpose(0, 2, 1)
+        return _Walks(self._objective, self._multipliers, steps, backward=True)
 
     def limit(self, value: float) -> float:
         """Return the cost of a walk as good as an order of this value, rounding taken off."""
-        return value - float(self._multipliers.sum()) - self.margin
+        return value - self.constant - float(self._multipliers.sum()) - self.margin
 
-    def table(self, memory: list[int], limit: float, behind: list[Layer] | None = None) -> list[Layer]:
+    def table(self, memory: list[list[int]], limit: float, behind: list[Layer] | None = None) -> list[Layer]:
         """Return all states that may lead to a walk cheaper than `limit`, position by position.
 
         `behind` is a table of the walks turned round: a state is dropped where none of its states at
-        the same place, which remembers no region that this one remembers, completes it below the limit.
+        the same place, which remembers no region that this one remembers, completes it below the limit. The steps
+        of the states that are left are marked as taken.
         """
         rest = self._rest()
         layers: list[Layer] = []
@@ -431,13 +456,14 @@ class _Walks:
                 for w in np.flatnonzero(costs - here + rest[t] < limit).tolist():
                     if w == v or mask >> w & 1:
                         continue
-                    known = mask & memory[w]
+                    known = mask & memory[t][w]
                     cost = float(costs[w])
                     if behind is not None:
                         most = limit - cost + float(self.stays[t, w])
                         group = behind[self.size - 1 - t].get(w, [])
                         if not _completed(group, most, known):
                             continue
+                    self.taken[t - 1, v, w] = True  # at position 0 no step is taken: the last row is not used
                     states = found.setdefault(w, {})
                     state = known | 1 << w
                     if cost < states.get(state, math.inf):
@@ -456,11 +482,13 @@ class _Walks:
             return
         for v, group in layers[-1].items():
             for cost, mask in group:
-                yield v, mask, cost + self.legs[v] + self.stays[t]
+                costs = cost + self.legs[v] + self.stays[t]
+                yield v, mask, costs if self.steps is None else np.where(self.steps[t - 1, v], costs, np.inf)
 
     def _rest(self) -> FloatArray:
-        """Return the cost of the cheapest completion, nothing remembered, from each position and region."""
+        """Return the cost of the cheapest completion, nothing remembered, from each position and region on."""
         rest = self.stays.copy()
         for t in range(self.size - 2, -1, -1):
-            rest[t] += (self.legs + rest[t + 1][None, :]).min(axis=1)
+            onward = self.legs + rest[t + 1][None, :]
+            rest[t] += (onward if self.steps is None else np.where(self.steps[t], onward, np.inf)).min(axis=1)
         return rest
