@@ -32,10 +32,13 @@ from learnroute.solvers.walks import ByteArray, Layers, MaskArray, Table
 NEAREST = 4  # regions that a memory starts with
 SIMPLE_STEPS = 400  # subgradient steps without memory
 FIRST_STEPS = 20  # ... with the first memories, before steps are eliminated
-SMALL_STEPS = 60  # ... and after that, a turn
+SMALL_STEPS = 30  # ... and after that, a turn
 TURNS = 6
 ENOUGH = 0.95  # of the gap left after a turn: no more turns
-JOINED_STEPS = 30  # ... with larger ones, a round
+JOINED_STEPS = 40  # ... with larger ones, a round
+HEAVY = 0.7  # of the direction of the steps before
+FASTEST = 0.3  # share of the gap that a step aims at ...
+FALL = 0.1  # ... falling to this much of it over a round
 LEARNING = 2  # steps between two looks at where the cheapest walk returns
 PATIENCE = 5  # steps without progress, after which they get shorter ...
 SLOWER = 0.7  # ... by this factor ...
@@ -283,7 +286,7 @@ class Prover:
         now, kept, best = self.multipliers.copy(), self.multipliers.copy(), -np.inf
         before = self.memory
         heavy = np.zeros(size)
-        pace, stalled = 0.3 if joined else 0.5, 0
+        pace, stalled = 0.5, 0
         for step in range(steps):
             try:
                 cost, walk = self._cheapest(now, *((self.memory, self.small) if joined else (self.small, None)))
@@ -302,7 +305,9 @@ class Prover:
             slope = 1.0 - np.bincount(walk, minlength=size)
             if not slope.any():
                 continue  # an order better than the best known one: the target has moved
-            if stalled >= PATIENCE:
+            if joined:
+                pace = FASTEST * FALL ** (step / steps)
+            elif stalled >= PATIENCE:
                 stalled = 0
                 pace *= SLOWER
                 now = kept.copy()
@@ -314,7 +319,7 @@ class Prover:
                 before = self.memory.copy()
                 remember(self.memory, walk)
                 best = -np.inf
-            heavy = slope + 0.5 * heavy
+            heavy = slope + HEAVY * heavy
             now = now + pace * (self.value - bound) / float(heavy @ heavy) * heavy
         self.multipliers = kept
         if joined:

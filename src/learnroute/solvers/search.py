@@ -24,6 +24,8 @@ WARMTH = 0.3  # of the mean cheapest leg: how much worse an accepted order may b
 SAME = 1e-9  # relative to the last weight; weights this near to a geometric sequence are one
 FEW = 3  # regions up to which all orders are tried
 SOME = 30  # regions up to which half the perturbations do
+FEW_CUT = 20  # regions up to which moves are always weighed one by one
+SLOW_RATE = 0.75  # of geometric weights: above it cuts take longer than moves, up to MANY regions
 MANY = 100  # regions beyond which one start is enough, but longer
 MOST_KICKS = 20_000  # where each costs time that grows with T
 LOCAL_KICKS = 50  # a region, where each costs about the same whatever T is ...
@@ -44,10 +46,10 @@ def search_well(
     objective: Objective, rng: np.random.Generator, budget: Budget, first: IntArray | None = None
 ) -> IntArray:
     """Search as long as is usually enough for the optimum up to 100 regions, and as seems worth it beyond."""
-    size = objective.size
+    size, by_cuts = objective.size, cut_rate(objective) is not None
     if size <= MANY:
-        return best_order(objective, rng, budget, (10 if size <= SOME else 20) * size, 4, first)
-    if cut_rate(objective) is None:
+        return best_order(objective, rng, budget, (10 if size <= SOME else 20) * size, 2 if by_cuts else 4, first)
+    if not by_cuts:
         return best_order(objective, rng, budget, min(20 * size, MOST_KICKS), 1, first)
     return best_order(objective, rng, budget, min(LOCAL_KICKS * size, max(MOST_LOCAL_KICKS, size)), 1, first)
 
@@ -55,12 +57,13 @@ def search_well(
 def cut_rate(objective: Objective) -> float | None:
     """Return the rate of geometric weights where `cuts` is the better choice, else None.
 
-    It needs symmetric travel and the same factor for all regions. It looks at near regions first, which pays where
-    there are many; among few, a region far away may be the one to exchange.
+    It needs symmetric travel and the same factor for all regions. Its moves go on from near regions, and weigh what
+    scores may gain by a bound: that pays where there are many regions, or few scores count.
     """
-    if objective.factors is not None or not objective.symmetric or objective.size <= MANY:
+    if objective.factors is not None or not objective.symmetric or objective.size <= FEW_CUT:
         return None
-    return geometric_rate(objective.weights)
+    rate = geometric_rate(objective.weights)
+    return rate if rate is None or rate <= SLOW_RATE or objective.size > MANY else None
 
 
 def best_order(
