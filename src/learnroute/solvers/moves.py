@@ -314,11 +314,11 @@ def _forbidden(s: State, i: int, j: int, k: int) -> bool:
 
 
 @compile_function
-def wander(s: State, best: IntArray, values: FloatArray, draws: FloatArray, window: int, warmth: float) -> None:
+def wander(s: State, best: IntArray, values: FloatArray, draws: FloatArray, window: int) -> None:
     """Perturb and improve, one row of random numbers each time; keep the best order in `best`.
 
     `values` holds the value of the current order and of the best one. A worse order is accepted where it is
-    within `warmth` (falling to 0 over the rows, times a random number) of the current one.
+    within the last number of the row of the current one.
     """
     size = s.travel.shape[0]
     current = s.route[ORDER, :size].copy()
@@ -339,8 +339,7 @@ def wander(s: State, best: IntArray, values: FloatArray, draws: FloatArray, wind
         apply(s, start + i, start + j, start + k - 1, np.int64(0), np.int64(0))
         descend(s)
         now = value(s)
-        allowed = warmth * (1.0 - kick / draws.shape[0]) * draws[kick, 4]
-        if now <= values[0] + allowed:
+        if now <= values[0] + draws[kick, 4]:
             values[0] = now
             current[:] = s.route[ORDER, :size]
             if now < values[1] - s.table[BEST, 1]:

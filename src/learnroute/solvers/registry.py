@@ -29,7 +29,7 @@ class Method:
 
 # What `auto` spends on a proof: up to so many regions, this many rounds and states in a layer. Time is no part of it,
 # so that the same seed gives the same route.
-AUTO_EFFORT = ((50, 8, 300_000), (75, 1, 100_000), (100, 0, 100_000))
+AUTO_EFFORT = ((50, 12, 300_000), (75, 2, 200_000), (100, 1, 100_000))
 MOST_PAIRED = 10_000  # regions up to which a search starts from Algorithm 1
 
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 NEIGHBOURS = 8
 WINDOW = 50  # positions within which a perturbation happens
-KICKS_A_CALL = 500  # between two looks at the clock
-WARMTH = 0.3  # of the mean cheapest leg: how much worse an accepted order may be at first
+KICKS_A_CALL = 25  # between two looks at the clock
+WARMTH = 0.3  # of the mean cheapest leg: how much worse an accepted order may be at first ...
+KICKS_A_WAVE = 500  # ... falling to nothing over so many perturbations, again and again
 SAME = 1e-9  # relative to the last weight; weights this near to a geometric sequence are one
 FEW = 3  # regions up to which all orders are tried
 SOME = 30  # regions up to which half the perturbations do
@@ -139,8 +140,13 @@ def _by_moves(objective: Objective, order: IntArray, rng: np.random.Generator, b
     values = np.full(2, moves.value(state))
     done = 0
     while done < kicks and not budget.exhausted:
-        count = min(KICKS_A_CALL, kicks - done)
-        moves.wander(state, best, values, rng.random((count, 5)), WINDOW, warmth)
+        count = min(KICKS_A_WAVE, kicks - done)
+        draws = rng.random((count, 5))
+        draws[:, 4] *= warmth * (1 - np.arange(count) / count)
+        for piece in range(0, count, KICKS_A_CALL):
+            moves.wander(state, best, values, draws[piece : piece + KICKS_A_CALL], WINDOW)
+            if budget.exhausted:
+                break
         done += count
         budget.progress("search", done / kicks)
     return best
