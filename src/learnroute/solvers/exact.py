@@ -25,7 +25,7 @@ MOST_REGIONS = 256  # a proof keeps T³ steps, and its states grow with the gap 
 MET = 1e-10  # relative; a bound this near to the value of an order is met
 KICKS = 20  # a region, between two rounds of proof
 BY_CASES = 0.5  # of the time for a proof by cases, where walks may succeed too
-MOST_WALKED = 100  # regions up to which walks are tried after cases where only the last score counts
+MOST_WALKED = 60  # regions up to which walks are tried after cases where only the last score counts
 BEST = "this is the best route found"
 
 
