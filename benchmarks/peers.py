@@ -325,7 +325,7 @@ def table(rows: list[Row], label: str, floor: float) -> str:
     lines = []
     for row in rows:
         if row.trouble:
-            lines.append(f"| {label} | {row.name} | {row.form} | {row.trouble} | – | – | – | {row.seconds:.1f} |")
+            lines.append(f"| {label} | {row.name} | {row.form} | {row.trouble} | – | – | – | – |")
             continue
         above, sharper = row.value / least - 1, (row.value - floor) / (least - floor) - 1
         lines.append(f"| {label} | {row.name} | {row.form} | {row.value:.3f} | {100 * above:.3f} % "
