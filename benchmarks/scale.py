@@ -154,7 +154,7 @@ def growth_figure(
         name, colour, marker, dash = GROWTH_COLUMNS[column]
         slope, factor = lines[column]
         sizes, seconds = (np.array(values, dtype=float) for values in zip(*points, strict=True))
-        label = f"{name}: grows as T^{slope:.2f}"
+        label = f"{name}: grows as $T^{{{slope:.2f}}}$"
         axes.plot(sizes, seconds, color=colour, ls=dash, marker=marker, ms=4.5, lw=1.6, label=label)
         axes.plot(sizes, factor * sizes**slope, color=colour, ls=":", lw=1.1)
     axes.set(xscale="log", yscale="log", xlabel="number of regions T", ylabel="processor time in seconds")
