@@ -7,6 +7,7 @@ random points approaches.
 --growth     time against T for Algorithm 1 and the search, family `places`; also a picture, docs/images/growth.png
 --few        the search in 2 s beside proved optima, over regime, up to 50 regions
 --algorithm1 Algorithm 1 beside networkx's Christofides tour and OR-Tools' Christofides start, on the same travel
+--shared     the search where many regions share a place, beside the search through the places alone
 
 Prints tables in Markdown; docs/benchmarks.md shows them.
 """
@@ -50,6 +51,7 @@ GROWTH_COLUMNS = {  # method, regime: name, colour, marker, dash
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "growth.png"
 FEW_SIZES, FEW_FEATURES = (20, 30, 50), (102, 120, 200, 1000)
 FEW_FAMILIES = ("uniform", "closure", "euclidean", "vectors")
+SHARED, SHARED_LIMIT = ((50, 100), (500, 12), (1000, 3)), 5.0  # places and regions on each; seconds
 SEARCH_LIMIT, PROOF_LIMIT, BAR = 2.0, 60.0, 0.005  # seconds, seconds, of the optimum
 
 
@@ -187,6 +189,26 @@ def few(sizes: Sequence[int], features: Sequence[int]) -> None:
                   f"| {'yes' if gaps[worst] <= BAR else 'no'} | {longest:.2f} s |", flush=True)  # fmt: skip
 
 
+def shared(limit: float = SHARED_LIMIT) -> None:
+    """Print the travel of a search among regions that share places, over that of a search among the places."""
+    print(f"Limit {limit:g} s for the regions; scores of a few legs, as above.\n")
+    print("| places | regions on each | regime | travel / that of the places alone | seconds |\n|---|---|---|---|---|")
+    for places, copies in SHARED:
+        rng = np.random.default_rng(1)
+        alone = rng.uniform(0, 1, (places, 2))
+        crowd = rng.permutation(np.repeat(alone, copies, axis=0))
+        vectors = rng.normal(0, math.sqrt(0.05 / places / len(crowd)), (len(crowd), 5))
+        one = objective_of(Problem(learner=LEARNERS["under"], coordinates=alone, vectors=np.zeros((places, 1))))
+        least = math.fsum(one.legs(solve("search", one, np.random.default_rng(0))))
+        for regime, learner in LEARNERS.items():
+            objective = objective_of(Problem(learner=learner, coordinates=crowd, vectors=vectors))
+            started = time.perf_counter()
+            order = search_well(objective, np.random.default_rng(0), Budget.of(limit))
+            seconds = time.perf_counter() - started
+            print(f"| {places} | {copies} | {regime} | {math.fsum(objective.legs(order)) / least:.4f} "
+                  f"| {seconds:.1f} |", flush=True)  # fmt: skip
+
+
 def beside_christofides(networkx_size: int, ortools_size: int) -> None:
     """Print Algorithm 1's time beside other Christofides tours on the same travel, without scores."""
     print("Seconds, least of five (networkx: one). Peers get the plain travel costs as a matrix, their graph or model")
@@ -249,6 +271,7 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--few", action="store_true")
     parser.add_argument("--algorithm1", action="store_true")
+    parser.add_argument("--shared", action="store_true")
     parser.add_argument("--one", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
@@ -263,7 +286,9 @@ def main() -> None:
         few(given.sizes or FEW_SIZES, given.features)
     if given.algorithm1:
         beside_christofides(*(given.sizes or (500, 1000)))
-    if not (given.growth or given.few or given.algorithm1):
+    if given.shared:
+        shared()
+    if not (given.growth or given.few or given.algorithm1 or given.shared):
         scale(given.sizes or [1000, 3000, 10_000, 30_000, 100_000], given.regimes, given.methods)
 
 
