@@ -1,82 +1,155 @@
 """Search beside its peers on the same problems with the same time: `python benchmarks/peers.py`.
 
-In the under regime the problem is a travelling salesman's on T + 2 vertices: `out`, joined to each region at its score,
-and `home`, joined at no cost, with a forced edge between the two; every peer gets it in this form. In the over regime
-it gets the same form with the weight of the last position; with --travel-only, a plain shortest path. Routes are
-re-scored.
-Each runs in a process of its own. Peers that are not installed are left out: pip install fast-tsp elkai ortools pyvrp
-networkx; python-tsp needs an environment of its own (--python-tsp PYTHON), since it pins networkx to 2.8.
+In the under regime the problem is a travelling salesman's with an end that costs something, and each peer gets the form
+that served it best in trials. Most get T + 2 vertices: `out`, joined to each region at its score, and `home`, joined to
+each for nothing, with an edge between the two that is in every shortest tour. Only differences of scores matter, so the
+least score is taken from all, and none is handed over that is more than two of the longest ways above it: no shortest
+route ends there. Whole numbers are then as fine as each peer permits. Peers that take fractions and costs by direction
+get T + 1 vertices: `out` is left for nothing and reached at the score of the last region.
+
+In the over regime no peer can express position weights. It gets two problems, each with the whole time: travel alone (a
+shortest path), and travel with the weight of the last position (`end-aware`).
+
+Every value is the objective's own in float64, in the better direction of the peer's route. Each peer runs in one thread
+of a process of its own, with its matrix made before the clock starts; one that hangs is stopped. Install them:
+pip install fast-tsp elkai ortools pyvrp networkx; and pip install --no-deps python-tsp, which pins an old networkx.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from learnroute import Learner, Objective, objective_of
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.study.families import random_problem
 
 SCRIPT = Path(__file__).resolve()
-PEERS = ("learnroute", "fast-tsp", "elkai", "ortools", "pyvrp", "networkx", "python-tsp")
 LIMITS = {200: 10.0, 1000: 30.0}
-FORBIDDEN = 2.0  # times the largest cost: what is added to all edges of `out` and `home` but the one between them
+USUAL_LIMIT = 30.0
+PATIENCE = 10.0  # times the limit, and a minute: then a process is stopped
+LONGEST_ROUND = 0.2  # of the time, for peers that are called round by round
+TRAVEL_ONLY, END_AWARE = "travel only", "end-aware"
 
 
-def tour_matrix(travel: Any, ends: Any) -> Any:
-    """Return the costs of the tour on T + 2 vertices: `out` is T, `home` is T + 1."""
-    import numpy as np
+class Row(NamedTuple):
+    """What one solver found, or why it did not."""
 
+    name: str
+    form: str
+    seconds: float = float("nan")
+    value: float = float("inf")
+    travel: float = float("inf")
+    trouble: str = ""
+
+
+def differences(objective: Objective) -> FloatArray:
+    """Return what it costs to end at each region, less the least."""
+    ends: FloatArray = objective.weights[-1] * (objective.scores - objective.scores.min())
+    return ends
+
+
+def by_direction(travel: FloatArray, ends: FloatArray) -> FloatArray:
+    """Return costs on T + 1 vertices: from `out` (T) everywhere for nothing, back at what ending costs."""
     size = len(travel)
+    costs = np.zeros((size + 1, size + 1))
+    costs[:size, :size] = travel
+    costs[:size, size] = ends
+    return costs
+
+
+def both_ways(travel: FloatArray, ends: FloatArray) -> FloatArray:
+    """Return costs that are the same in both directions: T + 1 vertices if ends are free, else T + 2 with `home`.
+
+    The edge between `out` and `home` is in every shortest tour: without it, four edges and not two would cost extra,
+    while leaving `home` out lengthens a tour by one way at most. Any region can be moved to the end for two of the
+    longest ways, so no end needs to cost more.
+    """
+    size = len(travel)
+    if not ends.any():
+        return by_direction(travel, ends)
+    longest = float(travel.max())
+    extra = 0.51 * longest
     costs = np.zeros((size + 2, size + 2))
     costs[:size, :size] = travel
-    costs[size, :size] = costs[:size, size] = ends
-    costs[size:, :size] += FORBIDDEN * max(travel.max(), ends.max())
+    costs[size, :size] = np.minimum(ends, 2 * longest) + extra
+    costs[size + 1, :size] = extra
     costs[:size, size:] = costs[size:, :size].T
     return costs
 
 
-def route_of(tour: list[int], size: int) -> list[int] | None:
-    """Cut the tour at `out` and `home`, which must be neighbours; the route ends at `out`."""
-    at = tour.index(size)
-    turned = tour[at:] + tour[:at]
-    if turned[-1] == size + 1:
-        return turned[1:-1][::-1]
-    return turned[2:] if turned[1] == size + 1 else None
+def whole(costs: FloatArray, largest: int) -> IntArray:
+    """Return costs as whole numbers up to `largest`."""
+    numbers: IntArray = np.rint(costs * (largest / costs.max())).astype(np.int64)
+    return numbers
 
 
-def whole(costs: Any, largest: int) -> Any:
-    import numpy as np
+def learnroute(objective: Objective, seconds: float) -> list[int]:
+    """Search until the time is up."""
+    from learnroute.solvers.contract import Budget
+    from learnroute.solvers.search import best_order
 
-    return np.rint(costs * (largest / costs.max())).astype(int)
+    order: list[int] = best_order(objective, np.random.default_rng(0), Budget.of(seconds), 10**9).tolist()
+    return order
 
 
-def solve(peer: str, costs: Any, seconds: float) -> list[int]:
-    """Return the tour that a peer finds."""
-    count = len(costs)
-    if peer == "fast-tsp":
-        import fast_tsp
+def warm_up(objective: Objective) -> None:
+    """Have the kernels compiled or loaded."""
+    from learnroute.solvers.contract import Budget
+    from learnroute.solvers.search import best_order
 
-        return list(fast_tsp.find_tour(whole(costs, 65_000).tolist(), duration_seconds=seconds))
-    if peer == "elkai":
-        import elkai
+    best_order(objective, np.random.default_rng(0), Budget(), 10)
 
-        return list(elkai.DistanceMatrix(whole(costs, 10**7).tolist()).solve_tsp(runs=1))[:-1]
-    if peer == "ortools":
-        from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 
-        distances = whole(costs, 10**7).tolist()
-        manager = pywrapcp.RoutingIndexManager(count, 1, 0)
-        routing = pywrapcp.RoutingModel(manager)
-        transit = routing.RegisterTransitMatrix(distances)
-        routing.SetArcCostEvaluatorOfAllVehicles(transit)
-        settings = pywrapcp.DefaultRoutingSearchParameters()
-        settings.first_solution_strategy = routing_enums_pb2.FirstSolutionStrategy.CHRISTOFIDES
-        settings.local_search_metaheuristic = routing_enums_pb2.LocalSearchMetaheuristic.GUIDED_LOCAL_SEARCH
+def fast_tsp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
+    import fast_tsp
+
+    costs = whole(both_ways(travel, ends), 65_535)
+    return lambda seconds: list(fast_tsp.find_tour(costs, duration_seconds=seconds))
+
+
+def elkai(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
+    """LKH by way of elkai's own call, which takes LKH's time limit; fixed edges make it crash."""
+    from elkai import _elkai
+
+    costs = whole(both_ways(travel, ends), 10**7)
+    head = f"TYPE : TSP\nDIMENSION : {len(costs)}\nEDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX\n"
+    matrix = "\n".join(" ".join(map(str, row)) for row in costs.tolist())
+    problem = f"{head}EDGE_WEIGHT_SECTION\n{matrix}\n"
+
+    def run(seconds: float) -> list[int]:
+        limits = f"RUNS = 1000\nTIME_LIMIT = {seconds}\nTOTAL_TIME_LIMIT = {seconds}\n"
+        return [vertex - 1 for vertex in _elkai.solve_problem(f"{limits}PROBLEM_FILE = :stdin:\n", problem)]
+
+    return run
+
+
+def ortools(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
+    from ortools.constraint_solver import pywrapcp, routing_enums_pb2
+
+    costs = whole(both_ways(travel, ends), 10**9)
+    manager = pywrapcp.RoutingIndexManager(len(costs), 1, 0)
+    routing = pywrapcp.RoutingModel(manager)
+    routing.SetArcCostEvaluatorOfAllVehicles(routing.RegisterTransitMatrix(costs.tolist()))
+    settings = pywrapcp.DefaultRoutingSearchParameters()
+    settings.first_solution_strategy = routing_enums_pb2.FirstSolutionStrategy.CHRISTOFIDES
+    settings.local_search_metaheuristic = routing_enums_pb2.LocalSearchMetaheuristic.GUIDED_LOCAL_SEARCH
+
+    def run(seconds: float) -> list[int]:
         settings.time_limit.FromMilliseconds(int(1000 * seconds))
         found = routing.SolveWithParameters(settings)
         tour, index = [], routing.Start(0)
@@ -84,123 +157,204 @@ def solve(peer: str, costs: Any, seconds: float) -> list[int]:
             tour.append(manager.IndexToNode(index))
             index = found.Value(routing.NextVar(index))
         return tour
-    if peer == "pyvrp":
-        import pyvrp
-        from pyvrp.stop import MaxRuntime
 
-        distances = whole(costs, 10**6)
-        model = pyvrp.Model()
-        places = [model.add_location(0, 0) for _ in range(count)]
-        model.add_depot(places[0])
-        model.add_vehicle_type()
-        for place in places[1:]:
-            model.add_client(place)
-        for i, a in enumerate(places):
-            for j, b in enumerate(places):
-                if i != j:
-                    model.add_edge(a, b, distance=int(distances[i, j]))
-        found = model.solve(stop=MaxRuntime(seconds), display=False)
+    return run
+
+
+def pyvrp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
+    """One vehicle that starts in region 0; PyVRP's moves find no better end if it starts in `out`."""
+    import pyvrp
+
+    costs: Any = whole(both_ways(travel, ends), 10**9)
+    data = pyvrp.ProblemData(
+        [pyvrp.Location(0, 0) for _ in costs],
+        [pyvrp.Client(vertex) for vertex in range(1, len(costs))],
+        [pyvrp.Depot(0)],
+        [pyvrp.VehicleType()],
+        [costs],
+        [np.zeros_like(costs)],
+    )
+
+    def run(seconds: float) -> list[int]:
+        found = pyvrp.solve(data, pyvrp.stop.MaxRuntime(seconds), collect_stats=False)
         return [0, *(stop.idx + 1 for stop in found.best.routes()[0] if stop.is_client())]
-    if peer == "networkx":
-        import networkx
 
-        graph = networkx.from_numpy_array(costs + 1e-9 * costs.max())  # an edge of weight 0 would be none
-        first = networkx.approximation.greedy_tsp(graph, source=0)
-        return list(networkx.approximation.simulated_annealing_tsp(graph, first, source=0, seed=1, max_iterations=30))[
-            :-1
-        ]
-    if peer == "python-tsp":
-        from python_tsp.heuristics import solve_tsp_local_search
-
-        tour, _ = solve_tsp_local_search(costs, perturbation_scheme="two_opt", max_processing_time=seconds)
-        return list(tour)
-    raise ValueError(peer)
+    return run
 
 
-def child(peer: str, file: str, seconds: float) -> None:
-    """Solve a stored problem and print the route, the time, and what it is called."""
-    import numpy as np
+def networkx_christofides(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
+    """Christofides' tour, which cannot be stopped; for travel alone, through the regions only, where it is a metric."""
+    import networkx
 
+    graph = networkx.from_numpy_array(_positive(both_ways(travel, ends) if ends.any() else travel))
+    return lambda _seconds: list(networkx.approximation.christofides(graph))[:-1]
+
+
+def networkx_annealing(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
+    """A greedy tour, then rounds of annealing until the time is up."""
+    import networkx
+
+    costs = _positive(by_direction(travel, ends))
+    graph = networkx.from_numpy_array(costs, create_using=networkx.DiGraph)
+    warmth = 0.01 * float(np.median(costs))
+
+    def better(tour: list[int], seed: int) -> list[int]:
+        return list(
+            networkx.approximation.simulated_annealing_tsp(
+                graph, tour, temp=warmth, max_iterations=1, N_inner=50, seed=seed
+            )
+        )
+
+    return lambda seconds: repeated(
+        better, list(networkx.approximation.greedy_tsp(graph, source=len(travel))), seconds
+    )[:-1]
+
+
+def python_tsp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
+    """Its Lin-Kernighan moves with perturbations (record to record), round after round until the time is up."""
+    from python_tsp.heuristics import solve_tsp_record_to_record
+
+    costs = by_direction(travel, ends)
+
+    def better(tour: list[int], _round: int) -> list[int]:
+        return list(solve_tsp_record_to_record(costs, x0=tour, max_iterations=1)[0])
+
+    return lambda seconds: repeated(better, list(range(len(costs))), seconds)
+
+
+def repeated(better: Callable[[list[int], int], list[int]], tour: list[int], seconds: float) -> list[int]:
+    """Improve a tour round by round. One that takes too long is broken off: python-tsp's moves may go in circles."""
+
+    def ring(_signal: int, _frame: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, ring)
+    end, number = time.perf_counter() + seconds, 0
+    while (left := end - time.perf_counter()) > 0:
+        number += 1
+        with contextlib.suppress(TimeoutError):
+            signal.setitimer(signal.ITIMER_REAL, min(left, LONGEST_ROUND * seconds))
+            tour = better(tour, number)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return tour
+
+
+def _positive(costs: FloatArray) -> FloatArray:
+    """Return costs for networkx, where an edge of weight 0 would be none."""
+    raised: FloatArray = costs + 1e-9 * costs.max()
+    return raised
+
+
+# What peers are called, the package that has the version, and what solves
+PEERS: dict[str, tuple[str, Callable[[FloatArray, FloatArray], Callable[[float], list[int]]]]] = {
+    "fast-tsp": ("fast-tsp", fast_tsp),
+    "elkai": ("elkai", elkai),
+    "ortools": ("ortools", ortools),
+    "pyvrp": ("pyvrp", pyvrp),
+    "networkx-christofides": ("networkx", networkx_christofides),
+    "networkx-annealing": ("networkx", networkx_annealing),
+    "python-tsp": ("python-tsp", python_tsp),
+}
+
+
+def child(solver: str, form: str, file: str, seconds: float) -> None:
+    """Solve a stored problem and print the route, the time, and what the solver is called."""
     data = np.load(file)
-    started = time.perf_counter()
-    if peer == "learnroute":
-        from learnroute import Objective
-        from learnroute.solvers.contract import Budget
-        from learnroute.solvers.search import best_order
-
-        objective = Objective(data["travel"], data["scores"], data["weights"])
-        best_order(objective, np.random.default_rng(0), Budget(), 10)  # kernels compiled or loaded
+    objective = Objective(data["travel"], data["scores"], data["weights"])
+    if solver == "learnroute":
+        warm_up(objective)
         started = time.perf_counter()
-        order = best_order(objective, np.random.default_rng(0), Budget.of(seconds), 10**9).tolist()
-        name = "learnroute"
+        route, name = learnroute(objective, seconds), f"learnroute {version('learnroute')}"
+        taken = time.perf_counter() - started
     else:
-        from importlib.metadata import version
-
-        costs = tour_matrix(data["travel"], data["ends"])
+        package, prepare = PEERS[solver]
+        ends = differences(objective) if form == END_AWARE else np.zeros(objective.size)
+        run = prepare(objective.travel, ends)
         started = time.perf_counter()
-        order = route_of(solve(peer, costs, seconds), len(costs) - 2)
-        name = f"{peer} {version(peer)}"
-    print(json.dumps({"order": order, "seconds": time.perf_counter() - started, "name": name}))
+        tour = [int(vertex) for vertex in run(seconds)]
+        taken = time.perf_counter() - started
+        route, name = route_of(tour, objective.travel), f"{solver} {version(package)}"
+    print(json.dumps({"route": route, "seconds": taken, "name": name}))
 
 
-def run(python: str, peer: str, file: Path, seconds: float) -> dict[str, object] | None:
-    command = [python, str(SCRIPT), "--child", peer, str(file), str(seconds)]
+def route_of(tour: list[int], travel: FloatArray) -> list[int]:
+    """Cut a tour at `out`; `home` stands for nothing. One without `out` is cut where its longest way is."""
+    size = len(travel)
+    at = tour.index(size) if size in tour else int(np.argmax(travel[np.roll(tour, 1), tour]))
+    return [vertex for vertex in tour[at:] + tour[:at] if vertex < size]
+
+
+def apart(solver: str, form: str, objective: Objective, file: Path, seconds: float) -> Row:
+    """Run a solver in a process of its own, and score its route."""
+    command = [sys.executable, str(SCRIPT), "--child", solver, form, str(file), str(seconds)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20 * seconds + 600)
-    except subprocess.TimeoutExpired:
-        return None
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE * seconds + 60)
+    except subprocess.TimeoutExpired as late:
+        return Row(solver, form, trouble=f"stopped after {late.timeout:.0f} s")
     if done.returncode:
-        print(done.stderr.strip().splitlines()[-1:], file=sys.stderr)
-        return None
-    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
-    return found
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        return Row(solver, form, trouble=reason.replace("|", "/"))
+    found = json.loads(done.stdout.splitlines()[-1])
+    order = np.array(found["route"])
+    if sorted(order.tolist()) != list(range(objective.size)):
+        return Row(found["name"], form, found["seconds"], trouble="this is no route through all regions")
+    order = min(order, order[::-1], key=objective)
+    return Row(found["name"], form, found["seconds"], objective(order), float(objective.legs(order).sum()))
+
+
+def compare(objective: Objective, peers: list[str], seconds: float) -> list[Row]:
+    """Run learnroute and all peers, one after the other."""
+    forms = [END_AWARE] if objective.only_last_counts else [END_AWARE, TRAVEL_ONLY]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "problem.npz"
+        np.savez(file, travel=objective.travel, scores=objective.scores, weights=objective.weights)
+        rows = [apart("learnroute", "the objective", objective, file, seconds)]
+        for peer in peers:
+            rows += [apart(peer, form, objective, file, seconds) for form in forms]
+    return rows
+
+
+def table(rows: list[Row], label: str, floor: float) -> str:
+    """Return rows of Markdown; `floor` is the part of the value that no route avoids."""
+    least = min(row.value for row in rows)
+    lines = []
+    for row in rows:
+        if row.trouble:
+            lines.append(f"| {label} | {row.name} | {row.form} | {row.trouble} | – | – | – | – |")
+            continue
+        above, sharper = row.value / least - 1, (row.value - floor) / (least - floor) - 1
+        lines.append(f"| {label} | {row.name} | {row.form} | {row.value:.3f} | {100 * above:.3f} % "
+                     f"| {100 * sharper:.2f} % | {row.travel:.3f} | {row.seconds:.1f} |")  # fmt: skip
+    return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--child", nargs=3)
+    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     parser.add_argument("--sizes", type=int, nargs="+", default=[200, 1000])
     parser.add_argument("--families", nargs="+", default=["euclidean", "closure"])
     parser.add_argument("--features", type=int, nargs="+", default=[80, 120], help="m, with n = 100")
-    parser.add_argument("--peers", nargs="+", default=list(PEERS))
-    parser.add_argument("--travel-only", action="store_true", help="peers ignore scores")
-    parser.add_argument("--python", default=sys.executable, help="a Python that has the peers")
-    parser.add_argument("--python-tsp", default=None, help="a Python that has python-tsp")
+    parser.add_argument("--peers", nargs="+", choices=list(PEERS), default=list(PEERS))
+    parser.add_argument("--seconds", type=float, help="for each solver; 10 at T = 200, 30 at T = 1000")
+    parser.add_argument("--seed", type=int, default=1, help="of the problems")
     given = parser.parse_args()
     if given.child:
-        child(given.child[0], given.child[1], float(given.child[2]))
+        solver, form, file, limit = given.child
+        child(solver, form, file, float(limit))
         return
-    import numpy as np
-
-    from learnroute import Learner, objective_of
-    from learnroute.study.families import random_problem
-
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
-    print("| T | family | m | route by | value | above the best | travel | above the best | seconds |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for size in given.sizes:
-        for family in given.families:
-            for features in given.features:
-                objective = objective_of(random_problem(family, size, Learner(features, 100, 0.1), 1))
-                rows = []
-                with tempfile.TemporaryDirectory() as folder:
-                    file = Path(folder) / "problem.npz"
-                    ends = (0 if given.travel_only else objective.weights[-1]) * objective.scores
-                    np.savez(
-                        file, travel=objective.travel, scores=objective.scores, weights=objective.weights, ends=ends
-                    )
-                    for peer in given.peers:
-                        own = {"learnroute": sys.executable, "python-tsp": given.python_tsp}.get(peer, given.python)
-                        found = run(own, peer, file, LIMITS.get(size, 30.0)) if own else None
-                        if found is not None and found["order"] is not None:
-                            order = np.array(found["order"])
-                            rows.append(
-                                (found["name"], objective(order), objective.legs(order).sum(), found["seconds"])
-                            )
-                value, travel = min(row[1] for row in rows), min(row[2] for row in rows)
-                for name, one, way, seconds in rows:
-                    print(f"| {size} | {family} | {features} | {name} | {one:.3f} | {100 * (one / value - 1):.3f} % "
-                          f"| {way:.3f} | {100 * (way / travel - 1):.2f} % | {seconds:.1f} |", flush=True)  # fmt: skip
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}, numba {version('numba')}; "
+          f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
+    print("Above the best: of the value, and of the value less what no route avoids (the least score everywhere).\n")
+    print("| T | family | m | route by | solves | value | above the best | of what routes change | travel | seconds |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for features in given.features:
+        for size in given.sizes:
+            for family in given.families:
+                objective = objective_of(random_problem(family, size, Learner(features, 100, 0.1), given.seed))
+                seconds = given.seconds or LIMITS.get(size, USUAL_LIMIT)
+                rows = compare(objective, given.peers, seconds)
+                floor = float(objective.weights.sum() * objective.scores.min()) + objective.constant
+                print(table(rows, f"{size} | {family} | {features}", floor), flush=True)
 
 
 if __name__ == "__main__":

@@ -260,3 +260,33 @@ def test_places_are_routed_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> 
         assert answer.complete
         tree = spanning_tree_of_places(Points(places))
         assert math.fsum(objective.legs(answer.order)) <= 2 * math.fsum(objective.between(*tree.T)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["with v0", "without v0"])
+def test_places_that_coincide_are_paired_beforehand_and_the_matching_stays_the_lightest(
+    closed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matched: list[int] = []
+
+    def counted(*, points: Points, extra: bool, budget: Budget) -> object:
+        matched.append(len(points))
+        return minimum_matching(points=points, extra=extra, budget=budget)
+
+    for seed, kinds in enumerate((1, 2, 30, 400)):
+        rng = np.random.default_rng(seed)
+        places = Points(rng.uniform(0, 1, (kinds, 2))[rng.integers(0, kinds, 400)])
+        objective = Objective(places, np.zeros(400), np.zeros(400), closed=closed)
+        odd = np.sort(rng.choice(400, 299 if not closed else 300, replace=False))
+        vertices = odd if closed else np.append(odd, 400)
+        monkeypatch.setattr(module, "minimum_matching", counted)
+        pairs, optimal = module._matching(objective, vertices, Budget())
+        monkeypatch.undo()
+        assert optimal
+        assert sorted(pairs.ravel().tolist()) == list(range(300))
+        assert matched[-1] <= kinds
+        travel = np.zeros((401, 401))
+        travel[:400, :400] = places.matrix()
+        weights = travel[np.ix_(vertices, vertices)]
+        best = minimum_matching(weights)
+        found, least = (weights[p[:, 0], p[:, 1]].sum() for p in (pairs, best.pairs))
+        assert found == pytest.approx(least, abs=1e-10)

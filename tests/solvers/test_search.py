@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from learnroute import Learner, Objective, objective_of, plan
-from learnroute.solvers import moves
-from learnroute.solvers.contract import Budget
+from learnroute.solvers import moves, registry
+from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.held_karp import held_karp
 from learnroute.solvers.search import best_order, geometric_rate, new_state, search
 from learnroute.study.families import random_problem
@@ -75,3 +75,17 @@ def test_geometric_weights_are_recognised() -> None:
     assert geometric_rate(np.zeros(4)) == 0.0
     assert geometric_rate(np.array([0.1, 0.3, 0.4])) is None
     assert geometric_rate(np.array([0.1, 0.0])) is None
+
+
+def test_auto_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    deadlines: list[float] = []
+
+    def noted(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
+        deadlines.append(budget.deadline)
+        return Answer(np.arange(objective.size), "algorithm1")
+
+    monkeypatch.setattr(registry, "algorithm1", noted)
+    monkeypatch.setattr(registry, "search_well", lambda _objective, _rng, _budget, first: first)
+    budget = Budget.of(1000.0)
+    registry.auto(objective_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget)
+    assert deadlines[0] < budget.deadline - 400

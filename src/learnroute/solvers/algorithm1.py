@@ -10,9 +10,9 @@ import numpy as np
 from learnroute.errors import RefusedError
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
-from learnroute.model.validation import IntArray
+from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.matching import Matching, minimum_matching
+from learnroute.solvers.matching import minimum_matching
 from learnroute.solvers.spanning import FEW_PLACES, spanning_tree
 
 
@@ -38,9 +38,9 @@ def algorithm1(objective: Objective, rng: np.random.Generator, budget: Budget) -
         edges.append((last, extra))
     # 2. A minimum-weight perfect matching of the vertices with odd degree; v0 is one of them unless both ends are fixed
     odd = np.flatnonzero(np.bincount(np.ravel(edges), minlength=size + 1) % 2)
-    matching = _matching(objective, odd, budget)
+    pairs, optimal = _matching(objective, odd, budget)
     # 3. Both together: a connected multigraph with even degrees
-    edges += [tuple(pair) for pair in odd[matching.pairs].tolist()]
+    edges += [tuple(pair) for pair in odd[pairs].tolist()]
     # 4. An Eulerian circuit from v0 to v0 that returns through v' (a tour: from v' to v')
     if objective.first is None and objective.closed:
         walk = eulerian_circuit(edges, size, last)[:-1]
@@ -54,23 +54,41 @@ def algorithm1(objective: Objective, rng: np.random.Generator, budget: Budget) -
     return Answer(
         np.array(order, dtype=np.int64),
         "algorithm1",
-        complete=matching.optimal,
-        notes=() if matching.optimal else ("the time limit came before the best matching: no guarantee",),
+        complete=optimal,
+        notes=() if optimal else ("the time limit came before the best matching: no guarantee",),
     )
 
 
-def _matching(objective: Objective, odd: IntArray, budget: Budget) -> Matching:
-    """Match the odd vertices, of which the last may be v0; no T x T matrix is made where places are given."""
+def _matching(objective: Objective, odd: IntArray, budget: Budget) -> tuple[IntArray, bool]:
+    """Pair the odd vertices, of which the last may be v0; no T x T matrix is made where places are given.
+
+    Places that coincide are paired beforehand. That loses nothing: if two of them had other partners, these could be
+    paired with each other for no more.
+    """
     extra = len(odd) > 0 and bool(odd[-1] == objective.size)
     regions = odd[:-1] if extra else odd
     if objective.points is not None and objective.size > FEW_PLACES:
         whole = objective.points
-        return minimum_matching(
-            points=Points(whole.places[regions], whole.geographic, whole.scale), extra=extra, budget=budget
-        )
+        twins, left = _twins(whole.places[regions])
+        places = Points(whole.places[regions[left]], whole.geographic, whole.scale)
+        matching = minimum_matching(points=places, extra=extra, budget=budget)
+        single = np.append(left, len(regions)) if extra else left
+        return np.vstack([twins, single[matching.pairs]]), matching.optimal
     weights = np.zeros((len(odd), len(odd)))
     weights[: len(regions), : len(regions)] = objective.travel[np.ix_(regions, regions)]
-    return minimum_matching(weights, budget)
+    matching = minimum_matching(weights, budget)
+    return matching.pairs, matching.optimal
+
+
+def _twins(places: FloatArray) -> tuple[IntArray, IntArray]:
+    """Pair places that coincide, as many as there are; return the pairs and the places left, at most one of a kind."""
+    order = np.lexsort(places.T)
+    begins = np.ones(len(order), dtype=bool)
+    begins[1:] = np.any(places[order[1:]] != places[order[:-1]], axis=1)
+    kind = np.cumsum(begins) - 1
+    rank = np.arange(len(order)) - np.flatnonzero(begins)[kind]
+    paired = rank < 2 * (np.bincount(kind)[kind] // 2)
+    return order[paired].reshape(-1, 2), np.sort(order[~paired])
 
 
 def _shortcut(walk: list[int], last: int) -> list[int]:

@@ -31,6 +31,7 @@ class Method:
 # so that the same seed gives the same route.
 AUTO_EFFORT = ((50, 12, 300_000), (75, 2, 200_000), (100, 1, 100_000))
 MOST_PAIRED = 10_000  # regions up to which a search starts from Algorithm 1
+STARTING = 0.5  # of the time, at most, for what a search starts from
 
 
 def auto(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
@@ -47,7 +48,8 @@ def auto(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answ
         )
         order = search_well(objective, rng, budget.part(SEARCHING))
         return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
-    start = algorithm1(objective, rng, budget) if objective.symmetric else nearest_neighbour(objective, rng, budget)
+    part = budget.part(STARTING)
+    start = algorithm1(objective, rng, part) if objective.symmetric else nearest_neighbour(objective, rng, part)
     if budget.exhausted:
         return replace(start, notes=(f"the time limit came before anything better than {start.method}", *start.notes))
     if size > MOST_SEARCHED and cut_rate(objective) is None:

@@ -12,6 +12,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.held_karp import SMALL, held_karp
+from learnroute.solvers.runs import Runs, runs_of
 from learnroute.solvers.starts import along_a_curve, arranged, greedy
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ MOST_LOCAL_KICKS = 100_000  # ... up to so many, or one a region
 MOST_SEARCHED = 2000  # regions up to which `auto` searches where travel differs by direction, or factors do
 FEW_PLACES = 300  # up to which a matrix is made of places
 SEARCHING = 0.6  # of the time; the rest is for the bound
+SEARCHING_RUNS = 0.3  # of that, where several regions share a place: for runs, before runs may be left
 
 
 def search(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
@@ -86,17 +88,35 @@ def best_order(
     rate = cut_rate(objective)
     improve = _by_moves if rate is None else _by_cuts
     kept = arranged(objective, first if first is not None else _start(objective, rng))
+    runs = None if rate is None else runs_of(objective, rate)
+    before, searches = (0, starts) if runs is None else (1, 1 + starts)
+    if runs is not None:
+        if runs.suffice:
+            return _in_runs(objective, runs, kept, rng, budget, kicks)
+        part = replace(budget.part(SEARCHING_RUNS), progress=_part_of(budget.progress, 0, searches))
+        kept = _in_runs(objective, runs, kept, rng, part, kicks)
     least = objective(kept)
     for start in range(starts):
         order = arranged(objective, rng.permutation(size)) if start else kept
-        part = replace(budget, progress=_part_of(budget.progress, start, starts))
+        part = replace(budget, progress=_part_of(budget.progress, before + start, searches))
         found = rotated(objective, improve(objective, order, rng, part, kicks))
+        if runs is not None:
+            found = runs.forgetting_least(found)
         value = objective(found)
         if value < least:
             kept, least = found, value
         if budget.exhausted:
             break
     return kept
+
+
+def _in_runs(
+    objective: Objective, runs: Runs, order: IntArray, rng: np.random.Generator, budget: Budget, kicks: int
+) -> IntArray:
+    """Search among places that several regions share, from the places of an order; never worse than that order."""
+    places = runs.objective
+    found = best_order(places, rng, budget, min(kicks, LOCAL_KICKS * places.size), first=runs.places(order))
+    return min(order, rotated(objective, runs.regions(found)), key=objective)
 
 
 def _part_of(progress: Progress, start: int, starts: int) -> Progress:
