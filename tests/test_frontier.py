@@ -89,6 +89,10 @@ def test_a_route_is_picked_by_budget_or_ceiling() -> None:
     for point in found.points:
         assert found.within(point.travel_cost) is point
         assert found.below(point.error) is point
+    with pytest.raises(InputError, match="budget = nan: not a number"):
+        found.within(float("nan"))
+    with pytest.raises(InputError, match="ceiling = nan: not a number"):
+        found.below(float("nan"))
     with pytest.raises(InputError, match=r"budget = 0\.1: no route travels so little; the least is"):
         found.within(0.1)
     with pytest.raises(InputError, match="ceiling = 0: no route has so small an error; the least is"):

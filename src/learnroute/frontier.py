@@ -25,6 +25,11 @@ MOST_POINTS = 1000
 MARKED = ("algorithm1", "baseline", "travel", "nearest")  # methods shown beside the curve
 
 
+def _check_number(field: str, value: float) -> None:
+    if math.isnan(value):
+        raise InputError(f"{field} = {value}: not a number; give one")
+
+
 @dataclass(frozen=True)
 class Choice:
     """A route with its two sides: travel cost of the whole route, in its own units, and expected error per region.
@@ -83,6 +88,7 @@ class Tradeoff:
 
     def within(self, budget: float) -> Choice:
         """Return the route of least error that travels no more than a budget."""
+        _check_number("budget", budget)
         allowed = [point for point in self.points if point.travel_cost <= budget * (1 + SAME)]
         if not allowed:
             raise InputError(
@@ -93,6 +99,7 @@ class Tradeoff:
 
     def below(self, ceiling: float) -> Choice:
         """Return the route of least travel whose expected error is no more than a ceiling."""
+        _check_number("ceiling", ceiling)
         for point in self.points:
             if point.error <= ceiling * (1 + SAME):
                 return point
