@@ -43,13 +43,17 @@ LEARNING = 2  # steps between two looks at where the cheapest walk returns
 PATIENCE = 5  # steps without progress, after which they get shorter ...
 SLOWER = 0.7  # ... by this factor ...
 SLOWEST = 0.05  # ... down to this share of the gap
-SPREAD = 6  # positions to either side of a detour at which it is remembered
+SPREAD = 6  # positions to either side of a detour at which it is remembered ...
+SHORT_SPREAD = 3  # ... where tables are half full
 FEW_STATES = 30_000  # in a table, up to which memories grow during the first round's steps, at least ...
 ROOM = 1.3  # ... times those of the first memories ...
-MORE = 1.4  # ... and this many times more each round
+MORE = 1.4  # ... and this many times more ...
+MOSTLY = 0.7  # ... after a round that used this share
 FULL = 2.0  # ... but not this many times as much at once
 GROWTH = 4  # a meeting ends where a table has this many times more
-MEETING = 0.6  # of the gap at the last meeting: time for another
+MEETING = 0.6  # of the gap at the last meeting: time for another ...
+MOST_LEFT = 0.15  # ... unless this share of all steps is left ...
+FEW_REGIONS = 60  # ... of more regions than these
 IMPROVING = 4  # rounds between two searches for a better order
 MOST_CHECKED = 300_000  # states of a table that a certificate asks to fill again
 MOST_STATES = 1_000_000  # in one layer of a table
@@ -119,12 +123,14 @@ class Prover:
                 if improve is not None and turn % IMPROVING == 0 and turn:
                     self._take(improve(self.order))
                 self._ascend(JOINED_STEPS, joined=True)
-                if not self._over() and self.value - self.bound < MEETING * self.gap_met:
-                    self.gap_met = self.value - self.bound
+                if not self._over() and self._may_meet():
                     self._meet()
                 if not self._over():
                     self._check()
-                self.few = int(MORE * self.few)
+                if not self._over():
+                    self._strike_out()
+                if self.states > MOSTLY * self.few:
+                    self.few = int(MORE * self.few)
                 if self.few > MOST_AT_ONCE * self.effort.states:
                     raise TooManyStatesError
                 self._tell(turn)
@@ -284,7 +290,7 @@ class Prover:
         """Improve the multipliers by subgradient steps."""
         size = self.objective.size
         now, kept, best = self.multipliers.copy(), self.multipliers.copy(), -np.inf
-        before = self.memory
+        before, learning = self.memory, True
         heavy = np.zeros(size)
         pace, stalled = 0.5, 0
         for step in range(steps):
@@ -293,7 +299,7 @@ class Prover:
             except TooManyStatesError:
                 if self.memory is before:
                     raise
-                self.memory = before
+                self.memory, learning = before, False
                 continue
             self._settle(cost, walk, now)
             if self._over():
@@ -314,16 +320,29 @@ class Prover:
                 if pace < SLOWEST:
                     break
             if joined and self.states > FULL * self.few:
-                self.memory = before  # too much at once
-            elif joined and step % LEARNING == LEARNING - 1 and self.states < self.few:
+                self.memory, learning = before, False  # too much at once
+            elif joined and learning and step % LEARNING == LEARNING - 1 and self.states < self.few:
                 before = self.memory.copy()
-                remember(self.memory, walk)
+                remember(self.memory, walk, SPREAD if 2 * self.states < self.few else SHORT_SPREAD)
                 best = -np.inf
             heavy = slope + HEAVY * heavy
             now = now + pace * (self.value - bound) / float(heavy @ heavy) * heavy
         self.multipliers = kept
         if joined:
             self.snapshot = (kept.copy(), self.memory.copy())
+
+    def _strike_out(self) -> None:
+        """Forbid the steps that the memories of both directions together rule out."""
+        with suppress(TooManyStatesError):
+            self._settle(*self._cheapest(self.multipliers, self.memory, self.memory), self.multipliers)
+
+    def _may_meet(self) -> bool:
+        """Whether so few steps are left, or regions, that a meeting may succeed, and the gap is less than last time."""
+        size, gap = self.objective.size, self.value - self.bound
+        if gap >= MEETING * self.gap_met or (size > FEW_REGIONS and self.allowed.mean() > MOST_LEFT):
+            return False
+        self.gap_met = gap
+        return True
 
     def _meet(self) -> None:
         """Sweep forward and backward in turn, each pruned by the one before, memories growing."""
@@ -339,9 +358,10 @@ class Prover:
             cost, walk = walks.best_walk(table, self.objective.size)
             walk = walk if forward else walk[::-1]
             self._settle(cost, walk, multipliers)
+            if self.proved:
+                self.snapshot = (multipliers, memory)
             if self.states > GROWTH * self.few:
                 return
-            self.snapshot = (multipliers, memory)
             remember(memory, walk)
             other, forward, first = table, not forward, False
 
