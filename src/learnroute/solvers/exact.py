@@ -78,7 +78,7 @@ def search_and_prove(
     )
     cause = "the time limit came" if prover.late else _stopped(budget)
     if prover.overflowed:
-        cause = f"a table outgrew {effort.states:,} states in a layer"
+        cause = f"tables outgrew the {effort.states:,} states allowed in a layer"
     elif prover.stuck:
         cause = "the bound used for unequal samples, or for a way back between free ends, was reached"
     certificate = prover.certificate()
