@@ -32,6 +32,21 @@ def problem(size: int, rate: float, ends: tuple[int | None, int | None, bool], s
     return Objective(travel, rng.uniform(0, 2, size), weights_of(rate, size), 0.5, *ends)
 
 
+@pytest.mark.parametrize("rate", [1 / 6, 0.9])
+def test_sums_are_right_where_they_are_needed(rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Far from the end, where no move that changes scores begins, they are not kept up to date."""
+    monkeypatch.setattr("learnroute.solvers.improver.LONGEST_SCORED", 300)
+    objective = problem(3000, rate, ENDS[0], 1, places=True)
+    improver = Improver(objective, RNG(0).permutation(3000), rate)
+    improver.descend(Budget())
+    improver.wander(RNG(1), 3000, Budget())
+    assert min(improver.values) == pytest.approx(objective(improver.best()), rel=1e-11)
+    fresh = Improver(objective, improver.order_now(), rate).state
+    near = slice(3000 - int(fresh.counts[cuts.REACH]) - 300, 3000)
+    scores = improver.state.sums[:, near]
+    assert scores == pytest.approx(fresh.sums[:, near], rel=1e-9, abs=1e-9)
+
+
 @pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.9994])
 @pytest.mark.parametrize("ends", ENDS)
 def test_moves_change_the_value_by_what_they_say_and_can_be_undone(rate: float, ends: Any) -> None:

@@ -29,6 +29,7 @@ from learnroute.kernels import compile_function
 from learnroute.model.validation import FloatArray, IntArray
 
 LEFT, RIGHT = 0, 1
+WIDEST = 200  # positions that a perturbation spans, at most
 END = 8  # positions from the end where any loss of travel is tried for the sake of scores
 # Kinds of moves. With A and B the stretches between the cuts, in this order, and ' for turned round:
 NONE, TURN, SWAP, SWAP_TURN_B, SWAP_TURN_A, TURN_BOTH = 0, 1, 2, 3, 4, 5  # -, A', BA, B'A, BA', A'B'
@@ -176,12 +177,18 @@ def _potential(sums: FloatArray, counts: IntArray, numbers: FloatArray, size: in
 
 
 @compile_function
-def mend(order: IntArray, scores: FloatArray, sums: FloatArray, rate: float, reach: int, i: int, j: int) -> None:
-    """Bring the running sums up to date after a change of order[i … j-1], as far as they reach."""
-    size = len(order)
-    for k in range(i, min(size, j + reach)):
+def mend(order: IntArray, scores: FloatArray, sums: FloatArray, rate: float, counts: IntArray, i: int, j: int) -> None:
+    """Bring the running sums up to date after a change of order[i … j-1], as far as they reach and are ever needed.
+
+    They are needed where moves begin that come near enough to the end for scores to count.
+    """
+    size, reach = len(order), counts[REACH]
+    first = size - reach - counts[LONGEST] - WIDEST
+    if j + reach < first:
+        return
+    for k in range(max(i, first - reach), min(size, j + reach)):
         sums[FORWARD, k + 1] = rate * sums[FORWARD, k] + scores[order[k]]
-    for k in range(j - 1, max(-1, i - reach - 1), -1):
+    for k in range(j - 1, max(-1, i - reach - 1, first - 1), -1):
         sums[BACKWARD, k] = rate * sums[BACKWARD, k + 1] + scores[order[k]]
 
 
@@ -230,7 +237,7 @@ def make(s: State, kind: int, p: int, q: int, r: int) -> None:
         if kind in (SWAP, SWAP_TURN_B):
             _note(order, position, journal, counts, middle, r)
     if counts[SCORED]:
-        mend(order, s.scores, s.sums, s.numbers[RATE], counts[REACH], p, r)
+        mend(order, s.scores, s.sums, s.numbers[RATE], counts, p, r)
 
 
 @compile_function
@@ -241,7 +248,7 @@ def undo(s: State, first: int) -> None:
         _turn(order, position, journal[0, k], journal[1, k])
     if counts[SCORED]:
         for k in range(counts[JOURNAL_SIZE] - 1, first - 1, -1):
-            mend(order, s.scores, s.sums, s.numbers[RATE], counts[REACH], journal[0, k], journal[1, k])
+            mend(order, s.scores, s.sums, s.numbers[RATE], counts, journal[0, k], journal[1, k])
     counts[JOURNAL_SIZE] = first
 
 
@@ -466,7 +473,7 @@ def kick(s: State, p: int, q: int, r: int, t: int) -> float:
     _note(order, s.position, s.journal, counts, p + t - r, p + t - q)
     _note(order, s.position, s.journal, counts, p + t - q, t)
     if counts[SCORED]:
-        mend(order, s.scores, sums, numbers[RATE], counts[REACH], p, t)
+        mend(order, s.scores, sums, numbers[RATE], counts, p, t)
     return worse
 
 

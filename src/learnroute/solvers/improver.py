@@ -19,7 +19,8 @@ DOORS = 10  # regions worth ending at, wherever they are
 WIDEST = 50  # regions in each of the three stretches that a perturbation rearranges
 DEEPEST = 3  # moves in a chain
 SHORT = 1000  # regions that a move may shift which is made only to go on from
-LONGEST = 50_000  # regions that any move may shift
+LONGEST = 50_000  # regions that any move may shift ...
+LONGEST_SCORED = 25_000  # ... where sums along the order have to follow
 CREDIT = 2.0  # mean cheapest legs that a move near the end may lose on the way, for the sake of scores
 WARMTH = 0.1  # mean cheapest legs that an accepted order may be worse by, at first ...
 MOST_WARM = 20_000  # ... up to so many regions: the best order is copied when it is left
@@ -63,7 +64,8 @@ class Improver:
         counts[cuts.RING] = objective.closed and objective.first is None and objective.last is None
         counts[cuts.NARROW] = _neighbours(size)[1]
         counts[cuts.DEEPEST], counts[cuts.SHORT] = DEEPEST, SHORT
-        counts[cuts.SCORED], counts[cuts.REACH], counts[cuts.LONGEST] = scored, reach, LONGEST
+        counts[cuts.SCORED], counts[cuts.REACH] = scored, reach
+        counts[cuts.LONGEST] = LONGEST_SCORED if scored else LONGEST
         self.state = cuts.State(
             np.arange(size), np.arange(size), ground.places, travel, near, apart, ends, doors, scores, sums,
             np.zeros((2, size + 1), dtype=np.int64), np.zeros((2, JOURNAL), dtype=np.int64),
@@ -76,7 +78,7 @@ class Improver:
         self._pace = 100.0
         self.values = np.zeros(2)
         if scored:
-            cuts.mend(self.state.order, scores, sums, rate, size, 0, size)
+            cuts.mend(self.state.order, scores, sums, rate, counts, 0, size)
 
     def order_now(self) -> IntArray:
         """The current order in the objective's numbers."""
