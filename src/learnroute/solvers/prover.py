@@ -53,7 +53,7 @@ FULL = 2.0  # ... but not this many times as much at once
 GROWTH = 4  # a meeting ends where a table has this many times more
 MEETING = 0.6  # of the gap at the last meeting: time for another ...
 MOST_LEFT = 0.15  # ... unless this share of all steps is left ...
-FEW_REGIONS = 60  # ... of more regions than these
+FEW_REGIONS = 80  # ... of more regions than these
 IMPROVING = 4  # rounds between two searches for a better order
 MOST_CHECKED = 300_000  # states of a table that a certificate asks to fill again
 MOST_STATES = 1_000_000  # in one layer of a table
@@ -105,6 +105,7 @@ class Prover:
         self.snapshot = (self.multipliers, self.small)
         self.stages: list[tuple[FloatArray, MaskArray]] = []  # earlier snapshots, from which steps are forbidden
         self.gap_staged = np.inf
+        self.crowded = False  # whether memories grew too much at once
         self.late, self.pace = False, PACE
         self.plain = np.zeros(size)  # multipliers of walks without memory
         self.checked = Certificate("walks", -np.inf)
@@ -129,7 +130,7 @@ class Prover:
                     self._check()
                 if not self._over():
                     self._strike_out()
-                if self.states > MOSTLY * self.few:
+                if self.crowded or self.states > MOSTLY * self.few:
                     self.few = int(MORE * self.few)
                 if self.few > MOST_AT_ONCE * self.effort.states:
                     raise TooManyStatesError
@@ -290,7 +291,7 @@ class Prover:
         """Improve the multipliers by subgradient steps."""
         size = self.objective.size
         now, kept, best = self.multipliers.copy(), self.multipliers.copy(), -np.inf
-        before, learning = self.memory, True
+        before, learning, self.crowded = self.memory, True, False
         heavy = np.zeros(size)
         pace, stalled = 0.5, 0
         for step in range(steps):
@@ -299,7 +300,7 @@ class Prover:
             except TooManyStatesError:
                 if self.memory is before:
                     raise
-                self.memory, learning = before, False
+                self.memory, learning, self.crowded = before, False, True
                 continue
             self._settle(cost, walk, now)
             if self._over():
@@ -320,7 +321,7 @@ class Prover:
                 if pace < SLOWEST:
                     break
             if joined and self.states > FULL * self.few:
-                self.memory, learning = before, False  # too much at once
+                self.memory, learning, self.crowded = before, False, True  # too much at once
             elif joined and learning and step % LEARNING == LEARNING - 1 and self.states < self.few:
                 before = self.memory.copy()
                 remember(self.memory, walk, SPREAD if 2 * self.states < self.few else SHORT_SPREAD)
