@@ -105,7 +105,7 @@ class Prover:
         self.snapshot = (self.multipliers, self.small)
         self.stages: list[tuple[FloatArray, MaskArray]] = []  # earlier snapshots, from which steps are forbidden
         self.gap_staged = np.inf
-        self.crowded = False  # whether memories grew too much at once
+        self.crowded, self.reached = False, 0  # whether memories grew too much at once, and states after the last round
         self.late, self.pace = False, PACE
         self.plain = np.zeros(size)  # multipliers of walks without memory
         self.checked = Certificate("walks", -np.inf)
@@ -130,7 +130,7 @@ class Prover:
                     self._check()
                 if not self._over():
                     self._strike_out()
-                if self.crowded or self.states > MOSTLY * self.few:
+                if self.crowded or self.reached > MOSTLY * self.few:
                     self.few = int(MORE * self.few)
                 if self.few > MOST_AT_ONCE * self.effort.states:
                     raise TooManyStatesError
@@ -328,7 +328,7 @@ class Prover:
                 best = -np.inf
             heavy = slope + HEAVY * heavy
             now = now + pace * (self.value - bound) / float(heavy @ heavy) * heavy
-        self.multipliers = kept
+        self.multipliers, self.reached = kept, self.states
         if joined:
             self.snapshot = (kept.copy(), self.memory.copy())
 
