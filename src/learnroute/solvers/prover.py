@@ -266,9 +266,7 @@ class Prover:
             started = time.monotonic()
             allowed = int(min(self.pace * max(self.budget.deadline - started, 0.0), 1e17))
             work = np.array([allowed])
-            table = walks.sweep(
-                layers, np.ascontiguousarray(memory), rest, other, limit, self.effort.states, used, work
-            )
+            table = walks.sweep(layers, memory, rest, other, limit, self.effort.states, used, work)
             took = time.monotonic() - started
             if took > 0.01:
                 self.pace = (allowed - int(work[0])) / took

@@ -198,12 +198,13 @@ def _left(
     """Return the ends of the walks, at the last stage, that may be orders of less than `value`.
 
     Each stage leaves only the steps of walks that cost less than that. Walks turned round remember what the first stage
-    says. `memory` replaces that of the last stage.
+    says. `memory`, for a claim of optimality, replaces that of the last stage; rounding then counts for the claim,
+    else against it.
     """
     steps, turned = None, stages[0].masks()[::-1]
     for k, stage in enumerate(stages):
         walk = _Walks(objective, stage.multipliers, steps)
-        limit = walk.limit(value)
+        limit = walk.limit(value, 1 if memory is None else -1)
         behind = walk.turned().table(turned, limit)
         left = walk.table(stage.masks() if memory is None or k < len(stages) - 1 else memory, limit, behind)
         steps = walk.taken[:-1]
@@ -435,9 +436,9 @@ class _Walks:
         steps = None if self.steps is None else self.steps[::-1].transpose(0, 2, 1)
         return _Walks(self._objective, self._multipliers, steps, backward=True)
 
-    def limit(self, value: float) -> float:
-        """Return the cost of a walk as good as an order of this value, rounding taken off."""
-        return value - self.constant - float(self._multipliers.sum()) - self.margin
+    def limit(self, value: float, margins: int = -1) -> float:
+        """Return the cost of a walk as good as an order of this value, less or more a margin for rounding."""
+        return value - self.constant - float(self._multipliers.sum()) + margins * self.margin
 
     def table(self, memory: list[list[int]], limit: float, behind: list[Layer] | None = None) -> list[Layer]:
         """Return all states that may lead to a walk cheaper than `limit`, position by position.
