@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ import oracle
 from conftest import Shared
 from learnroute import InputError, Learner
 from learnroute.study.cells import COLUMNS, Row, solve_cell, streams
+from learnroute.study.engines import engine
 from learnroute.study.experiment import Experiment
 from learnroute.study.families import random_problem
 from learnroute.study.store import LOG_FILE, Store, opened
@@ -228,6 +231,14 @@ def test_ctrl_c_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -
     assert 20 <= stored < LONG.size
     assert sweep(LONG, folder, resume=True, workers=2).solved == LONG.size - stored
     assert list(Store(folder).rows()) == long_rows
+
+
+def test_leaving_an_engine_early_says_nothing() -> None:
+    with engine(workers=2) as (run, _), warnings.catch_warnings(action="error"):
+        for result in run(abs, iter(range(-100, 0))):
+            assert result > 0
+            break
+        gc.collect()
 
 
 @contextlib.contextmanager

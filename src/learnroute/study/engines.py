@@ -12,7 +12,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
@@ -60,14 +61,18 @@ def _on_cores(workers: int) -> Engine[Any, Any]:
             n_jobs=workers, batch_size=1, pre_dispatch=AHEAD * workers, return_as="generator_unordered"
         )
         parent = os.getpid()
-        results: Iterator[R] = pool(joblib.delayed(_as_worker)(function, task, parent) for task in tasks)
+        results: Generator[R, None, None] = pool(joblib.delayed(_as_worker)(function, task, parent) for task in tasks)
         try:
-            yield from results
+            for result in results:  # noqa: UP028  `yield from` closes them outside of `finally`
+                yield result
         except joblib.externals.loky.process_executor.TerminatedWorkerError:
             raise InputError(
                 "a worker process died (out of memory, or killed): what was solved is stored; --resume continues, "
                 "with fewer --workers if memory was short"
             ) from None
+        finally:
+            with warnings.catch_warnings(action="ignore"):  # joblib's, where results are left unused
+                results.close()
 
     return run
 
