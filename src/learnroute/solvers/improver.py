@@ -73,7 +73,7 @@ class Improver:
                       heaviest * float(scores.max()) / (1 - rate)]),
             counts,
         )  # fmt: skip
-        self._worst_first = np.sort(scores)[::-1]
+        self._least_scores = np.sort(scores)
         self._kept = np.arange(size)
         self._pace = 100.0
         self.values = np.zeros(2)
@@ -131,10 +131,10 @@ class Improver:
         """Say how much the scores' part could still become less by: moves that lose more on the way are not tried."""
         state = self.state
         if state.counts[cuts.SCORED]:
-            size = len(self.names)
-            shares = state.numbers[cuts.HEAVIEST] * state.sums[cuts.POWER, size - 1 :: -1][:size]
-            now = float(shares @ state.scores[state.order])
-            state.numbers[cuts.SPARE] = max(0.0, now - float(shares @ self._worst_first))
+            reach = state.counts[cuts.REACH]
+            shares = state.numbers[cuts.HEAVIEST] * state.sums[cuts.POWER, :reach]
+            now = float(shares @ state.scores[state.order[: -reach - 1 : -1]])
+            state.numbers[cuts.SPARE] = max(0.0, now - float(shares @ self._least_scores[:reach]))
 
 
 def _reach(rate: float, size: int, most: float, least: float) -> int:
