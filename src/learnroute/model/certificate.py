@@ -21,11 +21,13 @@ class Case(NamedTuple):
     """One case of a proof by cases, in the order in which they are told apart.
 
     `split`: a vertex and the ends of two of its edges, by which the case falls into smaller ones that follow; () where
-    the case is closed. Then its 1-tree at these multipliers costs too much, or (without any) it has no tour.
+    the case is closed. Then its 1-tree at these multipliers, and these of combs (by number), costs too much, or
+    (without any) it has no tour.
     """
 
     split: tuple[int, ...]
     multipliers: tuple[float, ...]
+    combs: tuple[tuple[int, float], ...] = ()
 
 
 class Walks(NamedTuple):
@@ -93,6 +95,8 @@ class Certificate:
         out: those that no walk cheaper than the bound takes.
     cases
         How the cases were told apart and closed.
+    combs
+        What cases refer to: a handle and an odd number of teeth each, all of them sets of vertices.
     """
 
     kind: Kind
@@ -100,6 +104,7 @@ class Certificate:
     multipliers: FloatArray | None = None
     walks: tuple[Walks, ...] = ()
     cases: tuple[Case, ...] = ()
+    combs: tuple[tuple[tuple[int, ...], ...], ...] = ()
 
     def to_dict(self, size: int) -> dict[str, Any]:
         """Return the certificate as the JSON contract has it: the bound per region."""
@@ -111,7 +116,16 @@ class Certificate:
         if self.walks[1:]:
             data["before"] = [walks.to_dict() for walks in self.walks[:-1]]
         if self.cases:
-            data["cases"] = [[list(case.split), list(case.multipliers)] for case in self.cases]
+            data["cases"] = [
+                [
+                    list(case.split),
+                    list(case.multipliers),
+                    *([[list(pair) for pair in case.combs]] if case.combs else []),
+                ]
+                for case in self.cases
+            ]
+        if self.combs:
+            data["combs"] = [[list(members) for members in comb] for comb in self.combs]
         return data
 
     @classmethod
@@ -132,7 +146,10 @@ class Certificate:
         numbers = as_vector(
             "certificate.multipliers", data.get("multipliers"), size + 2, least=-1e100, meaning="multipliers"
         )
-        return cls(kind, float(bound), numbers, cases=_cases(data.get("cases"), size) if kind == "cases" else ())
+        if kind == "tree":
+            return cls(kind, float(bound), numbers)
+        combs = _combs(data.get("combs", []), size + 2)
+        return cls(kind, float(bound), numbers, cases=_cases(data.get("cases"), size, len(combs)), combs=combs)
 
 
 def _lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:
@@ -144,20 +161,37 @@ def _lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(row) for row in rows)
 
 
-def _cases(rows: Any, size: int) -> tuple[Case, ...]:
+def _combs(rows: Any, vertices: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    if not isinstance(rows, list):
+        raise InputError(f"certificate.combs = {shown(rows)}: a list of combs is needed")
+    return tuple(_lists(f"certificate.combs[{k}]", row, vertices) for k, row in enumerate(rows))
+
+
+def _cases(rows: Any, size: int, combs: int) -> tuple[Case, ...]:
     if not isinstance(rows, list):
         raise InputError(f"certificate.cases = {shown(rows)}: a list of cases is needed")
     found = []
     for k, row in enumerate(rows):
         field = f"certificate.cases[{k}]"
-        if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], list):
-            raise InputError(f"{field} = {shown(row)}: a pair is needed: a split, and multipliers")
-        split, numbers = row
+        if not isinstance(row, list) or len(row) not in (2, 3) or not isinstance(row[0], list):
+            raise InputError(f"{field} = {shown(row)}: a split, multipliers, and those of combs if any, are needed")
+        split, numbers, *pairs = row
         if len(split) not in (0, 3) or not all(type(v) is int and -1 <= v <= size + 1 for v in split):
             raise InputError(f"{field}: split = {shown(split)}: no or three vertices are needed")
         if numbers:
             numbers = as_vector(field, numbers, size + 1, least=-1e100, meaning="multipliers").tolist()
-        found.append(Case(tuple(split), tuple(numbers)))
+        found.append(Case(tuple(split), tuple(numbers), _pairs(field, pairs[0] if pairs else [], combs)))
+    return tuple(found)
+
+
+def _pairs(field: str, rows: Any, combs: int) -> tuple[tuple[int, float], ...]:
+    if not isinstance(rows, list):
+        raise InputError(f"{field}: {shown(rows)}: a list of pairs is needed, a comb and its multiplier")
+    found = []
+    for row in rows:
+        if not isinstance(row, list) or len(row) != 2 or type(row[0]) is not int or not 0 <= row[0] < combs:
+            raise InputError(f"{field}: {shown(row)}: a comb below {combs} and its multiplier are needed")
+        found.append((row[0], float(as_number(field, row[1], meaning="multipliers of combs"))))
     return tuple(found)
 
 

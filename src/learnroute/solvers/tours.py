@@ -1,15 +1,17 @@
-"""Prove an order optimal by branching over 1-trees, where travel is symmetric.
+"""Prove an order optimal by telling cases apart, where travel is symmetric.
 
-The 1-tree of `trees` with good multipliers costs nearly as much as the best order. Edges that would push it beyond the
-best known order are struck out, edges that it cannot do without are needed, and what that implies for degrees is
-followed. Where a vertex still has too many edges, cases are told apart: without its edge a; with a but not with b; with
-both.
+The 1-tree of `trees` with good prices costs nearly as much as the best order. Edges that would push it beyond the best
+known order are struck out, edges that it cannot do without are needed, and what that implies for degrees is followed.
+What is left is a small linear programme (`programme`), which finds better prices; where these are not enough, cases are
+told apart by whether an edge is used.
 
 Scores other than the last one are met by telling apart how orders end. Once the last regions are decided, the edges of
 the region before them carry what the next score counts, and the least that the others can.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,21 +23,35 @@ from learnroute.solvers import branching
 from learnroute.solvers.branching import FREE, GONE, NEEDED, ByteArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.ends import anchored, least_score_parts
+from learnroute.solvers.programme import Prices, Programme, Solution, least_crossings
+from learnroute.solvers.separation import BoolArray
 
 ROOT_STEPS = 300  # subgradient steps a call at the root
 ROOT_CALLS = 6
-STEPS = 30  # subgradient steps of each case
-PACE = 0.1
-MOST_CASES = 200_000
-FEW_CASES = 15_000  # some seconds
+MOST_CASES = 20_000
+FEW_CASES = 300  # some seconds
+BEYOND = 1.1  # times the gap: how far prices go where the programme has no solution
+UNSPLIT = (-1, -1, -1)
 MOST_PRICED = 500  # ends of orders whose costs are kept
 WORTHWHILE = 0.1  # cases are told apart by their end while its looseness is more than this share of the gap
 FEW_SCORES = 3.0  # scores before the last may count this much of it, all together
-MOST_STORED = 3_000  # cases that a certificate lists
+MOST_STORED = 500_000  # multipliers that a certificate lists, of all cases
 ROUNDING = 4e-12  # relative to all that a 1-tree adds up: far above what float64 loses
-DIGITS = 7  # of multipliers, so that certificates stay short
+DIGITS = 9  # of multipliers, so that certificates stay short
 
-Case = tuple[ByteArray, ByteArray, FloatArray]
+
+class Case(NamedTuple):
+    """Kinds of edges and of exits, and what is known from the case that it is part of."""
+
+    kinds: ByteArray
+    leaving: ByteArray
+    prices: Prices
+    programme: Programme
+
+    def bound(self, costs: FloatArray, exits: FloatArray, prices: Prices) -> float:
+        """Return the bound that some prices give."""
+        costs, exits, back = self.programme.priced(costs, exits, prices.combs)
+        return cheapest_tree(costs, exits, self.kinds, self.leaving, prices.multipliers)[0] + back
 
 
 class TourProver:
@@ -46,7 +62,6 @@ class TourProver:
         self.held, _ = anchored(objective)
         self.order, self.value = order, objective(order) - self.held.constant
         self.bound, self.proved, self.cases = -np.inf, False, 0
-        self.without_cases = -np.inf
         size = objective.size
         self.costs = np.zeros((size + 1, size + 1))
         self.costs[:size, :size] = objective.travel
@@ -55,7 +70,9 @@ class TourProver:
         self.scored = not self.held.only_last_counts
         self.priced: dict[tuple[int, ...], tuple[FloatArray, FloatArray, float]] = {}
         self.multipliers = np.zeros(size + 1)
+        self.combs: list[BoolArray] = []
         self.stored: list[Listed] = []
+        self.root: tuple[float, list[Listed]] = (-np.inf, [])  # the bound without splits, and what it follows from
         finite = [entries[np.isfinite(entries)] for entries in (self.costs, self.exits)]
         self.largest = float(finite[0].max())
         self.scale = self.largest * size + float(finite[1].max())
@@ -75,83 +92,120 @@ class TourProver:
             )
             if self.budget.exhausted or found >= self.value:
                 break
-        self.multipliers = np.round(multipliers, self.places)
-        self.bound = self.without_cases = self._bound(kinds, leaving, self.multipliers) - self.margin(self.multipliers)
-        known = np.inf
-        open_cases: list[Case] = []
-        while open_cases or self.value < known:
+        start = Prices(multipliers, {}).rounded(self.places)
+        self.multipliers = multipliers = start.multipliers
+        limit = self.value - self.margin(start)
+        total, _ = cheapest_tree(self.costs, self.exits, kinds, leaving, multipliers)
+        self.bound = self.without_cases = total - self.margin(start)
+        bound, _ = branching.fix(self.costs, self.exits, kinds, leaving, start.multipliers, limit)
+        if bound == np.inf or not branching.imply(kinds, leaving):
+            self._close(start)
+            self.proved, self.bound = True, self.value
+            return
+        self._store(UNSPLIT, start)
+        open_cases = [Case(kinds, leaving, start, Programme(kinds, leaving, self.combs))]
+        while open_cases:
             if self.budget.exhausted or self.cases >= most:
                 return
-            if self.value < known:  # a better order strikes out more edges: start again
-                known, self.stored = self.value, []
-                open_cases = [(kinds.copy(), leaving.copy(), self.multipliers)]
             open_cases.extend(reversed(self._case(open_cases.pop())))
-            if self.cases % 50 == 0:
-                self.budget.progress("proof", 1 - 1 / (1 + self.cases / 100))
+            self.budget.progress("proof", 1 - 1 / (1 + self.cases / 100))
         self.proved, self.bound = True, self.value
 
     def certificate(self) -> Certificate:
-        """Return what was proved: all cases where there are few, else the bound of the 1-tree without any."""
-        stored = np.append(self.multipliers, 0.0)
-        if self.proved and len(self.stored) <= MOST_STORED:
-            bound = self.value + self.held.constant - self.margin(self.multipliers)
-            return Certificate("cases", bound, stored, cases=tuple(self.stored))
-        return Certificate("tree", self.without_cases + self.held.constant, stored)
+        """Return what was proved: all cases if they are not too many, else the best bound without splits."""
+        if self.proved and self._many_stored() <= MOST_STORED:
+            return self._certificate(self.value - self.margin(Prices(self.multipliers, {})), self.stored)
+        if self.root[0] > self.without_cases:
+            return self._certificate(*self.root)
+        return Certificate("tree", self.without_cases + self.held.constant, np.append(self.multipliers, 0.0))
 
-    def margin(self, multipliers: FloatArray) -> float:
+    def _certificate(self, bound: float, cases: list[Listed]) -> Certificate:
+        """Return a certificate with the combs that its cases use, renumbered."""
+        used = sorted({comb for case in cases for comb, _ in case.combs})
+        number = {comb: k for k, comb in enumerate(used)}
+        combs = tuple(tuple(tuple(np.flatnonzero(row).tolist()) for row in self.combs[comb]) for comb in used)
+        listed = tuple(
+            case._replace(combs=tuple((number[comb], price) for comb, price in case.combs)) for case in cases
+        )
+        multipliers = np.append(self.multipliers, 0.0)
+        return Certificate("cases", bound + self.held.constant, multipliers, cases=listed, combs=combs)
+
+    def margin(self, prices: Prices) -> float:
         """Return what rounding can do to the cost of a 1-tree, at most."""
-        return ROUNDING * (self.scale + 4 * float(np.abs(multipliers).sum()) + 4 * self.largest)
-
-    def _bound(self, kinds: ByteArray, leaving: ByteArray, multipliers: FloatArray) -> float:
-        parts = np.empty((3, len(kinds)), dtype=np.int64)
-        total, _ = branching.one_tree(self.costs, self.exits, kinds, leaving, multipliers, *parts)
-        return float(total)
+        total = 4 * float(np.abs(prices.multipliers).sum())
+        for comb, price in prices.combs.items():
+            total += 4 * price * least_crossings(len(self.combs[comb]))
+        return ROUNDING * (self.scale + total + 4 * self.largest)
 
     def _case(self, case: Case) -> list[Case]:
         """Close a case, or tell apart the cases that it consists of."""
-        kinds, leaving, multipliers = case
+        kinds, leaving, prices, programme = case
         self.cases += 1
         if not branching.imply(kinds, leaving):
             return self._close(None)
+        programme = programme.smaller(kinds, leaving)
         ending = decided_end(kinds, leaving) if self.scored else ()
         costs, exits, slack = self._prices(ending)
-        if self.stored:
-            multipliers = multipliers.copy()
-            aim = self.value + 1e-9 * self.scale
-            branching.climb(costs, exits, kinds, leaving, multipliers, self.value, aim, STEPS, PACE)
-            multipliers = np.round(multipliers, self.places)
-        parent, joined, degree = np.empty((3, len(kinds)), dtype=np.int64)
-        total, last = branching.one_tree(costs, exits, kinds, leaving, multipliers, parent, joined, degree)
-        tour = total < np.inf and bool((degree == 2).all())
+        aim = self.value - self.margin(prices)
+        solution = programme.solve(costs, exits, kinds, leaving, aim, self.budget)
+        prices = self._improved(case, solution, costs, exits)
+        tour = solution.whole
         if tour:
-            self._take(joined[1:].copy())
-        limit = self.value - self.margin(multipliers)
-        bound, choice = branching.fix(costs, exits, kinds, leaving, multipliers, limit)
+            self._take(programme.order(solution.shares))
+        costs, exits, back = programme.priced(costs, exits, prices.combs)
+        total, order = cheapest_tree(costs, exits, kinds, leaving, prices.multipliers)
+        if order is not None:
+            tour = True
+            self._take(order)
+        if self.cases == 1:
+            self.bound = max(self.bound, min(total + back, self.value) - self.margin(prices))
+            self.root = self.bound, [*self.stored, _listed((), prices)]
+        limit = self.value - self.margin(prices) - back
+        bound, choice = branching.fix(costs, exits, kinds, leaving, prices.multipliers, limit)
         if bound == np.inf or not branching.imply(kinds, leaving):
-            return self._close(multipliers)
+            return self._close(prices)
         v, a, b = choice.tolist()
         if self.scored and (tour or slack > WORTHWHILE * (limit - bound)):
-            v, a, b = self._before(ending, last, parent, kinds, leaving, costs, multipliers) or (v, a, b)
-        self._store((v, a, b), multipliers)
+            edge = programme.widest(ending[-1] if ending else len(kinds), solution.shares, kinds, leaving)
+            v, a, b = (v, a, b) if edge is None else (*edge, -1)
+        elif np.isfinite(solution.value):
+            edge = programme.split(solution, kinds, leaving, limit + back)
+            v, a, b = (v, a, b) if edge is None else (*edge, -1)
+        self._store((v, a, b), prices)
         if v < 0:  # nothing to tell apart yet, but some edges are decided now
-            return [(kinds, leaving, multipliers)]
+            return [Case(kinds, leaving, prices, programme)]
         without, half = (kinds.copy(), leaving.copy()), (kinds.copy(), leaving.copy())
         decide(*without, v, a, GONE)
         decide(*half, v, a, NEEDED)
         if b < 0:
-            return [(*half, multipliers), (*without, multipliers)]
+            return [Case(*half, prices, programme), Case(*without, prices, programme)]
         both = (half[0].copy(), half[1].copy())
         decide(*half, v, b, GONE)
         decide(*both, v, b, NEEDED)
-        return [(*without, multipliers), (*half, multipliers), (*both, multipliers)]
+        return [Case(*part, prices, programme) for part in (without, half, both)]
 
-    def _close(self, multipliers: FloatArray | None) -> list[Case]:
-        self._store((), multipliers)
+    def _improved(self, case: Case, solution: Solution, costs: FloatArray, exits: FloatArray) -> Prices:
+        """Return the prices that a solution of the programme gives; without one, go as far as its direction needs."""
+        if solution.prices is None:
+            return case.prices
+        if np.isfinite(solution.value):
+            return solution.prices.rounded(self.places)
+        rise = case.bound(np.zeros_like(costs), np.zeros_like(exits), solution.prices)
+        now = case.bound(costs, exits, case.prices)
+        if not rise > 0 or not np.isfinite(now):
+            return case.prices
+        return case.prices.plus(solution.prices, BEYOND * max(self.value - now, 0.0) / rise).rounded(self.places)
+
+    def _close(self, prices: Prices | None) -> list[Case]:
+        self._store((), prices)
         return []
 
-    def _store(self, split: tuple[int, ...], multipliers: FloatArray | None) -> None:
-        if len(self.stored) <= MOST_STORED:
-            self.stored.append(Listed(split, () if multipliers is None else tuple(multipliers.tolist())))
+    def _store(self, split: tuple[int, ...], prices: Prices | None) -> None:
+        if self._many_stored() <= MOST_STORED:
+            self.stored.append(_listed(split, prices))
+
+    def _many_stored(self) -> int:
+        return len(self.stored) * len(self.costs)
 
     def _prices(self, ending: tuple[int, ...]) -> tuple[FloatArray, FloatArray, float]:
         """Return the costs of edges and exits of orders with this end (last region first), and how loose they may be.
@@ -184,29 +238,27 @@ class TourProver:
         self.priced[ending] = (costs, exits, slack)
         return self.priced[ending]
 
-    def _before(
-        self,
-        ending: tuple[int, ...],
-        last: int,
-        parent: IntArray,
-        kinds: ByteArray,
-        leaving: ByteArray,
-        costs: FloatArray,
-        multipliers: FloatArray,
-    ) -> tuple[int, int, int] | None:
-        """Return the edge by which the 1-tree goes on before the decided end, if that is open: v, a and -1."""
-        if not ending:
-            return (last, len(kinds), -1) if leaving[last] == FREE else None
-        here = ending[-1]
-        beside = [u for u in range(len(kinds)) if (parent[u] == here or parent[here] == u) and kinds[here, u] == FREE]
-        if not beside:
-            return None
-        return here, min(beside, key=lambda u: float(costs[here, u] - multipliers[u])), -1
-
-    def _take(self, order: IntArray) -> None:
+    def _take(self, order: IntArray | None) -> None:
+        if order is None:
+            return
         value = self.objective(order) - self.held.constant
         if value < self.value and self.objective.allows(order):
             self.order, self.value = order, value
+
+
+def cheapest_tree(
+    costs: FloatArray, exits: FloatArray, kinds: ByteArray, leaving: ByteArray, multipliers: FloatArray
+) -> tuple[float, IntArray | None]:
+    """Return the cost of the cheapest 1-tree at some multipliers, and the order that it is, if it is a tour."""
+    parent, joined, degree = np.empty((3, len(costs)), dtype=np.int64)
+    total, _ = branching.one_tree(costs, exits, kinds, leaving, multipliers, parent, joined, degree)
+    return float(total), joined[1:].copy() if total < np.inf and bool((degree == 2).all()) else None
+
+
+def _listed(split: tuple[int, ...], prices: Prices | None) -> Listed:
+    if prices is None:
+        return Listed(split, ())
+    return Listed(split, tuple(prices.multipliers.tolist()), tuple(prices.combs.items()))
 
 
 def decide(kinds: ByteArray, leaving: ByteArray, v: int, u: int, kind: int) -> None:

@@ -245,7 +245,8 @@ def _by_cases(objective: Objective, certificate: Certificate, value: float) -> b
     assert certificate.multipliers is not None
     start = costs_of(())
     largest = start[np.isfinite(start)].max() * (size + 6) + 4 * np.abs(certificate.multipliers).sum()
-    return nothing_better(costs_of, certificate.cases, value - held.constant - 10 * ROUNDING * float(largest))
+    limit = value - held.constant - 10 * ROUNDING * float(largest)
+    return nothing_better(costs_of, certificate.cases, limit, certificate.combs)
 
 
 def _by_enumeration(certificate: Certificate, objective: Objective) -> bool:

@@ -17,16 +17,19 @@ from learnroute.model.validation import FloatArray
 BoolArray = NDArray[np.bool_]
 SLACK = 4e-11  # of all multipliers: far above what float64 loses
 
+Comb = tuple[tuple[int, ...], ...]
 Costs = Callable[[tuple[int, ...]], FloatArray]
 State = tuple[BoolArray, BoolArray]  # which edges may be used, and which must be
 
 
-def nothing_better(costs_of: Costs, cases: tuple[Case, ...], limit: float) -> bool:
+def nothing_better(costs_of: Costs, cases: tuple[Case, ...], limit: float, combs: tuple[Comb, ...] = ()) -> bool:
     """Whether the cases, gone through in their order, leave no tour that costs less than `limit`.
 
     `costs_of` gives the costs of all edges (inf where there is none) for orders with a certain end, its last region
-    first; with 0 between home and out, which every tour uses.
+    first; with 0 between home and out, which every tour uses. `combs` are what cases refer to.
     """
+    if not all(is_comb(comb) for comb in combs):
+        return False
     costs = costs_of(())
     count = len(costs)
     usable = np.isfinite(costs) & ~np.eye(count, dtype=bool)
@@ -38,7 +41,7 @@ def nothing_better(costs_of: Costs, cases: tuple[Case, ...], limit: float) -> bo
             return False
         state = waiting.pop()
         if state is not None:
-            state = _narrowed(costs_of, state, case, limit)
+            state = _narrowed(costs_of, state, case, limit, combs)
         if not case.split:
             if state is not None:
                 return False
@@ -83,7 +86,26 @@ def _certain_end(must: BoolArray) -> tuple[int, ...]:
         ending.append(here)
 
 
-def _narrowed(costs_of: Costs, state: State, case: Case, limit: float) -> State | None:
+def is_comb(comb: Comb) -> bool:
+    """Whether sets of vertices are a handle and an odd number of teeth: disjoint, each partly inside of the handle."""
+    if len(comb) < 4 or len(comb) % 2:
+        return False
+    handle, *teeth = (set(members) for members in comb)
+    apart = len(set().union(*teeth)) == sum(map(len, teeth))
+    return apart and all(tooth & handle and tooth - handle for tooth in teeth)
+
+
+def _crossings(comb: Comb, count: int) -> FloatArray:
+    """How many sets of a comb each edge leaves."""
+    found = np.zeros((count, count))
+    for members in comb:
+        inside = np.zeros(count, dtype=bool)
+        inside[list(members)] = True
+        found += inside[:, None] != inside[None, :]
+    return found
+
+
+def _narrowed(costs_of: Costs, state: State, case: Case, limit: float, combs: tuple[Comb, ...]) -> State | None:
     """Return what is left of a case, or None if no tour below `limit` is."""
     followed = _followed(*state)
     if followed is None or not case.multipliers:
@@ -92,6 +114,13 @@ def _narrowed(costs_of: Costs, state: State, case: Case, limit: float) -> State 
     costs = costs_of(_certain_end(must))
     prices = np.append(case.multipliers, 0.0)
     limit -= SLACK * float(np.abs(prices).sum())
+    for number, price in case.combs:
+        if not price >= 0:
+            return followed  # which proves nothing
+        # tours cross the boundaries of a comb with t teeth 3t + 1 times at least
+        least = 3 * (len(combs[number]) - 1) + 1
+        costs = costs - price * _crossings(combs[number], len(costs))
+        limit -= price * least + SLACK * price * least
     reduced = np.where(usable, costs - prices[:, None] - prices[None, :], np.inf)
     out = len(costs) - 1
     leave = np.where(must[out, : out - 1].any() & ~must[out, : out - 1], np.inf, reduced[out, : out - 1])
@@ -99,7 +128,7 @@ def _narrowed(costs_of: Costs, state: State, case: Case, limit: float) -> State 
     if tree is None or leave.min() == np.inf:
         return None
     parent, joined, total = tree
-    bound = total + leave.min() - prices[out - 1] + 2 * prices.sum()
+    bound = total + leave.min() + reduced[out, out - 1] + 2 * prices.sum()
     if bound >= limit:
         return None
     usable[out, : out - 1] &= bound + leave - leave.min() < limit
