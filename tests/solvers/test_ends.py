@@ -14,7 +14,7 @@ from learnroute.model.certificate import Certificate
 from learnroute.model.objective import least_products
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import best_bound, simple_bound
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import least_score_parts, score_bound, within_ends
 from learnroute.solvers.exact import exact, search_and_prove
 from learnroute.solvers.held_karp import held_karp
@@ -181,7 +181,7 @@ def test_the_same_problem_one_region_larger() -> None:
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
 def test_unequal_samples_beyond_enumeration_claim_no_more_than_is_proved(ends: str, closed: bool) -> None:
     objective = drawn(22, 2, True, "factors", ends, closed)
-    found = search_and_prove(objective, RNG(0), Budget(), beam(objective, 100), rounds=1, states=20_000)
+    found = search_and_prove(objective, RNG(0), Budget(), beam(objective, 100), Effort(rounds=1, states=20_000))
     assert objective.allows(found.order)
     certificate = found.certificate
     assert certificate is not None

@@ -45,9 +45,20 @@ def test_enumeration_beyond_its_size_refuses_and_says_why() -> None:
         held_karp.held_karp(objective, np.random.default_rng(0), Budget())
 
 
-def test_proofs_beyond_their_size_are_refused() -> None:
-    with pytest.raises(RefusedError, match=r"257 regions.*up to 256 regions; use method auto or search"):
-        plan(random_problem("uniform", 257, UNDER), "exact")
+@pytest.mark.parametrize(
+    ("size", "learner", "message"),
+    [
+        (
+            257,
+            OVER,
+            r"257 regions; proofs are attempted up to 256 regions \(up to 1000 where .* m < n\); use",
+        ),
+        (1001, UNDER, r"1001 regions; proofs are attempted up to 1000 regions; use method auto or search"),
+    ],
+)
+def test_proofs_beyond_their_size_are_refused(size: int, learner: Learner, message: str) -> None:
+    with pytest.raises(RefusedError, match=message):
+        plan(random_problem("uniform", size, learner), "exact")
 
 
 def test_progress_is_told() -> None:

@@ -8,10 +8,10 @@ import pytest
 from learnroute import Learner, Objective, Problem, objective_of, plan
 from learnroute.model.certificate import Certificate, Walks
 from learnroute.solvers.bounds import best_bound, simple_bound
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import least_score_parts
 from learnroute.solvers.held_karp import held_karp
-from learnroute.solvers.prover import Effort, Prover, listed, nearest_memory, remember
+from learnroute.solvers.prover import Prover, listed, nearest_memory, remember
 from learnroute.solvers.search import best_order
 from learnroute.solvers.trees import tree_bound
 from learnroute.study.families import random_problem

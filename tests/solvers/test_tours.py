@@ -9,13 +9,14 @@ import pytest
 
 from learnroute import Learner, Objective, objective_of
 from learnroute.model.certificate import Case, Certificate
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import anchored, within_ends
 from learnroute.solvers.exact import search_and_prove
 from learnroute.solvers.held_karp import held_karp
 from learnroute.solvers.prover import Prover
 from learnroute.solvers.search import best_order
 from learnroute.solvers.tours import TourProver, provable
+from learnroute.solvers.trees import tree_bound
 from learnroute.study.families import random_problem
 from learnroute.verification import recomputed_bound
 from samples import ALL_FAMILIES, UNDER, asymmetric
@@ -67,19 +68,51 @@ def test_agrees_with_walks() -> None:
 
 @pytest.mark.parametrize("features", [80, 200])
 def test_claims_beyond_the_proof_are_not_confirmed(features: int) -> None:
-    objective = objective_of(random_problem("vectors", 30, Learner(features, 100, 0.1), 0))
+    objective = objective_of(random_problem("vectors", 40, Learner(features, 100, 0.1), 3))
     prover = TourProver(objective, best_order(objective, RNG(0), Budget(), 500), Budget())
     prover.run()
     good = prover.certificate()
-    assert len(good.cases) > 20
+    assert len(good.cases) > 5
+    assert good.combs
     assert recomputed_bound(objective, good, np.inf) == good.bound
+    again = Certificate.from_dict(good.to_dict(40), 40)
+    assert recomputed_bound(objective, again, np.inf) == again.bound == pytest.approx(good.bound)
     higher = replace(good, bound=good.bound * (1 + 1e-6))
     fewer = replace(good, cases=good.cases[:-1])
     more = replace(good, cases=(*good.cases, Case((), ())))
     empty = replace(good, cases=(Case((), ()),))
     trivial = replace(good, cases=tuple(Case(case.split, ()) for case in good.cases))
-    for bad in (higher, fewer, more, empty, trivial):
+    without = replace(good, cases=tuple(case._replace(combs=()) for case in good.cases))
+    stronger = replace(good, cases=tuple(_with_prices(case, 1e3) for case in good.cases))
+    negative = replace(good, cases=tuple(_with_prices(case, -1) for case in good.cases))
+    no_combs = replace(good, combs=tuple((*comb[:-1], comb[-2]) for comb in good.combs))
+    for bad in (higher, fewer, more, empty, trivial, without, stronger, negative, no_combs):
         assert recomputed_bound(objective, bad, np.inf) < bad.bound
+
+
+def _with_prices(case: Case, factor: float) -> Case:
+    return case._replace(combs=tuple((comb, factor * price) for comb, price in case.combs))
+
+
+@pytest.mark.parametrize("family", ["euclidean", "vectors"])
+def test_without_cases_the_programme_gives_a_better_bound_than_trees(family: str) -> None:
+    objective = objective_of(random_problem(family, 120, UNDER, 1))
+    order = best_order(objective, RNG(0), Budget(), 2000)
+    prover = TourProver(objective, order, Budget())
+    prover.run(Effort(cases=1))
+    assert not prover.proved
+    certificate = prover.certificate()
+    assert certificate.kind == "cases"
+    assert len(certificate.cases) == 2
+    plain = tree_bound(objective, objective(order), Budget())
+    assert objective(order) - certificate.bound < 0.9 * (objective(order) - plain.bound)
+    assert recomputed_bound(objective, certificate, np.inf) == certificate.bound
+    assert recomputed_bound(objective, replace(certificate, bound=certificate.bound * (1 + 1e-6)), np.inf) < objective(
+        order
+    )
+    prover.run()
+    assert prover.proved
+    assert certificate.bound < objective(prover.order)
 
 
 def test_is_for_symmetric_travel_and_few_scores_only() -> None:

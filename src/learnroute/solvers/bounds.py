@@ -9,7 +9,7 @@ import numpy as np
 from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import ROUNDING, anchored, score_bound, within_ends
 from learnroute.solvers.held_karp import MOST_REGIONS, SMALL, held_karp
 from learnroute.solvers.search import best_order
@@ -18,7 +18,7 @@ from learnroute.solvers.trees import tree_bound
 from learnroute.solvers.wide_bounds import MOST_SQUARED, wide_bound
 
 MOST_WALKED = 60  # regions up to which walks with memory are tried on any order
-SOME_CASES = 1_000  # of a proof by cases, on any order
+SOME = Effort(rounds=1, states=100_000, cases=100)  # on any order
 KICKS = 10  # a region, for a value to aim at
 
 
@@ -39,7 +39,7 @@ def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certifi
         return best
     best = max(best, tree_bound(objective, objective(order), budget), key=_bound)
     if size <= MOST_WALKED and not budget.exhausted:
-        from learnroute.solvers.prover import Effort, Prover
+        from learnroute.solvers.prover import Prover
         from learnroute.solvers.tours import TourProver, provable
 
         order = within_ends(objective, order)
@@ -49,11 +49,11 @@ def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certifi
         order = min(order, found, key=objective)
         if provable(objective):
             tours = TourProver(objective, order, budget)
-            tours.run(SOME_CASES)
+            tours.run(SOME)
             best = max(best, tours.certificate(), key=_bound)
             if tours.proved or budget.exhausted:
                 return best
-        prover = Prover(objective, order, budget, Effort(rounds=1, states=100_000))
+        prover = Prover(objective, order, budget, SOME)
         prover.run()
         best = max(best, prover.certificate(), key=_bound)
     return best

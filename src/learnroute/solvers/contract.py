@@ -52,6 +52,20 @@ class Budget:
         return time.monotonic() >= self.deadline
 
 
+@dataclass(frozen=True)
+class Effort:
+    """How much a proof may cost, apart from time.
+
+    `rounds` of ascent and meeting, `states` in a layer of walks; `cases` that are told apart, and whether that goes on
+    only where few edges are left at first.
+    """
+
+    rounds: int = 60
+    states: int = 1_000_000
+    cases: int = 20_000
+    only_if_promising: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Answer:
     """An order, and what the solver proved about it.

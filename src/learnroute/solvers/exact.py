@@ -12,7 +12,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers import held_karp as enumeration
 from learnroute.solvers.bounds import simple_bound
-from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.contract import Answer, Budget, Effort
 from learnroute.solvers.ends import within_ends
 from learnroute.solvers.search import SEARCHING, best_order, search_well
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from learnroute.solvers.tours import TourProver
 
 FEW_REGIONS = enumeration.MOST_REGIONS  # up to here all sets are enumerated
-MOST_REGIONS = 256  # a proof keeps T³ steps, and its states grow with the gap that is left
+MOST_REGIONS = 256  # a proof by walks keeps T³ steps, and its states grow with the gap that is left
+MOST_TOURED = 1000  # regions up to which cases are told apart where only the last score counts
 MET = 1e-10  # relative; a bound this near to the value of an order is met
 KICKS = 20  # a region, between two rounds of proof
 BY_CASES = 0.5  # of the time for a proof by cases, where walks may succeed too
@@ -33,12 +34,21 @@ def exact(objective: Objective, rng: np.random.Generator, budget: Budget) -> Ans
     """Return an order of least value; if time or memory ends first, the best one found and its bound."""
     if objective.size <= FEW_REGIONS:
         return enumeration.held_karp(objective, rng, budget)
-    if objective.size > MOST_REGIONS:
+    most = MOST_TOURED if by_cases_alone(objective) else MOST_REGIONS
+    if objective.size > most:
         raise RefusedError(
-            f"exact: {objective.size} regions; proofs are attempted up to {MOST_REGIONS} regions; "
+            f"exact: {objective.size} regions; proofs are attempted up to {most} regions"
+            f"{'' if most == MOST_TOURED else f' (up to {MOST_TOURED} where travel is symmetric and m < n)'}; "
             "use method auto or search, which bound the distance to the optimum"
         )
     return search_and_prove(objective, rng, budget)
+
+
+def by_cases_alone(objective: Objective) -> bool:
+    """Whether telling cases apart is all that a proof will try: only the last score counts."""
+    from learnroute.solvers.tours import provable
+
+    return objective.size > MOST_WALKED and objective.only_last_counts and provable(objective)
 
 
 def search_and_prove(
@@ -46,12 +56,11 @@ def search_and_prove(
     rng: np.random.Generator,
     budget: Budget,
     first: IntArray | None = None,
-    rounds: int | None = None,
-    states: int | None = None,
+    effort: Effort | None = None,
 ) -> Answer:
-    """Search (from `first`, if given), then prove, within so many rounds and states where they are limited."""
-    from learnroute.solvers.prover import Effort, Prover
-    from learnroute.solvers.tours import FEW_CASES, MOST_CASES, TourProver, provable
+    """Search (from `first`, if given), then prove, with no more than some effort."""
+    from learnroute.solvers.prover import Prover
+    from learnroute.solvers.tours import TourProver, provable
 
     order = within_ends(objective, search_well(objective, rng, budget.part(SEARCHING), first))
     if first is not None:
@@ -62,16 +71,15 @@ def search_and_prove(
     if objective(order) * (1 - MET) <= plain:  # as where all ways cost the same
         return Answer(order, "exact", optimal=True, certificate=Certificate("simple", plain))
     tours: TourProver | None = None
+    effort = effort or Effort()
     if provable(objective):
-        alone = objective.only_last_counts and objective.size > MOST_WALKED
+        alone = by_cases_alone(objective)
         tours = TourProver(objective, order, budget if alone else budget.part(BY_CASES))
-        tours.run(MOST_CASES if rounds is None else FEW_CASES)
+        tours.run(effort)
         if tours.proved or alone or budget.exhausted:
             notes = () if tours.proved else (f"{_stopped(budget)} before the proof was complete; {BEST}",)
             return _answer(tours, tours.certificate(), notes)
         order = tours.order
-    usual = Effort()
-    effort = Effort(usual.rounds if rounds is None else rounds, usual.states if states is None else states)
     prover = Prover(objective, order, budget, effort)
     prover.run(
         lambda best: within_ends(objective, best_order(objective, rng, budget, KICKS * objective.size, first=best))

@@ -49,7 +49,8 @@ class Prices(NamedTuple):
     def rounded(self, places: int) -> Prices:
         """Return them with so many places: any prices give a bound, and short ones are stored in less space."""
         numbers = {comb: round(price, places) for comb, price in self.combs.items()}
-        return Prices(np.round(self.multipliers, places), {comb: price for comb, price in numbers.items() if price > 0})
+        multipliers = np.round(self.multipliers, places) + 0.0  # no -0.0
+        return Prices(multipliers, {comb: price for comb, price in numbers.items() if price > 0})
 
 
 class Solution(NamedTuple):
@@ -119,7 +120,7 @@ class Programme:
         self._highs.changeColsBounds(len(now), numbers, (now == NEEDED).astype(float), (now != GONE).astype(float))
         before, value, shares = -np.inf, -np.inf, np.zeros(len(now))
         for _ in range(ROUNDS):
-            value = self._run()
+            value = self._run(budget)
             if value >= limit or budget.exhausted:
                 break
             shares = np.array(self._highs.getSolution().col_value)
@@ -214,8 +215,11 @@ class Programme:
         a, b = self.ends[edge].tolist()
         return (b, a) if a == self.out else (a, b)
 
-    def _run(self) -> float:
+    def _run(self, budget: Budget | None = None) -> float:
         """Solve; return the value, inf where there is no solution, -inf where the solver gave up."""
+        left = None if budget is None else budget.seconds_left
+        if left is not None:
+            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)  # it counts all runs
         self._highs.run()
         status = self._highs.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:

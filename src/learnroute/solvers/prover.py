@@ -17,7 +17,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from learnroute.model.certificate import Certificate, Walks
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers import walks
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import anchored
 from learnroute.solvers.walks import ByteArray, Layers, MaskArray, Table
 
@@ -56,7 +55,6 @@ MOST_LEFT = 0.15  # ... unless this share of all steps is left ...
 FEW_REGIONS = 80  # ... of more regions than these
 IMPROVING = 4  # rounds between two searches for a better order
 MOST_CHECKED = 300_000  # states of a table that a certificate asks to fill again
-MOST_STATES = 1_000_000  # in one layer of a table
 MOST_AT_ONCE = 3  # times that in a table, up to which memories grow
 STAGE = 0.7  # of the gap at the last stage: time for another
 PACE = 3e8  # units of work a second, until it is measured
@@ -64,14 +62,6 @@ AT_ONCE = 20_000_000  # steps of walks a kernel call, between two looks at the c
 ROUNDING = 4e-12  # relative to all that a walk adds up: far above what float64 loses
 
 Improve = Callable[[IntArray], IntArray]
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much a proof may cost, apart from time: rounds of ascent and meeting, and states in a layer."""
-
-    rounds: int = 60
-    states: int = MOST_STATES
 
 
 class TooManyStatesError(Exception):

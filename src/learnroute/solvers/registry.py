@@ -10,8 +10,8 @@ from learnroute.errors import InputError
 from learnroute.model.objective import Objective
 from learnroute.solvers import baselines
 from learnroute.solvers.algorithm1 import algorithm1
-from learnroute.solvers.contract import Answer, Budget, Solver
-from learnroute.solvers.exact import FEW_REGIONS, MOST_REGIONS, exact, search_and_prove
+from learnroute.solvers.contract import Answer, Budget, Effort, Solver
+from learnroute.solvers.exact import FEW_REGIONS, MOST_REGIONS, MOST_TOURED, by_cases_alone, exact, search_and_prove
 from learnroute.solvers.nearest import nearest_neighbour
 from learnroute.solvers.search import MOST_SEARCHED, SEARCHING, cut_rate, search, search_well
 
@@ -27,9 +27,9 @@ class Method:
     by_travel: bool = False  # whether it goes by travel alone, even where travel is worth nothing
 
 
-# What `auto` spends on a proof: up to so many regions, this many rounds and states in a layer. Time is no part of it,
-# so that the same seed gives the same route.
-AUTO_EFFORT = ((50, 12, 300_000), (75, 2, 200_000), (100, 1, 100_000))
+# What `auto` spends on a proof, up to so many regions: not time, so that the same seed gives the same route.
+AUTO_EFFORT = ((50, Effort(12, 300_000, 300)), (75, Effort(2, 200_000, 300)), (100, Effort(1, 100_000, 300)))
+AUTO_TOURED = Effort(cases=100, only_if_promising=True)  # beyond, where telling cases apart is all that would be tried
 MOST_PAIRED = 10_000  # regions up to which a search starts from Algorithm 1
 STARTING = 0.5  # of the time, at most, for what a search starts from
 
@@ -55,10 +55,11 @@ def auto(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answ
     if size > MOST_SEARCHED and cut_rate(objective) is None:
         return start
     basis = start.method if start.complete else ""
-    for most, rounds, states in AUTO_EFFORT:
-        if size <= most:
-            found = search_and_prove(objective, rng, budget, start.order, rounds, states)
-            return replace(found, basis=basis)
+    effort = next((effort for most, effort in AUTO_EFFORT if size <= most), None)
+    if effort is None and size <= MOST_TOURED and by_cases_alone(objective):
+        effort = AUTO_TOURED
+    if effort is not None:
+        return replace(search_and_prove(objective, rng, budget, start.order, effort), basis=basis)
     return Answer(search_well(objective, rng, budget.part(SEARCHING), start.order), "search", basis=basis)
 
 
@@ -66,7 +67,11 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method("auto", auto, "the proved optimum where that is quick, else the best route found and how good it is"),
-        Method("exact", exact, f"the proved optimum, up to {MOST_REGIONS} regions, as far as time and memory allow"),
+        Method(
+            "exact",
+            exact,
+            f"the proved optimum, up to {MOST_REGIONS} regions ({MOST_TOURED} if m < n), as far as time allows",
+        ),
         Method("search", search, "the best route that local search finds"),
         Method("algorithm1", algorithm1, "the paper's approximation algorithm, ends at the region of least score"),
         Method("baseline", baselines.forgetting_only, "least expected error, travel ignored", random=True),

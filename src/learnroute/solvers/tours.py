@@ -21,15 +21,16 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers import branching
 from learnroute.solvers.branching import FREE, GONE, NEEDED, ByteArray
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import anchored, least_score_parts
 from learnroute.solvers.programme import Prices, Programme, Solution, least_crossings
 from learnroute.solvers.separation import BoolArray
 
 ROOT_STEPS = 300  # subgradient steps a call at the root
 ROOT_CALLS = 6
-MOST_CASES = 20_000
-FEW_CASES = 300  # some seconds
+MANY = 300  # regions from which a call is cut into shorter ones, so that time limits hold
+CALLS_IF_MANY = 6
+PROMISING = 6.0  # edges a region left without splits: with no more, telling cases apart is quick
 BEYOND = 1.1  # times the gap: how far prices go where the programme has no solution
 UNSPLIT = (-1, -1, -1)
 MOST_PRICED = 500  # ends of orders whose costs are kept
@@ -78,17 +79,20 @@ class TourProver:
         self.scale = self.largest * size + float(finite[1].max())
         self.places = DIGITS - round(np.log10(self.largest)) if self.largest > 0 else DIGITS
 
-    def run(self, most: int = MOST_CASES) -> None:
-        """Prove until nothing is left to prove, or the budget or the number of cases is used up."""
+    def run(self, effort: Effort | None = None) -> None:
+        """Prove until nothing is left to prove, or the budget or the effort is used up."""
+        effort = effort or Effort()
+        self.cases, self.stored = 0, []
         size = self.objective.size
         kinds = np.where(np.isfinite(self.costs), FREE, GONE).astype(np.int8)
         np.fill_diagonal(kinds, GONE)
         leaving = np.where(np.isfinite(self.exits), FREE, GONE).astype(np.int8)
         multipliers = np.zeros(size + 1)
-        for turn in range(ROOT_CALLS):
-            target = self.value
+        calls = 1 if size <= MANY else CALLS_IF_MANY
+        for call in range(ROOT_CALLS * calls):
+            steps, pace = ROOT_STEPS // calls, 1.0 / (1 + call // calls)
             found = branching.climb(
-                self.costs, self.exits, kinds, leaving, multipliers, target, np.inf, ROOT_STEPS, 1.0 / (1 + turn)
+                self.costs, self.exits, kinds, leaving, multipliers, self.value, np.inf, steps, pace
             )
             if self.budget.exhausted or found >= self.value:
                 break
@@ -105,9 +109,11 @@ class TourProver:
         self._store(UNSPLIT, start)
         open_cases = [Case(kinds, leaving, start, Programme(kinds, leaving, self.combs))]
         while open_cases:
-            if self.budget.exhausted or self.cases >= most:
+            if self.budget.exhausted or self.cases >= effort.cases:
                 return
             open_cases.extend(reversed(self._case(open_cases.pop())))
+            if self.cases == 1 and effort.only_if_promising and (kinds == FREE).sum() > 2 * PROMISING * size:
+                return
             self.budget.progress("proof", 1 - 1 / (1 + self.cases / 100))
         self.proved, self.bound = True, self.value
 
