@@ -312,6 +312,8 @@ def main() -> None:
     for family in ("uniform", "euclidean"):  # wake all kernels
         plan(problem_of(family, 14, 120, 0), "auto")
         plan(problem_of(family, 70, 120, 0), "search")
+        for m in (80, 120, 1000):
+            plan(problem_of(family, 30, m, 0), "exact")
     packages = ", ".join(map(_version, ("learnroute", "numpy", "numba", "ortools", "highspy")))
     print(f"Python {platform.python_version()}, {packages}; {os.cpu_count()} cores, {platform.machine()}\n")
     if given.sizes:

@@ -36,7 +36,7 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.plots import save_figure
 from learnroute.solvers.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.search import search_well
+from learnroute.solvers.search import best_order, search_well
 from learnroute.study.families import SIDE, random_problem
 
 LEARNERS = {"under": Learner(80, 100, 0.1), "over": Learner(120, 100, 0.1)}
@@ -47,6 +47,8 @@ GROWTH_COLUMNS = {  # method, regime: name, colour, marker, dash
     ("algorithm1", "under"): ("Algorithm 1", BLUE, "o", "-"),
     ("search", "under"): ("search, under", GREEN, "D", "-"),
     ("search", "over"): ("search, over", VERMILLION, "s", "--"),
+    ("once", "under"): ("one perturbation a region, under", GREEN, "v", "-"),
+    ("once", "over"): ("one perturbation a region, over", VERMILLION, "^", "--"),
 }
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "growth.png"
 FEW_SIZES, FEW_FEATURES = (20, 30, 50), (102, 120, 200, 1000)
@@ -69,6 +71,8 @@ def problem_of(size: int, regime: str, family: str, seed: int = 1) -> Problem:
 def solve(method: str, objective: Objective, rng: np.random.Generator) -> IntArray:
     if method == "algorithm1":
         return algorithm1(objective, rng, Budget()).order
+    if method == "once":
+        return best_order(objective, rng, Budget(), objective.size)
     return search_well(objective, rng, Budget())
 
 
@@ -161,7 +165,7 @@ def growth_figure(
         axes.plot(sizes, factor * sizes**slope, color=colour, ls=":", lw=1.1)
     axes.set(xscale="log", yscale="log", xlabel="number of regions T", ylabel="processor time in seconds")
     tidy(axes)
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(frameon=False, fontsize=8, loc="lower right")
     figure.suptitle("Time against the number of regions; dotted: least squares", fontsize=10, x=0.01, ha="left")
     return figure
 
