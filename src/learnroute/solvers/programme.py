@@ -26,7 +26,7 @@ ROUNDS = 60  # of solving and cutting, for one case
 RISE = 0.005  # of the gap: combs that raise the bound less are not worth another round
 IDLE = 10  # looks after which a cut that has no price is dropped
 MANY_IDLE = 20  # cuts that are worth dropping
-SMALLER = 0.6  # of the edges: if no more are left, a new programme is worth while
+SMALLER = 0.5  # of the edges: if no more are left, a new programme is worth while
 TRIED = 8  # edges that are tried before cases are told apart
 STEPS_TRIED = 30  # steps of the simplex method for each
 TINY = 1e-9  # a price that is none
@@ -188,12 +188,13 @@ class Programme:
         return self._named(int(own[np.argmax(shares[own])])) if len(own) else None
 
     def smaller(self, kinds: ByteArray, leaving: ByteArray) -> Programme:
-        """Return a programme without the edges that are struck out, if these are many, else this one."""
+        """Return a programme without the edges that are struck out and cuts without a price, if that is much smaller."""
         if int((self._kinds(kinds, leaving) != GONE).sum()) >= SMALLER * len(self.ends):
             return self
         found = Programme(kinds, leaving, self.combs)
-        for cut in self._cuts:
-            found._add(*cut)
+        for cut, idle in zip(self._cuts, self._idle, strict=True):
+            if not idle:
+                found._add(*cut)
         return found
 
     def order(self, shares: FloatArray) -> IntArray | None:
