@@ -188,7 +188,7 @@ class Programme:
         return self._named(int(own[np.argmax(shares[own])])) if len(own) else None
 
     def smaller(self, kinds: ByteArray, leaving: ByteArray) -> Programme:
-        """Return a programme without the edges that are struck out and cuts without a price, if that is much smaller."""
+        """Return a programme without edges that are struck out and cuts without a price, if it is much smaller."""
         if int((self._kinds(kinds, leaving) != GONE).sum()) >= SMALLER * len(self.ends):
             return self
         found = Programme(kinds, leaving, self.combs)
