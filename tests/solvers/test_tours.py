@@ -66,16 +66,16 @@ def test_agrees_with_walks() -> None:
         assert objective(found.order) == pytest.approx(objective(walks.order), rel=1e-11)
 
 
-@pytest.mark.parametrize("features", [80, 200])
-def test_claims_beyond_the_proof_are_not_confirmed(features: int) -> None:
-    objective = objective_of(random_problem("vectors", 40, Learner(features, 100, 0.1), 3))
+@pytest.mark.parametrize(("features", "size"), [(80, 40), (120, 70)])
+def test_claims_beyond_the_proof_are_not_confirmed(features: int, size: int) -> None:
+    objective = objective_of(random_problem("vectors", size, Learner(features, 100, 0.1), 3))
     prover = TourProver(objective, best_order(objective, RNG(0), Budget(), 500), Budget())
     prover.run()
     good = prover.certificate()
     assert len(good.cases) > 5
     assert good.combs
     assert recomputed_bound(objective, good, np.inf) == good.bound
-    again = Certificate.from_dict(good.to_dict(40), 40)
+    again = Certificate.from_dict(good.to_dict(size), size)
     assert recomputed_bound(objective, again, np.inf) == again.bound == pytest.approx(good.bound)
     higher = replace(good, bound=good.bound * (1 + 1e-6))
     fewer = replace(good, cases=good.cases[:-1])

@@ -111,8 +111,12 @@ class Programme:
         leaving: ByteArray,
         limit: float,
         budget: Budget,
+        worth: float = 0.0,
     ) -> Solution:
-        """Solve and cut until nothing is violated, the value reaches `limit`, or little is gained."""
+        """Solve and cut until nothing is violated, the value reaches `limit`, or little is gained.
+
+        Combs are looked for only while the gap to `limit` is at least `worth`.
+        """
         now = self._kinds(kinds, leaving)
         numbers = np.arange(len(now), dtype=np.int32)
         prices = self._numbers(costs, exits)
@@ -127,7 +131,7 @@ class Programme:
             square = self._square(shares)
             if self._cut_sets(square):
                 continue
-            if value - before < RISE * (limit - value) or not self._cut_combs(square):
+            if limit - value < worth or value - before < RISE * (limit - value) or not self._cut_combs(square):
                 break
             before = value
         if value == np.inf:
@@ -180,12 +184,8 @@ class Programme:
             if worth > best:
                 best, chosen = worth, edge
         self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
-        return self._named(chosen)
-
-    def widest(self, v: int, shares: FloatArray, kinds: ByteArray, leaving: ByteArray) -> tuple[int, int] | None:
-        """Return the edge of a vertex that has the largest share of those that are open; None if all are decided."""
-        own = np.flatnonzero((self.ends == v).any(axis=1) & (self._kinds(kinds, leaving) == FREE))
-        return self._named(int(own[np.argmax(shares[own])])) if len(own) else None
+        a, b = self.ends[chosen].tolist()
+        return (b, a) if a == self.out else (a, b)
 
     def smaller(self, kinds: ByteArray, leaving: ByteArray) -> Programme:
         """Return a programme without edges that are struck out and cuts without a price, if it is much smaller."""
@@ -211,10 +211,6 @@ class Programme:
             found.append(onward[0])
         order = np.array(found[2:], dtype=np.int64)
         return order if len(np.unique(order)) == len(order) and order.max() < self.out - 1 else None
-
-    def _named(self, edge: int) -> tuple[int, int]:
-        a, b = self.ends[edge].tolist()
-        return (b, a) if a == self.out else (a, b)
 
     def _run(self, budget: Budget | None = None) -> float:
         """Solve; return the value, inf where there is no solution, -inf where the solver gave up."""

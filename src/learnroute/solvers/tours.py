@@ -31,12 +31,14 @@ ROOT_CALLS = 6
 MANY = 300  # regions from which a call is cut into shorter ones, so that time limits hold
 CALLS_IF_MANY = 6
 PROMISING = 6.0  # edges a region left without splits: with no more, telling cases apart is quick
+STEPS = 30  # subgradient steps of cases that are told apart by their end
+PACE = 0.1
 BEYOND = 1.1  # times the gap: how far prices go where the programme has no solution
 UNSPLIT = (-1, -1, -1)
 MOST_PRICED = 500  # ends of orders whose costs are kept
 WORTHWHILE = 0.1  # cases are told apart by their end while its looseness is more than this share of the gap
 FEW_SCORES = 3.0  # scores before the last may count this much of it, all together
-MOST_STORED = 500_000  # multipliers that a certificate lists, of all cases
+MOST_STORED = 1_000_000  # multipliers that a certificate lists, of all cases
 ROUNDING = 4e-12  # relative to all that a 1-tree adds up: far above what float64 loses
 DIGITS = 9  # of multipliers, so that certificates stay short
 
@@ -48,11 +50,27 @@ class Case(NamedTuple):
     leaving: ByteArray
     prices: Prices
     programme: Programme
+    decided: int = 0  # regions that its orders were known to end with
 
     def bound(self, costs: FloatArray, exits: FloatArray, prices: Prices) -> float:
         """Return the bound that some prices give."""
         costs, exits, back = self.programme.priced(costs, exits, prices.combs)
         return cheapest_tree(costs, exits, self.kinds, self.leaving, prices.multipliers)[0] + back
+
+    def split(self, v: int, a: int, b: int) -> list[Case]:
+        """Tell apart whether the edge v-a is used; with b, whether it is and v-b is too; nothing if v is -1."""
+        if v < 0:  # but some edges are decided now
+            return [self]
+        without = self._decided(v, a, GONE)
+        half = self._decided(v, a, NEEDED)
+        if b < 0:
+            return [half, without]
+        return [without, half._decided(v, b, GONE), half._decided(v, b, NEEDED)]
+
+    def _decided(self, v: int, u: int, kind: int) -> Case:
+        kinds, leaving = self.kinds.copy(), self.leaving.copy()
+        decide(kinds, leaving, v, u, kind)
+        return self._replace(kinds=kinds, leaving=leaving)
 
 
 class TourProver:
@@ -63,6 +81,7 @@ class TourProver:
         self.held, _ = anchored(objective)
         self.order, self.value = order, objective(order) - self.held.constant
         self.bound, self.proved, self.cases = -np.inf, False, 0
+        self.without_cases = -np.inf  # the bound of the first 1-tree alone
         size = objective.size
         self.costs = np.zeros((size + 1, size + 1))
         self.costs[:size, :size] = objective.travel
@@ -145,24 +164,18 @@ class TourProver:
 
     def _case(self, case: Case) -> list[Case]:
         """Close a case, or tell apart the cases that it consists of."""
-        kinds, leaving, prices, programme = case
+        kinds, leaving = case.kinds, case.leaving
         self.cases += 1
         if not branching.imply(kinds, leaving):
             return self._close(None)
-        programme = programme.smaller(kinds, leaving)
         ending = decided_end(kinds, leaving) if self.scored else ()
         costs, exits, slack = self._prices(ending)
-        aim = self.value - self.margin(prices)
-        solution = programme.solve(costs, exits, kinds, leaving, aim, self.budget)
-        prices = self._improved(case, solution, costs, exits)
-        tour = solution.whole
-        if tour:
-            self._take(programme.order(solution.shares))
-        costs, exits, back = programme.priced(costs, exits, prices.combs)
+        case, solution = self._repriced(case, ending, costs, exits, slack)
+        prices = case.prices
+        costs, exits, back = case.programme.priced(costs, exits, prices.combs)
         total, order = cheapest_tree(costs, exits, kinds, leaving, prices.multipliers)
-        if order is not None:
-            tour = True
-            self._take(order)
+        tour = order is not None or (solution is not None and solution.whole)
+        self._take(order)
         if self.cases == 1:
             self.bound = max(self.bound, min(total + back, self.value) - self.margin(prices))
             self.root = self.bound, [*self.stored, _listed((), prices)]
@@ -172,23 +185,39 @@ class TourProver:
             return self._close(prices)
         v, a, b = choice.tolist()
         if self.scored and (tour or slack > WORTHWHILE * (limit - bound)):
-            edge = programme.widest(ending[-1] if ending else len(kinds), solution.shares, kinds, leaving)
-            v, a, b = (v, a, b) if edge is None else (*edge, -1)
-        elif np.isfinite(solution.value):
-            edge = programme.split(solution, kinds, leaving, limit + back)
+            v, a, b = _before(ending, kinds, leaving, costs, exits, prices.multipliers) or (v, a, b)
+        elif solution is not None and np.isfinite(solution.value):
+            edge = case.programme.split(solution, kinds, leaving, limit + back)
             v, a, b = (v, a, b) if edge is None else (*edge, -1)
         self._store((v, a, b), prices)
-        if v < 0:  # nothing to tell apart yet, but some edges are decided now
-            return [Case(kinds, leaving, prices, programme)]
-        without, half = (kinds.copy(), leaving.copy()), (kinds.copy(), leaving.copy())
-        decide(*without, v, a, GONE)
-        decide(*half, v, a, NEEDED)
-        if b < 0:
-            return [Case(*half, prices, programme), Case(*without, prices, programme)]
-        both = (half[0].copy(), half[1].copy())
-        decide(*half, v, b, GONE)
-        decide(*both, v, b, NEEDED)
-        return [Case(*part, prices, programme) for part in (without, half, both)]
+        return case.split(v, a, b)
+
+    def _repriced(
+        self, case: Case, ending: tuple[int, ...], costs: FloatArray, exits: FloatArray, slack: float
+    ) -> tuple[Case, Solution | None]:
+        """Return the case with better prices, by a few steps where these may do, else by its linear programme."""
+        same_end = len(ending) == case.decided
+        case = case._replace(decided=len(ending))
+        aim = self.value - self.margin(case.prices)
+        if self.scored and self.cases > 1:
+            climbed, bound = self._climbed(case, costs, exits, aim)
+            if bound >= aim or (same_end and slack > WORTHWHILE * (aim - bound)):
+                return case._replace(prices=climbed), None
+        case = case._replace(programme=case.programme.smaller(case.kinds, case.leaving))
+        solution = case.programme.solve(
+            costs, exits, case.kinds, case.leaving, aim, self.budget, worth=slack / WORTHWHILE
+        )
+        if solution.whole:
+            self._take(case.programme.order(solution.shares))
+        return case._replace(prices=self._improved(case, solution, costs, exits)), solution
+
+    def _climbed(self, case: Case, costs: FloatArray, exits: FloatArray, aim: float) -> tuple[Prices, float]:
+        """Take a few subgradient steps from the prices of the case that this one is part of."""
+        costs, exits, back = case.programme.priced(costs, exits, case.prices.combs)
+        multipliers = case.prices.multipliers.copy()
+        target = aim - back + 1e-9 * self.scale
+        found = branching.climb(costs, exits, case.kinds, case.leaving, multipliers, target, target, STEPS, PACE)
+        return Prices(multipliers, case.prices.combs).rounded(self.places), found + back
 
     def _improved(self, case: Case, solution: Solution, costs: FloatArray, exits: FloatArray) -> Prices:
         """Return the prices that a solution of the programme gives; without one, go as far as its direction needs."""
@@ -259,6 +288,25 @@ def cheapest_tree(
     parent, joined, degree = np.empty((3, len(costs)), dtype=np.int64)
     total, _ = branching.one_tree(costs, exits, kinds, leaving, multipliers, parent, joined, degree)
     return float(total), joined[1:].copy() if total < np.inf and bool((degree == 2).all()) else None
+
+
+def _before(
+    ending: tuple[int, ...],
+    kinds: ByteArray,
+    leaving: ByteArray,
+    costs: FloatArray,
+    exits: FloatArray,
+    multipliers: FloatArray,
+) -> tuple[int, int, int] | None:
+    """Return the cheapest open edge before the decided end: v, a and -1."""
+    size = len(leaving)
+    if not ending:
+        reduced = np.where(leaving == FREE, exits - multipliers[:size], np.inf)
+        last = int(np.argmin(reduced))
+        return (last, size + 1, -1) if reduced[last] < np.inf else None
+    reduced = np.where(kinds[ending[-1]] == FREE, costs[ending[-1]] - multipliers, np.inf)
+    before = int(np.argmin(reduced))
+    return (ending[-1], before, -1) if reduced[before] < np.inf else None
 
 
 def _listed(split: tuple[int, ...], prices: Prices | None) -> Listed:
