@@ -115,6 +115,23 @@ def test_without_cases_the_programme_gives_a_better_bound_than_trees(family: str
     assert certificate.bound < objective(prover.order)
 
 
+@pytest.mark.parametrize("unit", [1e-60, 1e-6, 1e6, 1e60])
+@pytest.mark.parametrize("heavy", [1e-30, 1.0, 1e30])
+def test_units_do_not_matter(unit: float, heavy: float) -> None:
+    places = RNG(70).uniform(-1, 1, (70, 2))
+    travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
+    objective = Objective(unit * travel, heavy * unit * RNG(1).uniform(0, 1, 70), np.append(np.zeros(69), 1.0))
+    prover = TourProver(objective, best_order(objective, RNG(0), Budget(), 1000), Budget.of(60))
+    prover.run()
+    assert prover.proved
+    assert prover.cases < 300
+    certificate = prover.certificate()
+    assert certificate.bound <= objective(prover.order)
+    assert certificate.bound == pytest.approx(objective(prover.order), rel=1e-9)
+    again = Certificate.from_dict(certificate.to_dict(70), 70)
+    assert recomputed_bound(objective, again, np.inf) >= certificate.bound * (1 - 1e-12)
+
+
 def test_is_for_symmetric_travel_and_few_scores_only() -> None:
     assert not provable(objective_of(random_problem("euclidean", 8, Learner(1000, 100, 0.1), 0)))
     assert not provable(objective_of(asymmetric(8, UNDER, 0)))

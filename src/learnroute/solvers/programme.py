@@ -30,6 +30,7 @@ SMALLER = 0.5  # of the edges: if no more are left, a new programme is worth whi
 TRIED = 8  # edges that are tried before cases are told apart
 STEPS_TRIED = 30  # steps of the simplex method for each
 TINY = 1e-9  # a price that is none
+DEAREST = 1e12  # units: what costs more is not told apart by HiGHS
 TOLERANCE = 1e-9  # of HiGHS
 
 
@@ -77,8 +78,9 @@ class _Cut(NamedTuple):
 class Programme:
     """The programme for the edges that are left, with all cuts found so far."""
 
-    def __init__(self, kinds: ByteArray, leaving: ByteArray, combs: list[BoolArray]) -> None:
+    def __init__(self, kinds: ByteArray, leaving: ByteArray, combs: list[BoolArray], unit: float = 1.0) -> None:
         home = len(kinds) - 1
+        self.unit = unit  # what HiGHS takes for 1: its tolerances, and its infinity, are absolute
         self.out = home + 1
         inner = np.argwhere(np.tril(kinds != GONE, -1))
         last = np.flatnonzero(leaving != GONE)
@@ -119,7 +121,7 @@ class Programme:
         """
         now = self._kinds(kinds, leaving)
         numbers = np.arange(len(now), dtype=np.int32)
-        prices = self._numbers(costs, exits)
+        prices = np.minimum(self._numbers(costs, exits) / self.unit, DEAREST)
         self._highs.changeColsCost(len(now), numbers, np.where(now != GONE, prices, 0.0))
         self._highs.changeColsBounds(len(now), numbers, (now == NEEDED).astype(float), (now != GONE).astype(float))
         before, value, shares = -np.inf, -np.inf, np.zeros(len(now))
@@ -177,7 +179,8 @@ class Programme:
             rises = []
             for share in (0.0, 1.0):
                 self._highs.changeColBounds(edge, share, share)
-                rises.append(min(max(self._run() - solution.value, TINY), limit - solution.value + TINY))
+                rise = (self._run() - solution.value) / self.unit
+                rises.append(min(max(rise, TINY), (limit - solution.value) / self.unit + TINY))
                 self._highs.changeColBounds(edge, 0.0, 1.0)
                 self._highs.setBasis(basis)
             worth = rises[0] * rises[1]
@@ -191,7 +194,7 @@ class Programme:
         """Return a programme without edges that are struck out and cuts without a price, if it is much smaller."""
         if int((self._kinds(kinds, leaving) != GONE).sum()) >= SMALLER * len(self.ends):
             return self
-        found = Programme(kinds, leaving, self.combs)
+        found = Programme(kinds, leaving, self.combs, self.unit)
         for cut, idle in zip(self._cuts, self._idle, strict=True):
             if not idle:
                 found._add(*cut)
@@ -223,7 +226,7 @@ class Programme:
             return np.inf
         if status not in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kIterationLimit):
             return -np.inf
-        return float(self._highs.getInfo().objective_function_value)
+        return self.unit * float(self._highs.getInfo().objective_function_value)
 
     def _kinds(self, kinds: ByteArray, leaving: ByteArray) -> ByteArray:
         a, b = self.ends.T
@@ -287,15 +290,15 @@ class Programme:
             self._idle = [looks for k, looks in enumerate(self._idle) if k not in dropped]
 
     def _prices(self, duals: FloatArray) -> Prices:
-        multipliers = duals[: self.out].copy()
+        multipliers = self.unit * duals[: self.out]
         numbers: dict[int, float] = {}
         for cut, dual in zip(self._cuts, duals[self.out + 1 :].tolist(), strict=True):
             if dual <= TINY:
                 continue
             if cut.comb < 0:  # |edges within a set| <= |set| - 1 is what a tree obeys: the rest is the vertices'
-                multipliers[cut.sets[0, :-1]] += dual
+                multipliers[cut.sets[0, :-1]] += self.unit * dual
             else:
-                numbers[cut.comb] = dual
+                numbers[cut.comb] = self.unit * dual
         return Prices(multipliers, numbers)
 
     def _direction(self) -> Prices | None:

@@ -11,6 +11,7 @@ the region before them carry what the next score counts, and the least that the 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ FEW_SCORES = 3.0  # scores before the last may count this much of it, all togeth
 MOST_STORED = 1_000_000  # multipliers that a certificate lists, of all cases
 ROUNDING = 4e-12  # relative to all that a 1-tree adds up: far above what float64 loses
 DIGITS = 9  # of multipliers, so that certificates stay short
+MOST_PLACES = 300  # behind the point: what float64 can round to
 
 
 class Case(NamedTuple):
@@ -96,7 +98,8 @@ class TourProver:
         finite = [entries[np.isfinite(entries)] for entries in (self.costs, self.exits)]
         self.largest = float(finite[0].max())
         self.scale = self.largest * size + float(finite[1].max())
-        self.places = DIGITS - round(np.log10(self.largest)) if self.largest > 0 else DIGITS
+        self.unit = 2.0 ** math.frexp(self.largest)[1] if self.largest > 0 else 1.0
+        self.places = min(DIGITS - round(math.log10(self.unit)), MOST_PLACES)
 
     def run(self, effort: Effort | None = None) -> None:
         """Prove until nothing is left to prove, or the budget or the effort is used up."""
@@ -126,7 +129,7 @@ class TourProver:
             self.proved, self.bound = True, self.value
             return
         self._store(UNSPLIT, start)
-        open_cases = [Case(kinds, leaving, start, Programme(kinds, leaving, self.combs))]
+        open_cases = [Case(kinds, leaving, start, Programme(kinds, leaving, self.combs, self.unit))]
         while open_cases:
             if self.budget.exhausted or self.cases >= effort.cases:
                 return
