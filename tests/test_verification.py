@@ -65,6 +65,32 @@ def test_bounds_of_all_kinds_are_confirmed() -> None:
         assert verdicts(verify(problem, data)) == {"route": True, "loss": True, "bound": True}
 
 
+def test_large_multipliers_do_not_make_up_for_a_proof() -> None:
+    problem = random_problem("euclidean", 24, UNDER, 3)
+    data = claims(problem, "nearest")
+    total = data["loss"]["total"]
+    assert total > 1.05 * plan(problem, "exact").loss.total
+    nothing, huge = [0.0] * 26, [1e13] * 25
+    forged: list[dict[str, Any]] = [
+        {"kind": "cases", "multipliers": [1e100] * 26, "cases": [[[], nothing[1:]]]},
+        {"kind": "cases", "multipliers": nothing, "cases": [[[], huge]]},
+        {"kind": "cases", "multipliers": nothing, "cases": [[[], [-1e100] * 25]]},
+        {"kind": "cases", "multipliers": nothing, "cases": [[[], nothing[1:], [[0, 1e13]]]],
+         "combs": [[[0, 1, 2], [0, 3], [1, 4], [2, 5]]]},
+        {"kind": "walks", "multipliers": [1e14] * 24, "memory": [[]] * 24},
+        {"kind": "tree", "multipliers": [1e14] * 26},
+    ]  # fmt: skip
+    for certificate in forged:
+        for optimal, bound in ((True, total), (False, 0.9999 * total)):
+            ratio = total / bound
+            changed = {
+                **data, "optimal": optimal, "lower_bound": bound, "gap": ratio - 1, "certified_ratio": ratio,
+                "certificate": {**certificate, "bound": bound},
+            }  # fmt: skip
+            found = verdicts(verify(problem, changed))
+            assert found["optimum" if optimal else "bound"] is not True, certificate
+
+
 def test_false_claims_are_refuted() -> None:
     problem = random_problem("uniform", 8, UNDER, 4)
     best = claims(problem, "exact")

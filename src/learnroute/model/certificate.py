@@ -178,7 +178,7 @@ def _cases(rows: Any, size: int, combs: int) -> tuple[Case, ...]:
         split, numbers, *pairs = row
         if len(split) not in (0, 3) or not all(type(v) is int and -1 <= v <= size + 1 for v in split):
             raise InputError(f"{field}: split = {shown(split)}: no or three vertices are needed")
-        if numbers:
+        if numbers != []:
             numbers = as_vector(field, numbers, size + 1, least=-1e100, meaning="multipliers").tolist()
         found.append(Case(tuple(split), tuple(numbers), _pairs(field, pairs[0] if pairs else [], combs)))
     return tuple(found)

@@ -14,6 +14,8 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray, as_number
 
 MOMENT = 1e-3  # seconds
+NEAR = 5e-11  # relative: a proof shows that no order is better by more than this; rounding counts against it
+LOST = 4 * 2.0**-53  # of all that is added up, for each region: more than float64 loses
 Progress = Callable[[str, float], None]
 
 

@@ -67,7 +67,7 @@ class Solution(NamedTuple):
     @property
     def whole(self) -> bool:
         """Whether no edge is used in part: then it is a tour, if no set is left too little."""
-        return bool(np.all(np.minimum(self.shares, 1 - self.shares) <= WHOLE))
+        return bool(self.shares.any() and np.all(np.minimum(self.shares, 1 - self.shares) <= WHOLE))
 
 
 class _Cut(NamedTuple):
@@ -101,9 +101,11 @@ class Programme:
         self._highs.addCols(
             many, np.zeros(many), np.zeros(many), np.ones(many), 0, np.zeros(many, np.int32), nothing, np.zeros(0)
         )
-        for v in range(self.out + 1):
-            own = np.flatnonzero((self.ends == v).any(axis=1)).astype(np.int32)
-            self._highs.addRow(2.0, 2.0, len(own), own, np.ones(len(own)))
+        sides = self.ends.ravel()
+        edges = (np.argsort(sides, kind="stable") // 2).astype(np.int32)  # of each vertex, one after the other
+        starts = np.searchsorted(np.sort(sides), np.arange(self.out + 1)).astype(np.int32)
+        two = np.full(self.out + 1, 2.0)
+        self._highs.addRows(len(two), two, two, len(edges), starts, edges, np.ones(len(edges)))
 
     def solve(
         self,
@@ -164,7 +166,9 @@ class Programme:
         exits[self.ends[~inner, 1][:-1]] -= off[~inner][:-1]
         return costs, exits, back - float(off[-1])
 
-    def split(self, solution: Solution, kinds: ByteArray, leaving: ByteArray, limit: float) -> tuple[int, int] | None:
+    def split(
+        self, solution: Solution, kinds: ByteArray, leaving: ByteArray, limit: float, budget: Budget
+    ) -> tuple[int, int] | None:
         """Return the edge whose use or not raises the value most, by a few steps for both; None if all are decided."""
         now = self._kinds(kinds, leaving)
         apart = np.where(now == FREE, np.abs(solution.shares - 0.5), 1.0)
@@ -179,7 +183,7 @@ class Programme:
             rises = []
             for share in (0.0, 1.0):
                 self._highs.changeColBounds(edge, share, share)
-                rise = (self._run() - solution.value) / self.unit
+                rise = (self._run(budget) - solution.value) / self.unit
                 rises.append(min(max(rise, TINY), (limit - solution.value) / self.unit + TINY))
                 self._highs.changeColBounds(edge, 0.0, 1.0)
                 self._highs.setBasis(basis)
@@ -215,9 +219,9 @@ class Programme:
         order = np.array(found[2:], dtype=np.int64)
         return order if len(np.unique(order)) == len(order) and order.max() < self.out - 1 else None
 
-    def _run(self, budget: Budget | None = None) -> float:
+    def _run(self, budget: Budget) -> float:
         """Solve; return the value, inf where there is no solution, -inf where the solver gave up."""
-        left = None if budget is None else budget.seconds_left
+        left = budget.seconds_left
         if left is not None:
             self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)  # it counts all runs
         self._highs.run()

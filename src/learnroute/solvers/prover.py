@@ -24,7 +24,7 @@ from learnroute.model.certificate import Certificate, Walks
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers import walks
-from learnroute.solvers.contract import Budget, Effort
+from learnroute.solvers.contract import LOST, NEAR, Budget, Effort
 from learnroute.solvers.ends import anchored
 from learnroute.solvers.walks import ByteArray, Layers, MaskArray, Table
 
@@ -59,7 +59,6 @@ MOST_AT_ONCE = 3  # times that in a table, up to which memories grow
 STAGE = 0.7  # of the gap at the last stage: time for another
 PACE = 3e8  # units of work a second, until it is measured
 AT_ONCE = 20_000_000  # steps of walks a kernel call, between two looks at the clock
-ROUNDING = 4e-12  # relative to all that a walk adds up: far above what float64 loses
 
 Improve = Callable[[IntArray], IntArray]
 
@@ -85,8 +84,9 @@ class Prover:
         self.held, self.tight = anchored(objective)
         self.order, self.value = order, objective(order) - self.held.constant
         self.bound, self.proved, self.overflowed, self.stuck = -np.inf, False, False, False
-        self.stays = costs_of_stays(self.held)
-        self.legs = np.array(objective.travel)
+        # what costs more than the whole of a known order is in no better one: so no number is larger than its value
+        self.stays = np.minimum(costs_of_stays(self.held), self.value)
+        self.legs = np.minimum(objective.travel, self.value)
         self.allowed = all_steps(self.held)
         self.multipliers = np.zeros(size)
         self.small = nearest_memory(objective.travel, NEAREST)
@@ -168,22 +168,27 @@ class Prover:
             self.allowed = kept
         multipliers = self.snapshot[0]
         margin = self.margin(multipliers)
-        bound = cost + float(multipliers.sum()) if len(walk) else self.value - margin
+        bound = cost + float(multipliers.sum()) if len(walk) else self.goal + margin
         gap = self.value - bound
-        bound += self.held.constant - margin
+        bound += self.held.constant - 2 * margin
         if bound > self.checked.bound:
             self.checked = Certificate("walks", bound, walks=tuple(Walks(n, *listed(memory)) for n, memory in stages))
         if gap < STAGE * self.gap_staged:
             self.gap_staged = gap
             self.stages.append(self.snapshot)
 
+    @property
+    def goal(self) -> float:
+        """What all orders have to reach for a proof."""
+        return self.value - NEAR * abs(self.value + self.held.constant)
+
     def margin(self, multipliers: FloatArray) -> float:
         """Return what rounding can do to the cost of a walk, at most."""
         return rounding_margin(self.legs, self.stays, multipliers)
 
     def _limit(self, multipliers: FloatArray) -> float:
-        """Return the cost from which on a walk is as good as the best known order."""
-        return self.value - float(multipliers.sum()) - self.margin(multipliers)
+        """Return the cost from which on a walk is surely as good as the best known order."""
+        return self.goal - float(multipliers.sum()) + self.margin(multipliers)
 
     def _over(self) -> bool:
         return self.proved or self.stuck or self.budget.exhausted
@@ -209,7 +214,7 @@ class Prover:
     def _plain_certificate(self) -> Certificate:
         """Return what the multipliers of walks without memory prove: quick, whatever the time."""
         table = walks.simple_table(Layers(self.legs, self.stays - self.plain, all_steps(self.held)))
-        bound = float(table[-1].min()) + float(self.plain.sum()) - self.margin(self.plain)
+        bound = float(table[-1].min()) + float(self.plain.sum()) - 2 * self.margin(self.plain)
         alone = Walks(self.plain.copy(), tuple((v,) for v in range(self.objective.size)))
         return Certificate("walks", bound + self.held.constant, walks=(alone,))
 
@@ -230,7 +235,7 @@ class Prover:
             self.bound = max(self.bound, min(self.value, cost + float(multipliers.sum()) - margin))
             if len(np.unique(walk)) == len(walk):
                 self._take(walk)
-                self.proved = cost + float(multipliers.sum()) + 2 * margin >= self.value
+                self.proved = cost + float(multipliers.sum()) - margin >= self.goal
                 self.stuck = not self.proved and not self.tight  # no walk says more than this order
         else:
             self.proved = True
@@ -358,7 +363,7 @@ class Prover:
 def rounding_margin(legs: FloatArray, stays: FloatArray, multipliers: FloatArray) -> float:
     """Return more than float64 rounding can add to or take from the cost of any walk, multipliers paid."""
     stayed = np.abs(stays - multipliers).max(axis=1).sum()
-    return ROUNDING * float(stayed + len(legs) * legs.max() + np.abs(multipliers).sum())
+    return LOST * len(legs) * float(stayed + len(legs) * legs.max() + np.abs(multipliers).sum())
 
 
 def costs_of_stays(objective: Objective) -> FloatArray:

@@ -22,7 +22,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers import branching
 from learnroute.solvers.branching import FREE, GONE, NEEDED, ByteArray
-from learnroute.solvers.contract import Budget, Effort
+from learnroute.solvers.contract import LOST, NEAR, Budget, Effort
 from learnroute.solvers.ends import anchored, least_score_parts
 from learnroute.solvers.programme import Prices, Programme, Solution, least_crossings
 from learnroute.solvers.separation import BoolArray
@@ -35,12 +35,12 @@ PROMISING = 6.0  # edges a region left without splits: with no more, telling cas
 STEPS = 30  # subgradient steps of cases that are told apart by their end
 PACE = 0.1
 BEYOND = 1.1  # times the gap: how far prices go where the programme has no solution
-UNSPLIT = (-1, -1, -1)
+UNSPLIT = (-1, -1, -1)  # decided further, but not told apart
 MOST_PRICED = 500  # ends of orders whose costs are kept
 WORTHWHILE = 0.1  # cases are told apart by their end while its looseness is more than this share of the gap
 FEW_SCORES = 3.0  # scores before the last may count this much of it, all together
-MOST_STORED = 1_000_000  # multipliers that a certificate lists, of all cases
-ROUNDING = 4e-12  # relative to all that a 1-tree adds up: far above what float64 loses
+MOST_STORED = 1_000_000  # numbers that a certificate lists, of all cases
+MOST_EDGES = 20.0  # edges a region left by the first 1-tree: with more, and many regions, the programme takes too long
 DIGITS = 9  # of multipliers, so that certificates stay short
 MOST_PLACES = 300  # behind the point: what float64 can round to
 
@@ -57,7 +57,7 @@ class Case(NamedTuple):
     def bound(self, costs: FloatArray, exits: FloatArray, prices: Prices) -> float:
         """Return the bound that some prices give."""
         costs, exits, back = self.programme.priced(costs, exits, prices.combs)
-        return cheapest_tree(costs, exits, self.kinds, self.leaving, prices.multipliers)[0] + back
+        return cheapest_tree(costs, exits, self.kinds, self.leaving, prices.multipliers).total + back
 
     def split(self, v: int, a: int, b: int) -> list[Case]:
         """Tell apart whether the edge v-a is used; with b, whether it is and v-b is too; nothing if v is -1."""
@@ -89,26 +89,34 @@ class TourProver:
         self.costs[:size, :size] = objective.travel
         self.costs[size, :size] = self.costs[:size, size] = self.held.begin
         self.exits = least_score_parts(self.held) + self.held.finish
+        # what costs more than the whole of a known order is in no better one: so no number is larger than its value
+        self.most = max(self.value, 0.0)
+        for entries in (self.costs, self.exits):
+            np.minimum(entries, self.most, out=entries, where=np.isfinite(entries))
         self.scored = not self.held.only_last_counts
         self.priced: dict[tuple[int, ...], tuple[FloatArray, FloatArray, float]] = {}
         self.multipliers = np.zeros(size + 1)
         self.combs: list[BoolArray] = []
         self.stored: list[Listed] = []
         self.root: tuple[float, list[Listed]] = (-np.inf, [])  # the bound without splits, and what it follows from
-        finite = [entries[np.isfinite(entries)] for entries in (self.costs, self.exits)]
-        self.largest = float(finite[0].max())
-        self.scale = self.largest * size + float(finite[1].max())
-        self.unit = 2.0 ** math.frexp(self.largest)[1] if self.largest > 0 else 1.0
+        self.kept, self.hopeless = 0, False  # numbers stored; whether rounding alone keeps a case open
+        leg = (self.value - float(self.exits.min())) / size
+        self.unit = 2.0 ** math.frexp(leg)[1] if leg > 0 else 1.0
         self.places = min(DIGITS - round(math.log10(self.unit)), MOST_PLACES)
+
+    @property
+    def goal(self) -> float:
+        """What all orders have to reach for a proof."""
+        return self.value - NEAR * abs(self.value + self.held.constant)
 
     def run(self, effort: Effort | None = None) -> None:
         """Prove until nothing is left to prove, or the budget or the effort is used up."""
         effort = effort or Effort()
-        self.cases, self.stored = 0, []
+        self.cases, self.stored, self.kept = 0, [], 0
         size = self.objective.size
-        kinds = np.where(np.isfinite(self.costs), FREE, GONE).astype(np.int8)
+        kinds = np.where(self.costs < self.most, FREE, GONE).astype(np.int8)
         np.fill_diagonal(kinds, GONE)
-        leaving = np.where(np.isfinite(self.exits), FREE, GONE).astype(np.int8)
+        leaving = np.where(self.exits < self.most, FREE, GONE).astype(np.int8)
         multipliers = np.zeros(size + 1)
         calls = 1 if size <= MANY else CALLS_IF_MANY
         for call in range(ROOT_CALLS * calls):
@@ -120,13 +128,17 @@ class TourProver:
                 break
         start = Prices(multipliers, {}).rounded(self.places)
         self.multipliers = multipliers = start.multipliers
-        limit = self.value - self.margin(start)
-        total, _ = cheapest_tree(self.costs, self.exits, kinds, leaving, multipliers)
-        self.bound = self.without_cases = total - self.margin(start)
-        bound, _ = branching.fix(self.costs, self.exits, kinds, leaving, start.multipliers, limit)
+        tree = cheapest_tree(self.costs, self.exits, kinds, leaving, multipliers)
+        margin = self.margin(start, tree)
+        self.bound = self.without_cases = min(tree.total, self.value) - 2 * margin
+        if self.budget.exhausted:
+            return
+        bound, _ = branching.fix(self.costs, self.exits, kinds, leaving, multipliers, self.goal + margin)
         if bound == np.inf or not branching.imply(kinds, leaving):
             self._close(start)
             self.proved, self.bound = True, self.value
+            return
+        if (kinds == FREE).sum() > 2 * MOST_EDGES * size and size > MANY:
             return
         self._store(UNSPLIT, start)
         open_cases = [Case(kinds, leaving, start, Programme(kinds, leaving, self.combs, self.unit))]
@@ -134,6 +146,8 @@ class TourProver:
             if self.budget.exhausted or self.cases >= effort.cases:
                 return
             open_cases.extend(reversed(self._case(open_cases.pop())))
+            if self.hopeless:
+                return
             if self.cases == 1 and effort.only_if_promising and (kinds == FREE).sum() > 2 * PROMISING * size:
                 return
             self.budget.progress("proof", 1 - 1 / (1 + self.cases / 100))
@@ -141,8 +155,8 @@ class TourProver:
 
     def certificate(self) -> Certificate:
         """Return what was proved: all cases if they are not too many, else the best bound without splits."""
-        if self.proved and self._many_stored() <= MOST_STORED:
-            return self._certificate(self.value - self.margin(Prices(self.multipliers, {})), self.stored)
+        if self.proved and self.kept <= MOST_STORED:
+            return self._certificate(self.value - 2 * NEAR * abs(self.value + self.held.constant), self.stored)
         if self.root[0] > self.without_cases:
             return self._certificate(*self.root)
         return Certificate("tree", self.without_cases + self.held.constant, np.append(self.multipliers, 0.0))
@@ -158,12 +172,14 @@ class TourProver:
         multipliers = np.append(self.multipliers, 0.0)
         return Certificate("cases", bound + self.held.constant, multipliers, cases=listed, combs=combs)
 
-    def margin(self, prices: Prices) -> float:
-        """Return what rounding can do to the cost of a 1-tree, at most."""
-        total = 4 * float(np.abs(prices.multipliers).sum())
+    def margin(self, prices: Prices, tree: Tree) -> float:
+        """Return what rounding can do to the cost of a 1-tree at some prices, at most."""
+        count = len(self.costs) + 1
+        total = 2 * self.most + 2 * float((tree.degree + 2) @ np.abs(prices.multipliers))
         for comb, price in prices.combs.items():
-            total += 4 * price * least_crossings(len(self.combs[comb]))
-        return ROUNDING * (self.scale + total + 4 * self.largest)
+            sets = len(self.combs[comb])
+            total += price * (2 * count * sets + least_crossings(sets))
+        return LOST * count * total
 
     def _case(self, case: Case) -> list[Case]:
         """Close a case, or tell apart the cases that it consists of."""
@@ -171,18 +187,20 @@ class TourProver:
         self.cases += 1
         if not branching.imply(kinds, leaving):
             return self._close(None)
+        open_edges = (kinds == FREE).sum() + (leaving == FREE).sum()
         ending = decided_end(kinds, leaving) if self.scored else ()
         costs, exits, slack = self._prices(ending)
         case, solution = self._repriced(case, ending, costs, exits, slack)
         prices = case.prices
         costs, exits, back = case.programme.priced(costs, exits, prices.combs)
-        total, order = cheapest_tree(costs, exits, kinds, leaving, prices.multipliers)
-        tour = order is not None or (solution is not None and solution.whole)
-        self._take(order)
+        tree = cheapest_tree(costs, exits, kinds, leaving, prices.multipliers)
+        tour = tree.order is not None or (solution is not None and solution.whole)
+        self._take(tree.order)
+        margin = self.margin(prices, tree)
         if self.cases == 1:
-            self.bound = max(self.bound, min(total + back, self.value) - self.margin(prices))
+            self.bound = max(self.bound, min(tree.total + back, self.value) - 2 * margin)
             self.root = self.bound, [*self.stored, _listed((), prices)]
-        limit = self.value - self.margin(prices) - back
+        limit = self.goal + margin - back
         bound, choice = branching.fix(costs, exits, kinds, leaving, prices.multipliers, limit)
         if bound == np.inf or not branching.imply(kinds, leaving):
             return self._close(prices)
@@ -190,8 +208,11 @@ class TourProver:
         if self.scored and (tour or slack > WORTHWHILE * (limit - bound)):
             v, a, b = _before(ending, kinds, leaving, costs, exits, prices.multipliers) or (v, a, b)
         elif solution is not None and np.isfinite(solution.value):
-            edge = case.programme.split(solution, kinds, leaving, limit + back)
+            edge = case.programme.split(solution, kinds, leaving, limit + back, self.budget)
             v, a, b = (v, a, b) if edge is None else (*edge, -1)
+        if v < 0 and (kinds == FREE).sum() + (leaving == FREE).sum() == open_edges:
+            v, a, b = any_open(kinds, leaving)
+            self.hopeless = v < 0
         self._store((v, a, b), prices)
         return case.split(v, a, b)
 
@@ -201,7 +222,7 @@ class TourProver:
         """Return the case with better prices, by a few steps where these may do, else by its linear programme."""
         same_end = len(ending) == case.decided
         case = case._replace(decided=len(ending))
-        aim = self.value - self.margin(case.prices)
+        aim = self.goal
         if self.scored and self.cases > 1:
             climbed, bound = self._climbed(case, costs, exits, aim)
             if bound >= aim or (same_end and slack > WORTHWHILE * (aim - bound)):
@@ -218,7 +239,7 @@ class TourProver:
         """Take a few subgradient steps from the prices of the case that this one is part of."""
         costs, exits, back = case.programme.priced(costs, exits, case.prices.combs)
         multipliers = case.prices.multipliers.copy()
-        target = aim - back + 1e-9 * self.scale
+        target = aim - back + 1e-9 * self.most
         found = branching.climb(costs, exits, case.kinds, case.leaving, multipliers, target, target, STEPS, PACE)
         return Prices(multipliers, case.prices.combs).rounded(self.places), found + back
 
@@ -239,11 +260,9 @@ class TourProver:
         return []
 
     def _store(self, split: tuple[int, ...], prices: Prices | None) -> None:
-        if self._many_stored() <= MOST_STORED:
+        if self.kept <= MOST_STORED:
             self.stored.append(_listed(split, prices))
-
-    def _many_stored(self) -> int:
-        return len(self.stored) * len(self.costs)
+            self.kept += 3 if prices is None else len(prices.multipliers) + 2 * len(prices.combs)
 
     def _prices(self, ending: tuple[int, ...]) -> tuple[FloatArray, FloatArray, float]:
         """Return the costs of edges and exits of orders with this end (last region first), and how loose they may be.
@@ -284,13 +303,30 @@ class TourProver:
             self.order, self.value = order, value
 
 
+class Tree(NamedTuple):
+    """The cheapest 1-tree at some multipliers: its cost, the degree of each vertex, and its order, if it is a tour."""
+
+    total: float
+    degree: IntArray
+    order: IntArray | None
+
+
 def cheapest_tree(
     costs: FloatArray, exits: FloatArray, kinds: ByteArray, leaving: ByteArray, multipliers: FloatArray
-) -> tuple[float, IntArray | None]:
-    """Return the cost of the cheapest 1-tree at some multipliers, and the order that it is, if it is a tour."""
-    parent, joined, degree = np.empty((3, len(costs)), dtype=np.int64)
+) -> Tree:
+    """Return the cheapest 1-tree at some multipliers."""
+    parent, joined, degree = np.zeros((3, len(costs)), dtype=np.int64)
     total, _ = branching.one_tree(costs, exits, kinds, leaving, multipliers, parent, joined, degree)
-    return float(total), joined[1:].copy() if total < np.inf and bool((degree == 2).all()) else None
+    tour = total < np.inf and bool((degree == 2).all())
+    return Tree(float(total), degree, joined[1:].copy() if tour else None)
+
+
+def any_open(kinds: ByteArray, leaving: ByteArray) -> tuple[int, int, int]:
+    """Return any edge that is not decided, as a split: v, a and -1; -1 for v if there is none."""
+    edges, exits = np.argwhere(kinds == FREE), np.flatnonzero(leaving == FREE)
+    if len(edges):
+        return int(edges[0, 0]), int(edges[0, 1]), -1
+    return (int(exits[0]), len(kinds), -1) if len(exits) else UNSPLIT
 
 
 def _before(

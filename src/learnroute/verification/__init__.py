@@ -20,7 +20,7 @@ from learnroute.model.losses import as_order, expected_loss, objective_of, trave
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, as_number, shown
-from learnroute.verification.cases import nothing_better
+from learnroute.verification.cases import LOST, nothing_better
 
 LOSS_TOLERANCE = 1e-9  # relative: a loss written in decimal and computed anew
 ROUNDING = 1e-12  # relative to all that a bound adds up: far above what float64 loses
@@ -135,8 +135,9 @@ def _bound(objective: Objective, certificate: Certificate, claimed: float) -> Ch
 
 def _optimum(objective: Objective, value: float, certificate: Certificate) -> Check:
     """Show that no order is better, with the multipliers and memories of the certificate as a guide only."""
+    least_claimed = value - SAME * abs(value)
     if certificate.kind == "cases":
-        holds = _by_cases(objective, certificate, value)
+        holds = _by_cases(objective, certificate, least_claimed)
         return Check("optimum", holds, "no route is better, all cases gone through anew" if holds
                      else "it does not follow from the cases")  # fmt: skip
     if certificate.kind != "walks":
@@ -149,9 +150,9 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
         holds = value <= least + SAME * abs(least)
         refuted = f"a route that is better by {(value - least) / objective.size:.3g} exists"
         return Check("optimum", holds, "no route is better, all sets of regions looked at anew" if holds else refuted)
-    walk = _Walks(objective, certificate.walks[-1].multipliers)
+    walk = _Walks(objective, certificate.walks[-1].multipliers, most=value)
     try:
-        left = _left(objective, certificate.walks, value, [[-1] * objective.size] * objective.size)
+        left = _left(objective, certificate.walks, least_claimed, [[-1] * objective.size] * objective.size)
     except TooManyStatesError:
         return _fallback(
             objective, value, certificate, f"more than {MOST_STATES:,} states are needed to repeat the proof"
@@ -161,9 +162,10 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
         return Check("optimum", True, "no route is better, all of them considered anew")
     if not walk.tight:
         return Check("optimum", False, "it does not follow from the certificate")
-    return Check(
-        "optimum", False, f"a route that is better by {(walk.limit(value) - better) / objective.size:.3g} exists"
-    )
+    better += walk.constant + float(certificate.walks[-1].multipliers.sum())
+    if better >= least_claimed - walk.margin:
+        return _fallback(objective, value, certificate, "its numbers differ too much in size to tell")
+    return Check("optimum", False, f"a route that is better by {(value - better) / objective.size:.3g} exists")
 
 
 def _fallback(objective: Objective, value: float, certificate: Certificate, why: str) -> Check:
@@ -183,11 +185,11 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
         assert certificate.multipliers is not None
         if certificate.kind == "cases" and _by_cases(objective, certificate, certificate.bound):
             return min(ceiling, certificate.bound)
-        return _one_tree(objective, certificate.multipliers)
+        return _one_tree(objective, certificate.multipliers, ceiling)
     if _by_enumeration(certificate, objective):
         return min(ceiling, least_by_enumeration(objective))
     last = certificate.walks[-1]
-    walk = _Walks(objective, last.multipliers)
+    walk = _Walks(objective, last.multipliers, most=ceiling)
     cheapest = min((group[0][0] for group in _left(objective, certificate.walks, ceiling).values()), default=math.inf)
     return min(ceiling, cheapest + walk.constant + float(last.multipliers.sum()) - walk.margin)
 
@@ -198,13 +200,12 @@ def _left(
     """Return the ends of the walks, at the last stage, that may be orders of less than `value`.
 
     Each stage leaves only the steps of walks that cost less than that. Walks turned round remember what the first stage
-    says. `memory`, for a claim of optimality, replaces that of the last stage; rounding then counts for the claim,
-    else against it.
+    says. `memory`, for a claim of optimality, replaces that of the last stage. Rounding counts against the claim.
     """
     steps, turned = None, stages[0].masks()[::-1]
     for k, stage in enumerate(stages):
-        walk = _Walks(objective, stage.multipliers, steps)
-        limit = walk.limit(value, 1 if memory is None else -1)
+        walk = _Walks(objective, stage.multipliers, steps, most=value)
+        limit = walk.limit(value)
         behind = walk.turned().table(turned, limit)
         left = walk.table(stage.masks() if memory is None or k < len(stages) - 1 else memory, limit, behind)
         steps = walk.taken[:-1]
@@ -212,7 +213,7 @@ def _left(
 
 
 def _by_cases(objective: Objective, certificate: Certificate, value: float) -> bool:
-    """Whether the cases of a certificate show that no order is better than `value`, but for rounding."""
+    """Whether the cases of a certificate show that no order is better than `value`."""
     held, tight = _anchored(objective)
     if not tight or not np.array_equal(held.travel, held.travel.T):
         return False
@@ -242,11 +243,7 @@ def _by_cases(objective: Objective, certificate: Certificate, value: float) -> b
                 costs[ending[-1], v] += parts[v] - least
         return costs
 
-    assert certificate.multipliers is not None
-    start = costs_of(())
-    largest = start[np.isfinite(start)].max() * (size + 6) + 4 * np.abs(certificate.multipliers).sum()
-    limit = value - held.constant - 10 * ROUNDING * float(largest)
-    return nothing_better(costs_of, certificate.cases, limit, certificate.combs)
+    return nothing_better(costs_of, certificate.cases, value - held.constant, certificate.combs)
 
 
 def _by_enumeration(certificate: Certificate, objective: Objective) -> bool:
@@ -371,7 +368,7 @@ def _spanning_tree(costs: FloatArray) -> float:
     return math.fsum(legs)
 
 
-def _one_tree(objective: Objective, multipliers: FloatArray) -> float:
+def _one_tree(objective: Objective, multipliers: FloatArray, ceiling: float) -> float:
     """A spanning tree of the regions and `home`, the forced edge, and the cheapest edge to `out`: docs/bounds.md."""
     objective, _ = _anchored(objective)
     size = objective.size
@@ -379,11 +376,13 @@ def _one_tree(objective: Objective, multipliers: FloatArray) -> float:
     costs = np.zeros((size + 1, size + 1))
     costs[:size, :size] = np.minimum(objective.travel, objective.travel.T)
     costs[:size, size] = costs[size, :size] = objective.begin
+    most = max(ceiling - objective.constant, 0.0)  # no order below the ceiling pays more for anything
+    costs = np.where(np.isfinite(costs), np.minimum(costs, most), np.inf)
     reduced = costs - multipliers[: size + 1, None] - multipliers[None, : size + 1]
     exits = [float(part) for part in np.array(_score_parts(objective)) + objective.finish - at]
     total = math.fsum([_spanning_tree(reduced), min(exits), -home, *(2 * multipliers[: size + 1]), objective.constant])
-    largest = objective.travel.max() * (size + 2) + abs(min(exits)) + 4 * np.abs(multipliers).sum()
-    return float(total - ROUNDING / 10 * largest)
+    largest = min(objective.travel.max(), most) + 4 * np.abs(multipliers).max()
+    return min(ceiling, float(total - LOST * (largest * (size + 2) + abs(min(exits)) + abs(objective.constant))))
 
 
 def _needed(states: dict[int, float]) -> list[tuple[float, int]]:
@@ -414,32 +413,38 @@ class _Walks:
         multipliers: FloatArray,
         steps: StepArray | None = None,
         backward: bool = False,
+        most: float = math.inf,
     ) -> None:
+        """Prepare walks; no order of a value below `most` pays more than that for anything, so no number is larger."""
         held, self.tight = _anchored(objective)
-        stays = held.weights[:, None] * held.scores[None, :] - multipliers
+        stays = held.weights[:, None] * held.scores[None, :]
         stays[0] += held.begin
         stays[-1] += held.finish
+        most = max(most - held.constant, 0.0)
+        stays = np.where(np.isfinite(stays), np.minimum(stays, most), np.inf) - multipliers
         if held.first is not None:
             stays[1:, held.first] = np.inf
         if held.last is not None:
             stays[:-1, held.last] = np.inf
         self._objective, self._multipliers, self.constant = objective, multipliers, held.constant
-        self.legs = held.travel.T if backward else held.travel
+        self._most = most + held.constant
+        legs = np.minimum(held.travel, most)
+        self.legs = legs.T if backward else legs
         self.stays = stays[::-1] if backward else stays
         self.size = held.size
         self.steps = steps  # those that a walk may take: position, from, to; None for all
         self.taken = np.zeros((self.size, self.size, self.size), dtype=bool)
         finite = np.where(np.isfinite(stays), np.abs(stays), 0.0)
         largest = finite.max(axis=1).sum() + self.size * self.legs.max() + np.abs(multipliers).sum()
-        self.margin = ROUNDING * float(largest)
+        self.margin = LOST * self.size * float(largest)
 
     def turned(self) -> _Walks:
         steps = None if self.steps is None else self.steps[::-1].transpose(0, 2, 1)
-        return _Walks(self._objective, self._multipliers, steps, backward=True)
+        return _Walks(self._objective, self._multipliers, steps, True, self._most)
 
-    def limit(self, value: float, margins: int = -1) -> float:
-        """Return the cost of a walk as good as an order of this value, less or more a margin for rounding."""
-        return value - self.constant - float(self._multipliers.sum()) + margins * self.margin
+    def limit(self, value: float) -> float:
+        """Return the cost from which on a walk is surely no better than an order of this value."""
+        return value - self.constant - float(self._multipliers.sum()) + self.margin
 
     def table(self, memory: list[list[int]], limit: float, behind: list[Layer] | None = None) -> list[Layer]:
         """Return all states that may lead to a walk cheaper than `limit`, position by position.

@@ -15,7 +15,7 @@ from learnroute.model.certificate import Case
 from learnroute.model.validation import FloatArray
 
 BoolArray = NDArray[np.bool_]
-SLACK = 4e-11  # of all multipliers: far above what float64 loses
+LOST = 4 * 2.0**-53  # of all that is added up, for each vertex: more than float64 loses
 
 Comb = tuple[tuple[int, ...], ...]
 Costs = Callable[[tuple[int, ...]], FloatArray]
@@ -112,15 +112,22 @@ def _narrowed(costs_of: Costs, state: State, case: Case, limit: float, combs: tu
         return followed
     usable, must = followed
     costs = costs_of(_certain_end(must))
+    most = max(limit, 0.0)
+    usable = usable & (costs < most)  # costs are not negative: what costs more is in no tour that costs less
+    if (must & ~usable).any():
+        return None
+    costs = np.where(usable, costs, np.inf)
     prices = np.append(case.multipliers, 0.0)
-    limit -= SLACK * float(np.abs(prices).sum())
+    count, added = len(costs), 2 * most
     for number, price in case.combs:
         if not price >= 0:
             return followed  # which proves nothing
         # tours cross the boundaries of a comb with t teeth 3t + 1 times at least
-        least = 3 * (len(combs[number]) - 1) + 1
-        costs = costs - price * _crossings(combs[number], len(costs))
-        limit -= price * least + SLACK * price * least
+        sets = len(combs[number])
+        least = 3 * (sets - 1) + 1
+        costs = costs - price * _crossings(combs[number], count)
+        limit -= price * least
+        added += price * (2 * count * sets + least)
     reduced = np.where(usable, costs - prices[:, None] - prices[None, :], np.inf)
     out = len(costs) - 1
     leave = np.where(must[out, : out - 1].any() & ~must[out, : out - 1], np.inf, reduced[out, : out - 1])
@@ -128,6 +135,9 @@ def _narrowed(costs_of: Costs, state: State, case: Case, limit: float, combs: tu
     if tree is None or leave.min() == np.inf:
         return None
     parent, joined, total = tree
+    degrees = np.bincount([*joined[1:], *(parent[v] for v in joined[1:])], minlength=count)
+    added += 2 * float((degrees + 3) @ np.abs(prices))
+    limit += LOST * count * added  # rounding counts against the claim
     bound = total + leave.min() + reduced[out, out - 1] + 2 * prices.sum()
     if bound >= limit:
         return None
