@@ -40,7 +40,7 @@ MOST_PRICED = 500  # ends of orders whose costs are kept
 WORTHWHILE = 0.1  # cases are told apart by their end while its looseness is more than this share of the gap
 FEW_SCORES = 3.0  # scores before the last may count this much of it, all together
 MOST_STORED = 1_000_000  # numbers that a certificate lists, of all cases
-MOST_EDGES = 20.0  # edges a region left by the first 1-tree: with more, and many regions, the programme takes too long
+MOST_EDGES = 250.0  # edges a region left by the first 1-tree: with more, and many regions, the programme takes too long
 DIGITS = 9  # of multipliers, so that certificates stay short
 MOST_PLACES = 300  # behind the point: what float64 can round to
 
