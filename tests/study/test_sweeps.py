@@ -10,6 +10,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ import oracle
 from conftest import Shared
 from learnroute import InputError, Learner
 from learnroute.study.cells import COLUMNS, Row, solve_cell, streams
-from learnroute.study.engines import engine
+from learnroute.study.engines import _unless_abandoned, engine
 from learnroute.study.experiment import Experiment
 from learnroute.study.families import random_problem
 from learnroute.study.store import LOG_FILE, Store, opened
@@ -233,7 +234,7 @@ def test_ctrl_c_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -
     assert list(Store(folder).rows()) == long_rows
 
 
-def test_leaving_an_engine_early_says_nothing() -> None:
+def test_leaving_an_engine_early_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with engine(workers=2) as (run, _), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         for result in run(abs, iter(range(-100, 0))):
@@ -241,6 +242,18 @@ def test_leaving_an_engine_early_says_nothing() -> None:
             break
         gc.collect()
     assert [str(warning.message) for warning in said if "cancelled" in str(warning.message)] == []
+    assert capsys.readouterr().err == ""
+
+
+def test_failures_of_threads_are_told_but_for_work_that_is_not_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, cause, told in (
+        ("ExecutorManagerThread", KeyError(7), False),
+        ("ExecutorManagerThread", ValueError(7), True),
+        ("another", KeyError(7), True),
+    ):
+        failure = threading.ExceptHookArgs((type(cause), cause, None, threading.Thread(name=name)))
+        _unless_abandoned(failure)
+        assert (type(cause).__name__ in capsys.readouterr().err) == told
 
 
 @contextlib.contextmanager

@@ -62,6 +62,8 @@ def _on_cores(workers: int) -> Engine[Any, Any]:
         )
         parent = os.getpid()
         results: Generator[R, None, None] = pool(joblib.delayed(_as_worker)(function, task, parent) for task in tasks)
+        said = threading.excepthook
+        threading.excepthook = _unless_abandoned
         try:
             for result in results:  # noqa: UP028  `yield from` closes them outside of `finally`
                 yield result
@@ -73,8 +75,16 @@ def _on_cores(workers: int) -> Engine[Any, Any]:
         finally:
             with warnings.catch_warnings(action="ignore"):  # joblib's, where results are left unused
                 results.close()
+            threading.excepthook = said
 
     return run
+
+
+def _unless_abandoned(failure: threading.ExceptHookArgs) -> None:
+    """Tell of a thread's failure, but not of joblib's looking for work that was taken away because it is not wanted."""
+    name = "" if failure.thread is None else failure.thread.name
+    if not (failure.exc_type is KeyError and name.startswith("ExecutorManagerThread")):
+        threading.__excepthook__(failure)
 
 
 def _as_worker(function: Callable[[A], R], task: A, parent: int) -> R:
