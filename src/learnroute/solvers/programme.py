@@ -1,9 +1,9 @@
 """The linear programme of tours: two edges a vertex, and cuts that every tour obeys. HiGHS solves it.
 
 Vertices are those of `branching`: the regions, `home`, and `out` as the last one. A variable for each edge that is not
-struck out says which share of it is used. Every set of vertices is left twice at least, and so is every *comb*: a
-handle H and an odd number t >= 3 of disjoint teeth, each with vertices inside and outside of H. Their boundaries are
-crossed 3t + 1 times at least, all together (Grötschel and Padberg 1979).
+struck out says which share of it is used. A tour leaves every set of vertices twice at least. And take a *comb*: a
+handle H and an odd number t >= 3 of disjoint teeth, each with vertices inside and outside of H. A tour crosses their
+boundaries 3t + 1 times at least, all together (Grötschel and Padberg 1979).
 
 What a solution leaves behind are prices: one for each vertex and one for each comb. At these prices the cheapest 1-tree
 costs as much as the programme, so its bound can be recomputed without any linear programme: sets need no price, because
@@ -12,15 +12,18 @@ a tree leaves all of them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.branching import FREE, GONE, NEEDED, ByteArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.separation import WHOLE, BoolArray, combs_crossed_too_little, sets_left_too_little
+
+N = TypeVar("N", np.int8, np.float64)
 
 ROUNDS = 60  # of solving and cutting, for one case
 RISE = 0.005  # of the gap: combs that raise the bound less are not worth another round
@@ -123,7 +126,7 @@ class Programme:
         """
         now = self._kinds(kinds, leaving)
         numbers = np.arange(len(now), dtype=np.int32)
-        prices = np.minimum(self._numbers(costs, exits) / self.unit, DEAREST)
+        prices = np.minimum(self._of_edges(costs, exits, 0.0) / self.unit, DEAREST)
         self._highs.changeColsCost(len(now), numbers, np.where(now != GONE, prices, 0.0))
         self._highs.changeColsBounds(len(now), numbers, (now == NEEDED).astype(float), (now != GONE).astype(float))
         before, value, shares = -np.inf, -np.inf, np.zeros(len(now))
@@ -159,11 +162,11 @@ class Programme:
             off += price * self._crossings(self.combs[comb])
             back += price * least_crossings(len(self.combs[comb]))
         costs, exits = costs.copy(), exits.copy()
-        inner = self.ends[:, 0] < self.out
-        a, b = self.ends[inner].T
-        costs[a, b] -= off[inner]
+        within = int(np.searchsorted(self.ends[:, 0], self.out))
+        a, b = self.ends[:within].T
+        costs[a, b] -= off[:within]
         costs[b, a] = costs[a, b]
-        exits[self.ends[~inner, 1][:-1]] -= off[~inner][:-1]
+        exits[self.ends[within:-1, 1]] -= off[within:-1]
         return costs, exits, back - float(off[-1])
 
     def split(
@@ -232,21 +235,14 @@ class Programme:
             return -np.inf
         return self.unit * float(self._highs.getInfo().objective_function_value)
 
-    def _kinds(self, kinds: ByteArray, leaving: ByteArray) -> ByteArray:
+    def _of_edges(self, inner: NDArray[N], last: NDArray[N], between: float) -> NDArray[N]:
+        """Return the entries of a matrix, of the exits and of the edge between home and out, edge by edge."""
         a, b = self.ends.T
-        inner = a < self.out
-        found = np.full(len(self.ends), NEEDED, dtype=np.int8)
-        found[inner] = kinds[a[inner], b[inner]]
-        found[~inner] = np.append(leaving[b[~inner][:-1]], NEEDED)
-        return found
+        within = int(np.searchsorted(a, self.out))  # edges of `out` come last, that to home behind the others
+        return np.concatenate([inner[a[:within], b[:within]], last[b[within:-1]], np.array([between], inner.dtype)])
 
-    def _numbers(self, costs: FloatArray, exits: FloatArray) -> FloatArray:
-        a, b = self.ends.T
-        inner = a < self.out
-        found = np.zeros(len(self.ends))
-        found[inner] = costs[a[inner], b[inner]]
-        found[~inner] = np.append(exits[b[~inner][:-1]], 0.0)
-        return found
+    def _kinds(self, kinds: ByteArray, leaving: ByteArray) -> ByteArray:
+        return self._of_edges(kinds, leaving, NEEDED)
 
     def _crossings(self, sets: BoolArray) -> FloatArray:
         """How many of the sets each edge leaves."""
