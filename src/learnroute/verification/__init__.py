@@ -1,6 +1,6 @@
 """Check a plan against its problem: route, loss and bound, by code that shares nothing with the solvers.
 
-Slow and plain on purpose: dictionaries of states, one region after the other. docs/bounds.md says why each bound holds.
+Slow and plain on purpose. docs/bounds.md says why each bound holds.
 """
 
 from __future__ import annotations
@@ -12,25 +12,20 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from learnroute.errors import InputError
-from learnroute.model.certificate import Certificate, Walks
+from learnroute.model.certificate import Certificate
 from learnroute.model.losses import as_order, expected_loss, objective_of, travel_cost
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, as_number, shown
 from learnroute.verification.cases import LOST, nothing_better
+from learnroute.verification.ends import ROUNDING, anchored, score_parts
+from learnroute.verification.walks import MOST_STATES, TooManyStatesError, Walker, ends_left
 
 LOSS_TOLERANCE = 1e-9  # relative: a loss written in decimal and computed anew
-ROUNDING = 1e-12  # relative to all that a bound adds up: far above what float64 loses
 SAME = 1.01e-10  # relative: a loss this near to the least possible one is called optimal (docs/architecture.md)
-MOST_STATES = 400_000  # kept by one table of the checker
 MOST_ENUMERATED = 20  # regions up to which all sets are looked at
-COMPARED = 50  # cheaper states that each one is compared with
-
-StepArray = NDArray[np.bool_]
-Layer = dict[int, list[tuple[float, int]]]  # region: (cost, regions remembered, one bit each), cheapest first
 
 
 @dataclass(frozen=True)
@@ -40,10 +35,6 @@ class Check:
     what: str
     holds: bool | None
     detail: str
-
-
-class TooManyStatesError(Exception):
-    """The checker's own limit, not an error of the plan."""
 
 
 def verify(problem: Problem, plan: Mapping[str, Any]) -> tuple[Check, ...]:
@@ -150,9 +141,9 @@ def _optimum(objective: Objective, value: float, certificate: Certificate) -> Ch
         holds = value <= least + SAME * abs(least)
         refuted = f"a route that is better by {(value - least) / objective.size:.3g} exists"
         return Check("optimum", holds, "no route is better, all sets of regions looked at anew" if holds else refuted)
-    walk = _Walks(objective, certificate.walks[-1].multipliers, most=value)
+    walk = Walker(objective, certificate.walks[-1].multipliers, most=value)
     try:
-        left = _left(objective, certificate.walks, least_claimed, [[-1] * objective.size] * objective.size)
+        left = ends_left(objective, certificate.walks, least_claimed, [[-1] * objective.size] * objective.size)
     except TooManyStatesError:
         return _fallback(
             objective, value, certificate, f"more than {MOST_STATES:,} states are needed to repeat the proof"
@@ -189,32 +180,16 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
     if _by_enumeration(certificate, objective):
         return min(ceiling, least_by_enumeration(objective))
     last = certificate.walks[-1]
-    walk = _Walks(objective, last.multipliers, most=ceiling)
-    cheapest = min((group[0][0] for group in _left(objective, certificate.walks, ceiling).values()), default=math.inf)
+    walk = Walker(objective, last.multipliers, most=ceiling)
+    cheapest = min(
+        (group[0][0] for group in ends_left(objective, certificate.walks, ceiling).values()), default=math.inf
+    )
     return min(ceiling, cheapest + walk.constant + float(last.multipliers.sum()) - walk.margin)
-
-
-def _left(
-    objective: Objective, stages: tuple[Walks, ...], value: float, memory: list[list[int]] | None = None
-) -> Layer:
-    """Return the ends of the walks, at the last stage, that may be orders of less than `value`.
-
-    Each stage leaves only the steps of walks that cost less than that. Walks turned round remember what the first stage
-    says. `memory`, for a claim of optimality, replaces that of the last stage. Rounding counts against the claim.
-    """
-    steps, turned = None, stages[0].masks()[::-1]
-    for k, stage in enumerate(stages):
-        walk = _Walks(objective, stage.multipliers, steps, most=value)
-        limit = walk.limit(value)
-        behind = walk.turned().table(turned, limit)
-        left = walk.table(stage.masks() if memory is None or k < len(stages) - 1 else memory, limit, behind)
-        steps = walk.taken[:-1]
-    return left[-1]
 
 
 def _by_cases(objective: Objective, certificate: Certificate, value: float) -> bool:
     """Whether the cases of a certificate show that no order is better than `value`."""
-    held, tight = _anchored(objective)
+    held, tight = anchored(objective)
     if not tight or not np.array_equal(held.travel, held.travel.T):
         return False
     size = held.size
@@ -230,7 +205,7 @@ def _by_cases(objective: Objective, certificate: Certificate, value: float) -> b
         if not held.weights[:-1].any():
             ending = ()
         left = [v for v in range(size) if v not in ending]
-        parts = np.array(_score_parts(held, ending))
+        parts = np.array(score_parts(held, ending))
         if not ending:
             costs[size + 1, :size] = costs[:size, size + 1] = parts + held.finish
             return costs
@@ -303,45 +278,9 @@ def _least_of_ends(objective: Objective, first: int | None, last: int | None, ba
     return float(full.min() + objective.constant)
 
 
-def _anchored(objective: Objective) -> tuple[Objective, bool]:
-    """Return an objective that bounds this one and has an end to hold on to, and whether the two have the same optimum.
-
-    A closed route whose ends are free is turned to end at the least score if no other counts; else its travel
-    and its scores are bounded apart.
-    """
-    if not objective.closed or objective.first is not None or objective.last is not None:
-        return objective, objective.factors is None
-    if objective.factors is None and not objective.weights[:-1].any():
-        return objective.ending_at(int(np.argmin(objective.scores))), True
-    nothing = np.zeros(objective.size)
-    apart = objective.constant + min(_score_parts(objective)) * (1 - ROUNDING / 10)
-    return Objective(objective.travel, nothing, nothing, apart, None, 0, True), False
-
-
-def _score_parts(objective: Objective, ending: tuple[int, ...] = ()) -> list[float]:
-    """For each region, the least score part of orders that end there, before an end that is paid apart (if any).
-
-    The other scores are sorted by falling rank. Inf where no order does.
-    """
-    parts = []
-    head = [] if objective.first is None else [objective.first]
-    places = objective.size - len(ending)
-    ranked = sorted(range(objective.size), key=lambda u: -objective.ranks[u])
-    for v in range(objective.size):
-        barred = v in ending or (v == objective.first and places > 1)
-        if barred or (not ending and objective.last not in (None, v)):
-            parts.append(math.inf)
-            continue
-        others = [u for u in ranked if u != v and u != objective.first and u not in ending]
-        stops = [*(head if v != objective.first else []), *others, v]
-        shares = objective.weights[:places] if objective.factors is None else objective.shares(stops)
-        parts.append(math.fsum(shares * objective.scores[stops]))
-    return parts
-
-
 def _simple(objective: Objective) -> float:
     """A path is a spanning tree, and enters all regions but one; scores are at their least when rearranged."""
-    objective, _ = _anchored(objective)
+    objective, _ = anchored(objective)
     begin, finish = objective.begin, objective.finish
     either = np.minimum(objective.travel, objective.travel.T)
     others = objective.travel + np.diag(np.full(objective.size, np.inf))
@@ -351,7 +290,7 @@ def _simple(objective: Objective) -> float:
         math.fsum(into) + (begin - into).min() + finish.min(),
         math.fsum(out) + (finish - out).min() + begin.min(),
     )
-    found = math.fsum([travel, min(_score_parts(objective)), objective.constant])
+    found = math.fsum([travel, min(score_parts(objective)), objective.constant])
     return found - ROUNDING / 10 * abs(found)
 
 
@@ -370,7 +309,7 @@ def _spanning_tree(costs: FloatArray) -> float:
 
 def _one_tree(objective: Objective, multipliers: FloatArray, ceiling: float) -> float:
     """A spanning tree of the regions and `home`, the forced edge, and the cheapest edge to `out`: docs/bounds.md."""
-    objective, _ = _anchored(objective)
+    objective, _ = anchored(objective)
     size = objective.size
     at, home = multipliers[:size], multipliers[size]
     costs = np.zeros((size + 1, size + 1))
@@ -379,123 +318,7 @@ def _one_tree(objective: Objective, multipliers: FloatArray, ceiling: float) -> 
     most = max(ceiling - objective.constant, 0.0)  # no order below the ceiling pays more for anything
     costs = np.where(np.isfinite(costs), np.minimum(costs, most), np.inf)
     reduced = costs - multipliers[: size + 1, None] - multipliers[None, : size + 1]
-    exits = [float(part) for part in np.array(_score_parts(objective)) + objective.finish - at]
+    exits = [float(part) for part in np.array(score_parts(objective)) + objective.finish - at]
     total = math.fsum([_spanning_tree(reduced), min(exits), -home, *(2 * multipliers[: size + 1]), objective.constant])
     largest = min(objective.travel.max(), most) + 4 * np.abs(multipliers).max()
     return min(ceiling, float(total - LOST * (largest * (size + 2) + abs(min(exits)) + abs(objective.constant))))
-
-
-def _needed(states: dict[int, float]) -> list[tuple[float, int]]:
-    """Sort states by cost, without those that a cheaper one with fewer memories makes needless."""
-    needed: list[tuple[float, int]] = []
-    for cost, mask in sorted((cost, mask) for mask, cost in states.items()):
-        if not any(fewer & ~mask == 0 for _, fewer in needed[:COMPARED]):
-            needed.append((cost, mask))
-    return needed
-
-
-def _completed(group: list[tuple[float, int]], most: float, known: int) -> bool:
-    """Whether a state of the group, cheapest first, costs less than `most` and remembers no region that is known."""
-    for cost, mask in group:
-        if cost >= most:
-            return False
-        if not mask & known:
-            return True
-    return False
-
-
-class _Walks:
-    """Walks through T positions with multipliers, as docs/bounds.md defines them."""
-
-    def __init__(
-        self,
-        objective: Objective,
-        multipliers: FloatArray,
-        steps: StepArray | None = None,
-        backward: bool = False,
-        most: float = math.inf,
-    ) -> None:
-        """Prepare walks; no order of a value below `most` pays more than that for anything, so no number is larger."""
-        held, self.tight = _anchored(objective)
-        stays = held.weights[:, None] * held.scores[None, :]
-        stays[0] += held.begin
-        stays[-1] += held.finish
-        most = max(most - held.constant, 0.0)
-        stays = np.where(np.isfinite(stays), np.minimum(stays, most), np.inf) - multipliers
-        if held.first is not None:
-            stays[1:, held.first] = np.inf
-        if held.last is not None:
-            stays[:-1, held.last] = np.inf
-        self._objective, self._multipliers, self.constant = objective, multipliers, held.constant
-        self._most = most + held.constant
-        legs = np.minimum(held.travel, most)
-        self.legs = legs.T if backward else legs
-        self.stays = stays[::-1] if backward else stays
-        self.size = held.size
-        self.steps = steps  # those that a walk may take: position, from, to; None for all
-        self.taken = np.zeros((self.size, self.size, self.size), dtype=bool)
-        finite = np.where(np.isfinite(stays), np.abs(stays), 0.0)
-        largest = finite.max(axis=1).sum() + self.size * self.legs.max() + np.abs(multipliers).sum()
-        self.margin = LOST * self.size * float(largest)
-
-    def turned(self) -> _Walks:
-        steps = None if self.steps is None else self.steps[::-1].transpose(0, 2, 1)
-        return _Walks(self._objective, self._multipliers, steps, True, self._most)
-
-    def limit(self, value: float) -> float:
-        """Return the cost from which on a walk is surely no better than an order of this value."""
-        return value - self.constant - float(self._multipliers.sum()) + self.margin
-
-    def table(self, memory: list[list[int]], limit: float, behind: list[Layer] | None = None) -> list[Layer]:
-        """Return all states that may lead to a walk cheaper than `limit`, position by position.
-
-        `behind` is a table of the walks turned round: a state is dropped where none of its states at
-        the same place, which remembers no region that this one remembers, completes it below the limit. The steps
-        of the states that are left are marked as taken.
-        """
-        rest = self._rest()
-        layers: list[Layer] = []
-        kept = 0
-        for t in range(self.size):
-            found: dict[int, dict[int, float]] = {}
-            here = np.where(np.isfinite(self.stays[t]), self.stays[t], 0.0)  # inf, where forbidden, is in `rest` too
-            for v, mask, costs in self._arrivals(layers, t):
-                for w in np.flatnonzero(costs - here + rest[t] < limit).tolist():
-                    if w == v or mask >> w & 1:
-                        continue
-                    known = mask & memory[t][w]
-                    cost = float(costs[w])
-                    if behind is not None:
-                        most = limit - cost + float(self.stays[t, w])
-                        group = behind[self.size - 1 - t].get(w, [])
-                        if not _completed(group, most, known):
-                            continue
-                    self.taken[t - 1, v, w] = True  # at position 0 no step is taken: the last row is not used
-                    states = found.setdefault(w, {})
-                    state = known | 1 << w
-                    if cost < states.get(state, math.inf):
-                        kept += state not in states
-                        states[state] = cost
-                        if kept > MOST_STATES:
-                            raise TooManyStatesError
-            layers.append({w: _needed(states) for w, states in found.items()})
-            kept += sum(map(len, layers[-1].values())) - sum(map(len, found.values()))
-        return layers
-
-    def _arrivals(self, layers: list[Layer], t: int) -> Any:
-        """Yield each state before position t with the costs of going on to every region."""
-        if t == 0:
-            yield -1, 0, self.stays[0]
-            return
-        for v, group in layers[-1].items():
-            for cost, mask in group:
-                costs = cost + self.legs[v] + self.stays[t]
-                yield v, mask, costs if self.steps is None else np.where(self.steps[t - 1, v], costs, np.inf)
-
-    def _rest(self) -> FloatArray:
-        """Return the cost of the cheapest completion, nothing remembered, from each position and region on."""
-        rest = self.stays.copy()
-        for t in range(self.size - 2, -1, -1):
-            onward = self.legs + rest[t + 1][None, :]
-            rest[t] += (onward if self.steps is None else np.where(self.steps[t], onward, np.inf)).min(axis=1)
-        return rest
