@@ -115,6 +115,7 @@ def test_false_claims_are_refuted() -> None:
 
 
 FORGETFUL = {"kind": "walks", "bound": 1.0, "multipliers": [0] * 8, "memory": [[v] for v in range(8)]}
+CLOSED = {"kind": "cases", "bound": 1.0, "multipliers": [0] * 10, "cases": [[[], [0] * 9]]}
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,12 @@ FORGETFUL = {"kind": "walks", "bound": 1.0, "multipliers": [0] * 8, "memory": [[
         ({"certificate": {**FORGETFUL, "places": [[8, 1, 2]]}}, "certificate.places[0]"),
         ({"certificate": {**FORGETFUL, "before": 3}}, "certificate.before = 3: a list"),
         ({"certificate": {**FORGETFUL, "before": [3]}}, "certificate.before[0] = 3: an object"),
+        ({"certificate": {**CLOSED, "cases": [[[], None]]}}, "certificate.cases[0] = None: a list"),
+        ({"certificate": {**CLOSED, "cases": [[[], 0]]}}, "certificate.cases[0] = 0: a list"),
+        ({"certificate": {**CLOSED, "cases": [[[], [0] * 7]]}}, "certificate.cases[0] has 7 entries: 9 needed"),
+        ({"certificate": {**CLOSED, "cases": [[[], [0] * 9, [[5, 1]]]]}}, "cases[0]: [5, 1]: a comb below 0"),
+        ({"certificate": {**CLOSED, "combs": "x"}}, "certificate.combs = 'x': a list of combs"),
+        ({"certificate": {**CLOSED, "combs": [[[0, 10]]]}}, "certificate.combs[0][0] = [0, 10]: a list of 0-based"),
     ],
 )
 def test_broken_certificates_are_refused(changes: dict[str, Any], message: str) -> None:
