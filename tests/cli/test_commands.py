@@ -242,9 +242,11 @@ def test_as_a_process_of_its_own() -> None:
     assert wrong.stderr == "learnroute: missing.json: no such file\n"
 
 
-def test_a_reader_that_stops_reading_is_no_error() -> None:
+@pytest.mark.parametrize("buffered", [True, False])
+def test_a_reader_that_stops_reading_is_no_error(buffered: bool) -> None:
     command = [sys.executable, "-m", "learnroute", "generate", "--regions", "300"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as writer:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as writer:
         assert writer.stdout is not None
         assert writer.stderr is not None
         writer.stdout.read(10)

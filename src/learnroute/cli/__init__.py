@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; whatever a user can do wrong ends in one line on standard error."""
+    stdout = sys.stdout
     try:
         left = commands.main(args=arguments, prog_name="learnroute", standalone_mode=False)
         sys.stdout.flush()
@@ -58,8 +59,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         print("learnroute: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit) as gone:
+        if (
+            isinstance(gone, SystemExit) and sys.stdout is stdout
+        ):  # click leaves with another one
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
         return 0
 
 
