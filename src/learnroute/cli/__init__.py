@@ -60,9 +60,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         print("learnroute: interrupted", file=sys.stderr)
         return 130
     except (BrokenPipeError, SystemExit) as gone:
-        if (
-            isinstance(gone, SystemExit) and sys.stdout is stdout
-        ):  # click leaves with another one
+        if isinstance(gone, SystemExit) and sys.stdout is stdout:  # click leaves with another one
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
         return 0
