@@ -19,7 +19,7 @@ import networkx
 import numpy as np
 
 from learnroute import Learner, minimum_matching, objective_of, plan, write_problem
-from learnroute.solvers.algorithm1 import algorithm1
+from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
 from learnroute.study.families import random_problem
 

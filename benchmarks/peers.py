@@ -101,7 +101,7 @@ def whole(costs: FloatArray, largest: int) -> IntArray:
 def learnroute(objective: Objective, seconds: float) -> list[int]:
     """Search until the time is up."""
     from learnroute.solvers.contract import Budget
-    from learnroute.solvers.search import best_order
+    from learnroute.solvers.local_search.iterated import best_order
 
     order: list[int] = best_order(objective, np.random.default_rng(0), Budget.of(seconds), 10**9).tolist()
     return order
@@ -110,7 +110,7 @@ def learnroute(objective: Objective, seconds: float) -> list[int]:
 def warm_up(objective: Objective) -> None:
     """Have the kernels compiled or loaded."""
     from learnroute.solvers.contract import Budget
-    from learnroute.solvers.search import best_order
+    from learnroute.solvers.local_search.iterated import best_order
 
     best_order(objective, np.random.default_rng(0), Budget(), 10)
 

@@ -34,9 +34,9 @@ from learnroute import Learner, Objective, Problem, objective_of, plan
 from learnroute.figures.lines import BLUE, GREEN, VERMILLION, tidy
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.plots import save_figure
-from learnroute.solvers.algorithm1 import algorithm1
+from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.search import best_order, search_well
+from learnroute.solvers.local_search.iterated import best_order, search_well
 from learnroute.study.families import SIDE, random_problem
 
 LEARNERS = {"under": Learner(80, 100, 0.1), "over": Learner(120, 100, 0.1)}

@@ -14,7 +14,7 @@ from learnroute import Constraints, InputError, Learner, Problem, objective_of, 
 from learnroute.cli import commands
 from learnroute.frontier import Tradeoff, tradeoff
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.undominated import undominated_orders
+from learnroute.solvers.exact.pareto import undominated_orders
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, asymmetric
 

@@ -22,7 +22,7 @@ from learnroute.model.problem import Learner, Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
 from learnroute.replanning import Journey
-from learnroute.solvers.matching import Matching, minimum_matching
+from learnroute.solvers.matching.perfect_matching import Matching, minimum_matching
 from learnroute.solvers.registry import METHODS
 from learnroute.stability import Robustness, robustness
 from learnroute.verification import Check, verify

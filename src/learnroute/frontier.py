@@ -16,7 +16,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.validation import as_count
 from learnroute.planner import plan
 from learnroute.solvers.contract import Budget, Progress
-from learnroute.solvers.undominated import undominated, undominated_orders
+from learnroute.solvers.exact.pareto import undominated, undominated_orders
 
 MOST_EXACT = 14  # regions up to which all undominated routes are found
 EXTREME = 1e6  # rates this far from the even one stand for "travel only" and "error only", ties broken by the other

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError
+from learnroute.errors import InputError, RefusedError, shown
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificate import Certificate
 from learnroute.model.losses import Loss, as_order, check_ends, expected_loss, objective_of, travel_cost, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
-from learnroute.model.validation import as_count, shown
+from learnroute.model.validation import as_count
 from learnroute.solvers.bounds import best_bound
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.registry import METHODS, Method, method_named

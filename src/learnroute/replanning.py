@@ -15,13 +15,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError
+from learnroute.errors import InputError, RefusedError, shown
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, write_text
 from learnroute.model.losses import Steps, objective_of, ways_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.problem import Problem
-from learnroute.model.validation import FloatArray, as_count, as_number, as_vector, frozen, shown
+from learnroute.model.validation import FloatArray, as_count, as_number, as_vector, frozen
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
 

@@ -12,12 +12,12 @@ import oracle
 from learnroute import Learner, Objective, Problem, plan
 from learnroute.guarantees import paper_ratio, sharper_ratio
 from learnroute.model.distances import Points
-from learnroute.solvers import algorithm1 as module
-from learnroute.solvers.algorithm1 import algorithm1, eulerian_circuit
+from learnroute.solvers.construction import algorithm1 as module
+from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit
+from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree, spanning_tree_of_places
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.exact import exact
-from learnroute.solvers.matching import minimum_matching
-from learnroute.solvers.spanning import minimum_spanning_tree, spanning_tree_of_places
+from learnroute.solvers.matching.perfect_matching import minimum_matching
+from learnroute.solvers.methods import exact
 from learnroute.study.families import random_problem
 from samples import LEARNERS, METRIC_FAMILIES, OVER, UNDER
 

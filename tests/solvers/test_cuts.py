@@ -10,11 +10,11 @@ import pytest
 
 from learnroute import Objective
 from learnroute.model.distances import Points
-from learnroute.solvers import cuts
+from learnroute.solvers.construction.space_filling_curve import along_a_curve, arranged
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.improver import Improver
-from learnroute.solvers.search import best_order, rotated, search
-from learnroute.solvers.starts import along_a_curve, arranged
+from learnroute.solvers.local_search import lin_kernighan as cuts
+from learnroute.solvers.local_search.iterated import best_order, rotated, search
+from learnroute.solvers.local_search.lk_search import Improver
 
 RNG = np.random.default_rng
 ENDS = [(None, None, False), (2, None, False), (None, 3, False), (2, 3, False), (2, None, True), (None, 3, True),
@@ -35,7 +35,7 @@ def problem(size: int, rate: float, ends: tuple[int | None, int | None, bool], s
 @pytest.mark.parametrize("rate", [1 / 6, 0.9])
 def test_sums_are_right_where_they_are_needed(rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Far from the end, where no move that changes scores begins, they are not kept up to date."""
-    monkeypatch.setattr("learnroute.solvers.improver.LONGEST_SCORED", 300)
+    monkeypatch.setattr("learnroute.solvers.local_search.lk_search.LONGEST_SCORED", 300)
     objective = problem(3000, rate, ENDS[0], 1, places=True)
     improver = Improver(objective, RNG(0).permutation(3000), rate)
     improver.descend(Budget())

@@ -16,10 +16,10 @@ from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import best_bound, simple_bound
 from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import least_score_parts, score_bound, within_ends
-from learnroute.solvers.exact import exact, search_and_prove
-from learnroute.solvers.held_karp import held_karp
-from learnroute.solvers.prover import Prover
-from learnroute.solvers.trees import tree_bound
+from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.exact.ng_route.solver import Prover
+from learnroute.solvers.exact.one_tree import tree_bound
+from learnroute.solvers.methods import exact, search_and_prove
 from learnroute.verification import least_by_enumeration, recomputed_bound
 
 RNG = np.random.default_rng

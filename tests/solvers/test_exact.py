@@ -5,8 +5,8 @@ import pytest
 
 import oracle
 from learnroute import Learner, RefusedError, objective_of, plan
-from learnroute.solvers import held_karp
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.exact import held_karp
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
 

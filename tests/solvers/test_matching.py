@@ -12,8 +12,8 @@ import oracle
 from learnroute import InputError, Matching, minimum_matching
 from learnroute.model.distances import Points
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.matching import by_blossoms, by_subsets
-from learnroute.solvers.pairing import MatrixWeights
+from learnroute.solvers.matching.perfect_matching import by_blossoms, by_subsets
+from learnroute.solvers.matching.weights import MatrixWeights
 
 
 def symmetric(entries: Any) -> Any:
@@ -167,7 +167,7 @@ def test_great_circles_are_proved() -> None:
 
 def test_few_first_edges_are_repaired_by_pricing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two far groups of odd size, and candidates within groups only: the pair between them has to be found."""
-    monkeypatch.setattr("learnroute.solvers.matching.NEIGHBOURS", 2)
+    monkeypatch.setattr("learnroute.solvers.matching.perfect_matching.NEIGHBOURS", 2)
     for seed in range(10):
         rng = np.random.default_rng(seed)
         points = rng.permutation(rng.uniform(0, 1, (122, 2)) + np.where(np.arange(122) < 61, 0.0, 9.0)[:, None])

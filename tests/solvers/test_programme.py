@@ -9,15 +9,15 @@ import pytest
 
 from learnroute import objective_of
 from learnroute.model.validation import FloatArray
-from learnroute.solvers import branching
-from learnroute.solvers.branching import FREE, GONE, NEEDED
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.programme import Programme, least_crossings
-from learnroute.solvers.search import best_order
-from learnroute.solvers.separation import BoolArray, combs_crossed_too_little, sets_left_too_little
-from learnroute.solvers.tours import TourProver, cheapest_tree
+from learnroute.solvers.exact.branch_and_cut import branching
+from learnroute.solvers.exact.branch_and_cut.branching import FREE, GONE, NEEDED
+from learnroute.solvers.exact.branch_and_cut.lp_relaxation import Programme, least_crossings
+from learnroute.solvers.exact.branch_and_cut.separation import BoolArray, combs_crossed_too_little, sets_left_too_little
+from learnroute.solvers.exact.branch_and_cut.solver import TourProver, cheapest_tree
+from learnroute.solvers.local_search.iterated import best_order
 from learnroute.study.families import random_problem
-from learnroute.verification.cases import is_comb
+from learnroute.verification.branch_and_bound import is_comb
 from samples import UNDER
 
 RNG = np.random.default_rng

@@ -10,10 +10,10 @@ from learnroute.model.certificate import Certificate, Walks
 from learnroute.solvers.bounds import best_bound, simple_bound
 from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import least_score_parts
-from learnroute.solvers.held_karp import held_karp
-from learnroute.solvers.prover import Prover, listed, nearest_memory, remember
-from learnroute.solvers.search import best_order
-from learnroute.solvers.trees import tree_bound
+from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.exact.ng_route.solver import Prover, listed, nearest_memory, remember
+from learnroute.solvers.exact.one_tree import tree_bound
+from learnroute.solvers.local_search.iterated import best_order
 from learnroute.study.families import random_problem
 from learnroute.verification import recomputed_bound
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric

@@ -11,8 +11,8 @@ import pytest
 from learnroute import Objective
 from learnroute.model.distances import Points
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.runs import runs_of
-from learnroute.solvers.search import best_order
+from learnroute.solvers.local_search.coincident import runs_of
+from learnroute.solvers.local_search.iterated import best_order
 
 RNG = np.random.default_rng
 ENDS = [(None, None, False), (2, None, False), (None, 3, False), (2, 3, False), (2, None, True), (None, 3, True),

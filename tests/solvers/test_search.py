@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from learnroute import Learner, Objective, objective_of, plan
-from learnroute.solvers import moves, registry
+from learnroute.solvers import registry
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.held_karp import held_karp
-from learnroute.solvers.search import best_order, geometric_rate, new_state, search
+from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.local_search import or_opt as moves
+from learnroute.solvers.local_search.iterated import best_order, geometric_rate, new_state, search
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
 

@@ -11,12 +11,12 @@ from learnroute import Learner, Objective, objective_of
 from learnroute.model.certificate import Case, Certificate
 from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import anchored, within_ends
-from learnroute.solvers.exact import search_and_prove
-from learnroute.solvers.held_karp import held_karp
-from learnroute.solvers.prover import Prover
-from learnroute.solvers.search import best_order
-from learnroute.solvers.tours import TourProver, provable
-from learnroute.solvers.trees import tree_bound
+from learnroute.solvers.exact.branch_and_cut.solver import TourProver, provable
+from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.exact.ng_route.solver import Prover
+from learnroute.solvers.exact.one_tree import tree_bound
+from learnroute.solvers.local_search.iterated import best_order
+from learnroute.solvers.methods import search_and_prove
 from learnroute.study.families import random_problem
 from learnroute.verification import recomputed_bound
 from samples import ALL_FAMILIES, UNDER, asymmetric

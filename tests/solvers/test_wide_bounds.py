@@ -10,7 +10,7 @@ from learnroute.model.distances import Points
 from learnroute.solvers import bounds
 from learnroute.solvers.bounds import simple_bound
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.held_karp import held_karp
+from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.wide_bounds import wide_bound
 from learnroute.study.families import random_problem
 from samples import OVER

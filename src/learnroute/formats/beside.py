@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.formats import files, json_files
 from learnroute.formats.files import errors_naming
 from learnroute.model.problem import Problem
-from learnroute.model.validation import shown
 
 
 def file_beside(path: Path) -> Path:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.formats import json_files
 from learnroute.formats.files import write_text
 from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, track_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.model.validation import shown
 
 PROPERTIES = {"name": "regions", "vector": "vectors", "initial": "initial", "samples": "samples"}
 MEMBERS = (

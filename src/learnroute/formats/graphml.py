@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.formats.beside import file_beside, models_missing, read_beside
 from learnroute.formats.files import read_text
 from learnroute.formats.roads import Roads, street_members
-from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS, shown
+from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS
 
 WANTED = {
     "graph": ("title", "features", "samples", "noise", "crs"),

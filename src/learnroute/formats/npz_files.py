@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.formats.files import written_whole
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.model.validation import shown
 
 ARRAYS = (
     "travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "start", "samples", "dissimilarity_low",

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.formats.csv_files import read_table, table_text
 from learnroute.formats.files import write_text
-from learnroute.model.validation import FloatArray, frozen, shown
+from learnroute.model.validation import FloatArray, frozen
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 

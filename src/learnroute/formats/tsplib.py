@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.formats.beside import models_missing, read_beside, write_beside
 from learnroute.formats.files import read_text, write_text
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS, FloatArray, shown
+from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS, FloatArray
 
 Lines = list[tuple[int, list[str]]]  # line number and words
 KEYWORD = re.compile(r"([A-Z][A-Z0-9_]*)\s*:?\s*(.*)")

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.model.objective import Objective
-from learnroute.model.validation import FloatArray, as_number, as_vector, shown
+from learnroute.model.validation import FloatArray, as_number, as_vector
 
 Kind = Literal["simple", "tree", "walks", "cases"]
 KINDS = ("simple", "tree", "walks", "cases")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from learnroute.errors import InputError
-from learnroute.model.validation import shown
+from learnroute.errors import InputError, shown
 
 
 @dataclass(frozen=True)

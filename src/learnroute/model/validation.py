@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -18,15 +18,6 @@ IntArray = NDArray[np.int64]
 LARGEST_VALUE = 1e100  # squares and sums of these stay far from overflow
 LARGEST_COUNT = 10**15  # counts stay exact in float64
 MOST_MATRIX_REGIONS = 20_000  # a T x T float64 matrix of 3.2 GB
-
-
-def shown(value: object) -> str:
-    """Show a value in a message, cut to a readable length."""
-    try:
-        text = repr(value)
-    except ValueError:  # an integer with more digits than Python prints
-        text = "a number of thousands of digits"
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def as_number(

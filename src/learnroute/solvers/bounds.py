@@ -9,12 +9,12 @@ import numpy as np
 from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
+from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
 from learnroute.solvers.contract import Budget, Effort
 from learnroute.solvers.ends import ROUNDING, anchored, score_bound, within_ends
-from learnroute.solvers.held_karp import MOST_REGIONS, SMALL, held_karp
-from learnroute.solvers.search import best_order
-from learnroute.solvers.spanning import minimum_spanning_tree
-from learnroute.solvers.trees import tree_bound
+from learnroute.solvers.exact.held_karp import MOST_REGIONS, SMALL, held_karp
+from learnroute.solvers.exact.one_tree import tree_bound
+from learnroute.solvers.local_search.iterated import best_order
 from learnroute.solvers.wide_bounds import MOST_SQUARED, wide_bound
 
 MOST_WALKED = 60  # regions up to which walks with memory are tried on any order
@@ -39,8 +39,8 @@ def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certifi
         return best
     best = max(best, tree_bound(objective, objective(order), budget), key=_bound)
     if size <= MOST_WALKED and not budget.exhausted:
-        from learnroute.solvers.prover import Prover
-        from learnroute.solvers.tours import TourProver, provable
+        from learnroute.solvers.exact.branch_and_cut.solver import TourProver, provable
+        from learnroute.solvers.exact.ng_route.solver import Prover
 
         order = within_ends(objective, order)
         found = within_ends(

@@ -8,12 +8,12 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.model.objective import Objective
-from learnroute.solvers import baselines
-from learnroute.solvers.algorithm1 import algorithm1
+from learnroute.solvers.construction import baselines
+from learnroute.solvers.construction.algorithm1 import algorithm1
+from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Answer, Budget, Effort, Solver
-from learnroute.solvers.exact import FEW_REGIONS, MOST_REGIONS, MOST_TOURED, by_cases_alone, exact, search_and_prove
-from learnroute.solvers.nearest import nearest_neighbour
-from learnroute.solvers.search import MOST_SEARCHED, SEARCHING, cut_rate, search, search_well
+from learnroute.solvers.local_search.iterated import MOST_SEARCHED, SEARCHING, cut_rate, search, search_well
+from learnroute.solvers.methods import FEW_REGIONS, MOST_REGIONS, MOST_TOURED, by_cases_alone, exact, search_and_prove
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ ROUNDING = 1e-11  # relative: far above what the distances and their sum lose
 def wide_bound(objective: Objective) -> float:
     """Return a lower bound on the value of any order: least travel, plus scores rearranged."""
     assert objective.points is not None
-    from learnroute.solvers.nearby import ground_of, nearest_places, spanning_edges, tree_of
+    from learnroute.solvers.kd_tree import ground_of, nearest_places, spanning_edges, tree_of
 
     ground = ground_of(objective.points)
     tree = tree_of(ground)

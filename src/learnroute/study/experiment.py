@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.formats.files import read_text
 from learnroute.formats.json_files import parse
-from learnroute.model.validation import as_count, as_number, shown
+from learnroute.model.validation import as_count, as_number
 from learnroute.solvers.registry import method_named
 from learnroute.study.families import FAMILIES
 

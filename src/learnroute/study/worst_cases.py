@@ -14,9 +14,9 @@ from learnroute.model.metric import metric_closure
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Learner, Problem
 from learnroute.model.validation import FloatArray
-from learnroute.solvers.algorithm1 import algorithm1
+from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.exact import exact
+from learnroute.solvers.methods import exact
 
 Space = Literal["metric", "metric-in-range", "raw-in-range"]
 SPACES: dict[Space, str] = {

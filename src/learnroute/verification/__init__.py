@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.model.certificate import Certificate
 from learnroute.model.losses import as_order, expected_loss, objective_of, travel_cost
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
-from learnroute.model.validation import FloatArray, IntArray, as_number, shown
-from learnroute.verification.cases import LOST, nothing_better
+from learnroute.model.validation import FloatArray, IntArray, as_number
+from learnroute.verification.branch_and_bound import LOST, nothing_better
 from learnroute.verification.ends import ROUNDING, anchored, score_parts
-from learnroute.verification.walks import MOST_STATES, TooManyStatesError, Walker, ends_left
+from learnroute.verification.ng_route import MOST_STATES, TooManyStatesError, Walker, ends_left
 
 LOSS_TOLERANCE = 1e-9  # relative: a loss written in decimal and computed anew
 SAME = 1.01e-10  # relative: a loss this near to the least possible one is called optimal (docs/architecture.md)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS, json_files, read_problem, write_plan, write_problem
 from learnroute.frontier import tradeoff
 from learnroute.model.losses import error_over_time, learnt_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.model.validation import as_count, as_number, shown
+from learnroute.model.validation import as_count, as_number
 from learnroute.planner import compare, evaluate, plan
 from learnroute.plots import scaled_places
 from learnroute.solvers.contract import Progress

@@ -9,9 +9,9 @@ import numpy as np
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers import cuts
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.nearby import Ground, ground_of, lengths, nearest_places, tree_of
+from learnroute.solvers.kd_tree import Ground, ground_of, lengths, nearest_places, tree_of
+from learnroute.solvers.local_search import lin_kernighan as cuts
 
 # Up to so many regions: nearest ones that the second cut of a move looks at, and the third
 NEIGHBOURS = ((20_000, 10, 5), (200_000, 8, 5), (10**9, 7, 5))

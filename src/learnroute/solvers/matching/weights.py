@@ -9,7 +9,7 @@ import numpy as np
 from learnroute.model.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from learnroute.solvers.nearby import Ground
+    from learnroute.solvers.kd_tree import Ground
 
 
 class PairWeights(Protocol):
@@ -71,7 +71,7 @@ class MatrixWeights:
 
     def unborne(self, scale: float, node: IntArray, table: IntArray, first: int, end: int) -> IntArray:
         """Return pairs (i, j), i in first … end-1, i < j, that are lighter than a matching's duals allow."""
-        from learnroute.solvers.pricing import unborne_in_matrix
+        from learnroute.solvers.matching.pricing import unborne_in_matrix
 
         return unborne_in_matrix(self.matrix, scale, node, table, first, end)
 
@@ -90,7 +90,7 @@ class PlaceWeights:
 
     def of(self, i: IntArray, j: IntArray) -> FloatArray:
         """Return the weights of given pairs."""
-        from learnroute.solvers.nearby import lengths
+        from learnroute.solvers.kd_tree import lengths
 
         most = len(self.ground.places) - 1
         found = lengths(self.ground, np.minimum(i, most), np.minimum(j, most))
@@ -98,7 +98,7 @@ class PlaceWeights:
 
     def largest(self) -> float:
         """Return the diagonal of the box around the places, or half way around the sphere."""
-        from learnroute.solvers.nearby import ROUND, UNIT
+        from learnroute.solvers.kd_tree import ROUND, UNIT
 
         unit, around = self.ground.metric[UNIT], self.ground.metric[ROUND]
         spread = np.ptp(self.ground.places, axis=0)
@@ -106,7 +106,7 @@ class PlaceWeights:
 
     def light_pairs(self, count: int) -> IntArray:
         """Return, one row each, the pairs of every place with its nearest ones, and all pairs of the extra vertex."""
-        from learnroute.solvers.nearby import nearest_places, tree_of
+        from learnroute.solvers.kd_tree import nearest_places, tree_of
 
         size = len(self.ground.places)
         count = min(count, size - 1)
@@ -121,6 +121,6 @@ class PlaceWeights:
 
         The pairs of the extra vertex are all candidates from the start, so the duals bear them.
         """
-        from learnroute.solvers.pricing import unborne_between_places
+        from learnroute.solvers.matching.pricing import unborne_between_places
 
         return unborne_between_places(self.ground, scale, node, table, first, end)

@@ -20,12 +20,12 @@ from learnroute.model.certificate import Case as Listed
 from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers import branching
-from learnroute.solvers.branching import FREE, GONE, NEEDED, ByteArray
 from learnroute.solvers.contract import LOST, NEAR, Budget, Effort
 from learnroute.solvers.ends import anchored, least_score_parts
-from learnroute.solvers.programme import Prices, Programme, Solution, least_crossings
-from learnroute.solvers.separation import BoolArray
+from learnroute.solvers.exact.branch_and_cut import branching
+from learnroute.solvers.exact.branch_and_cut.branching import FREE, GONE, NEEDED, ByteArray
+from learnroute.solvers.exact.branch_and_cut.lp_relaxation import Prices, Programme, Solution, least_crossings
+from learnroute.solvers.exact.branch_and_cut.separation import BoolArray
 
 ROOT_STEPS = 300  # subgradient steps a call at the root
 ROOT_CALLS = 6

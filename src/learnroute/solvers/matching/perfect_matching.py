@@ -12,10 +12,10 @@ from learnroute.errors import InputError
 from learnroute.model.distances import Points
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.pairing import MatrixWeights, PairWeights, PlaceWeights
+from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
 
 if TYPE_CHECKING:
-    from learnroute.solvers.blossom import State
+    from learnroute.solvers.matching.blossom import State
 
 SMALL = 12  # vertices up to which subsets are enumerated instead of waking the compiler
 RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one
@@ -97,7 +97,7 @@ def minimum_matching(
         size, given = len(places) + extra, "points"
         if size <= SMALL and size % 2 == 0:
             return Matching(by_subsets(_distances(points, places, extra)), True)
-        from learnroute.solvers.nearby import ground_of, plane
+        from learnroute.solvers.kd_tree import ground_of, plane
 
         paired = PlaceWeights(ground_of(points) if isinstance(points, Points) else plane(places), extra)
     if size % 2:
@@ -163,7 +163,7 @@ def by_blossoms(weights: PairWeights, budget: Budget) -> Matching:
 
     When every edge of the complete graph bears the duals, the matching is optimal there too (Cook and Rohe).
     """
-    from learnroute.solvers import blossom
+    from learnroute.solvers.matching import blossom
 
     size = weights.size
     scale = _scale(weights.largest())
@@ -206,7 +206,7 @@ def _first_edges(weights: PairWeights) -> IntArray:
 
 def _unborne_edges(weights: PairWeights, state: State, scale: float, budget: Budget) -> IntArray | None:
     """Return edges lighter than the duals allow, in both directions; None if the time runs out on the way."""
-    from learnroute.solvers import pricing
+    from learnroute.solvers.matching import pricing
 
     size = weights.size
     if size <= DENSE:
@@ -229,7 +229,7 @@ def _scale(largest: float) -> float:
 
 def _proof(state: State, scale: float) -> tuple[FloatArray, tuple[tuple[IntArray, float], ...]]:
     """Read the dual solution off the blossoms: each vertex's own number, and the lifted sets."""
-    from learnroute.solvers import blossom
+    from learnroute.solvers.matching import blossom
 
     node = state.node
     own = node[blossom.DUAL, : state.scalars[blossom.SIZE]].copy()

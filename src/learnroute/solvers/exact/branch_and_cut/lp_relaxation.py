@@ -19,9 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.branching import FREE, GONE, NEEDED, ByteArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.separation import WHOLE, BoolArray, combs_crossed_too_little, sets_left_too_little
+from learnroute.solvers.exact.branch_and_cut.branching import FREE, GONE, NEEDED, ByteArray
+from learnroute.solvers.exact.branch_and_cut.separation import (
+    WHOLE,
+    BoolArray,
+    combs_crossed_too_little,
+    sets_left_too_little,
+)
 
 N = TypeVar("N", np.int8, np.float64)
 

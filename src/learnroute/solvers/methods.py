@@ -10,15 +10,15 @@ from learnroute.errors import RefusedError
 from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
-from learnroute.solvers import held_karp as enumeration
 from learnroute.solvers.bounds import simple_bound
 from learnroute.solvers.contract import Answer, Budget, Effort
 from learnroute.solvers.ends import within_ends
-from learnroute.solvers.search import SEARCHING, best_order, search_well
+from learnroute.solvers.exact import held_karp as enumeration
+from learnroute.solvers.local_search.iterated import SEARCHING, best_order, search_well
 
 if TYPE_CHECKING:
-    from learnroute.solvers.prover import Prover
-    from learnroute.solvers.tours import TourProver
+    from learnroute.solvers.exact.branch_and_cut.solver import TourProver
+    from learnroute.solvers.exact.ng_route.solver import Prover
 
 FEW_REGIONS = enumeration.MOST_REGIONS  # up to here all sets are enumerated
 MOST_REGIONS = 256  # a proof by walks keeps T³ steps, and its states grow with the gap that is left
@@ -48,7 +48,7 @@ def by_cases_alone(objective: Objective) -> bool:
     """Whether telling cases apart is all that a proof will try: only the last score counts."""
     if objective.size <= MOST_WALKED or not objective.only_last_counts:
         return False
-    from learnroute.solvers.tours import provable
+    from learnroute.solvers.exact.branch_and_cut.solver import provable
 
     return provable(objective)
 
@@ -61,8 +61,8 @@ def search_and_prove(
     effort: Effort | None = None,
 ) -> Answer:
     """Search (from `first`, if given), then prove, with no more than some effort."""
-    from learnroute.solvers.prover import Prover
-    from learnroute.solvers.tours import TourProver, provable
+    from learnroute.solvers.exact.branch_and_cut.solver import TourProver, provable
+    from learnroute.solvers.exact.ng_route.solver import Prover
 
     order = within_ends(objective, search_well(objective, rng, budget.part(SEARCHING), first))
     if first is not None:

@@ -15,9 +15,9 @@ from learnroute.kernels import kernel
 from learnroute.model.certificate import exhaustive
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.ends import anchored, within_ends
-from learnroute.solvers.nearest import nearest_neighbour
 
 MOST_REGIONS = 20
 SMALL = 12  # up to here the interpreter is quicker than waking the compiler

@@ -6,8 +6,8 @@ import numpy as np
 
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.construction.space_filling_curve import arranged
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.starts import arranged
 
 ALL_STARTS = 300  # regions up to which every start is tried
 SAMPLED_STARTS = 32

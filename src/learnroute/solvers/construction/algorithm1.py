@@ -11,9 +11,9 @@ from learnroute.errors import RefusedError
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.construction.spanning_tree import FEW_PLACES, spanning_tree
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.matching import minimum_matching
-from learnroute.solvers.spanning import FEW_PLACES, spanning_tree
+from learnroute.solvers.matching.perfect_matching import minimum_matching
 
 
 def algorithm1(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:

@@ -10,8 +10,8 @@ import numpy as np
 
 from learnroute.kernels import compile_function
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.blossom import DUAL, LIFT, PARENT
-from learnroute.solvers.nearby import Ground, length
+from learnroute.solvers.kd_tree import Ground, length
+from learnroute.solvers.matching.blossom import DUAL, LIFT, PARENT
 
 WORST = 6  # edges of one vertex that are added at a time
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from learnroute.model.certificate import Walks
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray
-from learnroute.verification.cases import LOST
+from learnroute.verification.branch_and_bound import LOST
 from learnroute.verification.ends import anchored
 
 MOST_STATES = 400_000  # kept by one table of the checker

@@ -20,7 +20,7 @@ def spanning_tree(objective: Objective) -> IntArray:
 
 def spanning_tree_of_places(points: Points) -> IntArray:
     """Return the edges of a minimum spanning tree of places, in linear memory."""
-    from learnroute.solvers.nearby import ground_of, spanning_edges, tree_of
+    from learnroute.solvers.kd_tree import ground_of, spanning_edges, tree_of
 
     ground = ground_of(points)
     return spanning_edges(ground, tree_of(ground))

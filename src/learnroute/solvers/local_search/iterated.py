@@ -10,13 +10,13 @@ import numpy as np
 
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.construction.space_filling_curve import along_a_curve, arranged, greedy
 from learnroute.solvers.contract import Answer, Budget, Progress
-from learnroute.solvers.held_karp import SMALL, held_karp
-from learnroute.solvers.runs import Runs, runs_of
-from learnroute.solvers.starts import along_a_curve, arranged, greedy
+from learnroute.solvers.exact.held_karp import SMALL, held_karp
+from learnroute.solvers.local_search.coincident import Runs, runs_of
 
 if TYPE_CHECKING:
-    from learnroute.solvers.moves import State
+    from learnroute.solvers.local_search.or_opt import State
 
 NEIGHBOURS = 8
 WINDOW = 50  # positions within which a perturbation happens
@@ -133,7 +133,7 @@ def _start(objective: Objective, rng: np.random.Generator) -> IntArray:
 
 def _by_cuts(objective: Objective, order: IntArray, rng: np.random.Generator, budget: Budget, kicks: int) -> IntArray:
     """Search by cuts."""
-    from learnroute.solvers.improver import Improver
+    from learnroute.solvers.local_search.lk_search import Improver
 
     rate = cut_rate(objective)
     assert rate is not None
@@ -145,7 +145,7 @@ def _by_cuts(objective: Objective, order: IntArray, rng: np.random.Generator, bu
 
 def _by_moves(objective: Objective, order: IntArray, rng: np.random.Generator, budget: Budget, kicks: int) -> IntArray:
     """Search by moves along the order."""
-    from learnroute.solvers import moves
+    from learnroute.solvers.local_search import or_opt as moves
 
     size = objective.size
     state = new_state(objective)
@@ -215,7 +215,7 @@ def powers(rate: float, count: int) -> FloatArray:
 
 def new_state(objective: Objective) -> State:
     """Prepare the tables that the moves work on."""
-    from learnroute.solvers import moves
+    from learnroute.solvers.local_search import or_opt as moves
 
     size = objective.size
     rate = geometric_rate(objective.weights) if objective.factors is None else None

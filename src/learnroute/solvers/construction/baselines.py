@@ -7,8 +7,8 @@ import numpy as np
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.held_karp import MOST_REGIONS, held_karp
-from learnroute.solvers.search import search_well
+from learnroute.solvers.exact.held_karp import MOST_REGIONS, held_karp
+from learnroute.solvers.local_search.iterated import search_well
 
 
 def forgetting_only(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:

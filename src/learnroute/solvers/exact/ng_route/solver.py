@@ -23,10 +23,10 @@ import numpy as np
 from learnroute.model.certificate import Certificate, Walks
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers import walks
 from learnroute.solvers.contract import LOST, NEAR, Budget, Effort
 from learnroute.solvers.ends import anchored
-from learnroute.solvers.walks import ByteArray, Layers, MaskArray, Table
+from learnroute.solvers.exact.ng_route import labelling as walks
+from learnroute.solvers.exact.ng_route.labelling import ByteArray, Layers, MaskArray, Table
 
 NEAREST = 4  # regions that a memory starts with
 SIMPLE_STEPS = 400  # subgradient steps without memory

@@ -1,0 +1,1 @@
+"""Orders built from nothing: the paper's Algorithm 1, nearest neighbours, baselines."""

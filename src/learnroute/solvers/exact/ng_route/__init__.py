@@ -1,0 +1,1 @@
+"""Position-indexed ng-routes: labelling, dynamic ng-sets, reduced-cost fixing."""

@@ -1,0 +1,1 @@
+"""Iterated local search for the full objective."""

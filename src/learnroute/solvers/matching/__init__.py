@@ -1,0 +1,1 @@
+"""Minimum-weight perfect matching, with its proof."""
