@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.model.constraints import Constraints
 from learnroute.model.distances import Points
 from learnroute.model.streets import Streets
@@ -27,7 +27,6 @@ from learnroute.model.validation import (
     as_square,
     as_vector,
     frozen,
-    shown,
 )
 
 Regime = Literal["under", "over", "mixed"]
