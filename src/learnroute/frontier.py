@@ -163,7 +163,7 @@ def _searched(problem: Problem, points: int, seed: int, budget: Budget) -> tuple
     # the error is that of the last region alone: the shortest way to each end is all there is
     ends = np.argsort(objective_of(problem).scores, kind="stable").tolist()
     proved = corners
-    for k, end in enumerate(e for e in ends if e != problem.first and problem.last in (None, e)):
+    for k, end in enumerate(e for e in ends if e != problem.ends.first and problem.ends.last in (None, e)):
         if budget.exhausted or planned + k >= points:
             return curve, False
         constraints = replace(problem.constraints, end=problem.regions[end])

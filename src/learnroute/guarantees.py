@@ -49,11 +49,11 @@ def travel_ratio(problem: Problem) -> tuple[float, str]:
     J <= 2/3·O (Hoogeveen 1991), and a way back of constant cost does no harm. A free end: an open route from s
     holds such a join, J <= O; a closed one is two of them, J <= O/2, and the way back from v' to s is at most O/2.
     """
-    if problem.first is None:
+    if problem.ends.first is None:
         said = ["a closed route"] if problem.constraints.returns else []
-        said += ["the last region fixed"] if problem.last is not None else []
+        said += ["the last region fixed"] if problem.ends.last is not None else []
         return CHRISTOFIDES, ", ".join(said)
-    if problem.last is not None:
+    if problem.ends.last is not None:
         return HOOGEVEEN, "both ends fixed"
     return 2.0, "the first region fixed" + (", a closed route" if problem.constraints.returns else "")
 
@@ -91,10 +91,10 @@ def sharper_ratio(problem: Problem, travel: float = CHRISTOFIDES) -> float | Non
     """
     r, size, scores = problem.learner.retention, problem.size, problem.scores
     share = r * math.expm1((size - 1) * math.log(r)) / math.expm1(size * math.log(r))
-    if problem.last is not None:
-        end, before = float(scores[problem.last]), np.delete(scores, problem.last)
+    if problem.ends.last is not None:
+        end, before = float(scores[problem.ends.last]), np.delete(scores, problem.ends.last)
     else:
-        end, before = float((scores if problem.first is None else np.delete(scores, problem.first)).min()), scores
+        end, before = float((scores if problem.ends.first is None else np.delete(scores, problem.ends.first)).min()), scores
     least, most = float(before.min()), float(before.max())
     floor = (1 - share) * end + share * least
     if least == most:

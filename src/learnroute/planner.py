@@ -121,11 +121,11 @@ def _guarantee(problem: Problem, answer: Answer) -> Guarantee:
 
 def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
     """Say which of several equally good last regions Algorithm 1 took."""
-    if answer.method != "algorithm1" or problem.last is not None:
+    if answer.method != "algorithm1" or problem.ends.last is not None:
         return ()
     objective = objective_of(problem)
     tied = np.flatnonzero(objective.ranks == objective.ranks[objective.best_last])
-    tied = tied[tied != problem.first]
+    tied = tied[tied != problem.ends.first]
     if len(tied) == 1:
         return ()
     others = ", ".join(problem.regions[i] for i in tied[1:4]) + (", …" if len(tied) > 4 else "")

@@ -18,6 +18,7 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError, shown
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, write_text
+from learnroute.model.ends import Ends
 from learnroute.model.losses import Steps, objective_of, ways_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.problem import Problem
@@ -302,10 +303,11 @@ class Journey:
         scores[0] = 0.0
         weights = np.concatenate([[0.0], least_products(steps.kept[left])])
         equal = bool(np.all(steps.kept[left] == steps.kept[left][:1]))
-        last = None if problem.last is None or problem.last in seen else ids.index(problem.last)
+        last = None if problem.ends.last is None or problem.ends.last in seen else ids.index(problem.ends.last)
         constant = float(np.prod(steps.kept[left]) * self.errors.sum())
         factors = None if equal else frozen(np.array(steps.kept[ids]))
-        return ids, Objective(frozen(travel), frozen(scores), frozen(weights), constant, 0, last, closed, factors)
+        ends = Ends(0, last, closed)
+        return ids, Objective(frozen(travel), frozen(scores), frozen(weights), constant, ends, factors)
 
     def _keep(self) -> None:
         if self.file is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from learnroute.errors import InputError, shown
+from learnroute.model.ends import Ends
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,11 @@ class Constraints:
         members = {"start": self.start, "end": self.end, "return": self.returns or None}
         return {key: value for key, value in members.items() if value is not None}
 
-    def place(self, field: str, regions: tuple[str, ...]) -> int | None:
+    def compiled(self, regions: tuple[str, ...]) -> Ends:
+        """Return the constraints as solvers ask for them: by index."""
+        return Ends(self._index("start", regions), self._index("end", regions), self.returns)
+
+    def _index(self, field: str, regions: tuple[str, ...]) -> int | None:
         """Return the index of the region that a constraint names."""
         name = getattr(self, field)
         if name is None:

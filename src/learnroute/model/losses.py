@@ -70,7 +70,7 @@ def ways_of(problem: Problem) -> Objective:
     """Return the travel of a problem alone, in its own units."""
     nothing = np.zeros(problem.size)
     travel: FloatArray | Points = problem.travel if problem.points is None else problem.points
-    return Objective(travel, nothing, nothing, 0.0, problem.first, problem.last, problem.constraints.returns)
+    return Objective(travel, nothing, nothing, 0.0, problem.ends)
 
 
 def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
@@ -124,16 +124,16 @@ def objective_of(problem: Problem) -> Objective:
         travel = problem.points.scaled(problem.travel_rate)
     else:
         travel = problem.travel if problem.travel_rate == 1 else frozen(problem.travel * problem.travel_rate)
-    ends = (problem.first, problem.last, problem.constraints.returns)
+    ends = problem.ends
     if problem.samples is None:
         kept = retained(problem.learner, size)
         constant = math.fsum([kept * problem.initial_sum, size * noise_error(problem.learner, size)])
-        return Objective(travel, problem.scores, position_weights(problem.learner, size), constant, *ends)
+        return Objective(travel, problem.scores, position_weights(problem.learner, size), constant, ends)
     steps = Steps.of(problem)
     scores = frozen(steps.learnt * problem.scores + size * steps.noise)
     constant = float(np.prod(steps.kept)) * problem.initial_sum
     factors = steps.kept if steps.kept.any() else None  # if nothing is kept, only the last region counts
-    return Objective(travel, scores, least_products(steps.kept), constant, *ends, factors)
+    return Objective(travel, scores, least_products(steps.kept), constant, ends, factors)
 
 
 def position_weights(learner: Learner, size: int) -> FloatArray:
@@ -190,7 +190,7 @@ def as_order(order: ArrayLike, size: int, names: Sequence[str] | None = None) ->
 
 def check_ends(problem: Problem, order: IntArray) -> None:
     """Refuse an order that does not begin and end where the problem says."""
-    for field, region, stop in (("start", problem.first, order[0]), ("end", problem.last, order[-1])):
+    for field, region, stop in (("start", problem.ends.first, order[0]), ("end", problem.ends.last, order[-1])):
         if region is not None and stop != region:
             verb = "begins" if field == "start" else "ends"
             raise InputError(

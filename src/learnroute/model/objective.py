@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.model.distances import Points
-from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.ends import Ends
+from learnroute.model.validation import FloatArray, IntArray, frozen
+
+ANYWHERE = Ends()
 
 
 class Objective:
@@ -25,10 +28,8 @@ class Objective:
         One non-negative weight a position, first to last, never decreasing: what the score there counts.
     constant
         What no order changes.
-    first, last
-        The region that every order begins, ends with; None where that is free.
-    closed
-        Whether the way from the last region back to the first is paid too.
+    ends
+        Where orders must begin and end, and whether the way back is paid.
     factors
         Where given, what a score counts depends on the regions that follow: the product of their factors, each between
         0 and 1. `weights` are then lower bounds of it, position by position.
@@ -40,16 +41,14 @@ class Objective:
         scores: FloatArray,
         weights: FloatArray,
         constant: float = 0.0,
-        first: int | None = None,
-        last: int | None = None,
-        closed: bool = False,
+        ends: Ends = ANYWHERE,
         factors: FloatArray | None = None,
     ) -> None:
         self.points = travel if isinstance(travel, Points) else None
         if not isinstance(travel, Points):
             self.__dict__["travel"] = travel
         self.scores, self.weights, self.constant = scores, weights, constant
-        self.first, self.last, self.closed, self.factors = first, last, closed, factors
+        self.ends, self.factors = ends, factors
 
     @property
     def size(self) -> int:
@@ -81,12 +80,7 @@ class Objective:
     @cached_property
     def best_last(self) -> int:
         """The region to end at if only scores count, the first of them if tied: the paper's v'."""
-        if self.last is not None:
-            return self.last
-        ranks = np.array(self.ranks)
-        if self.first is not None:
-            ranks[self.first] = np.inf
-        return int(np.argmin(ranks))
+        return int(np.argmin(np.where(self.ends.may_end(self.size), self.ranks, np.inf)))
 
     @cached_property
     def only_last_counts(self) -> bool:
@@ -96,21 +90,21 @@ class Objective:
     @cached_property
     def begin(self) -> FloatArray:
         """What it costs to begin at each region, besides its score: inf where that is not allowed."""
-        costs = np.zeros(self.size)
-        if self.closed and self.first is None and self.last is not None:
-            costs = self.travel_from(self.last)
-        return frozen(_only(self.first, self.last, costs))
+        ends, costs = self.ends, np.zeros(self.size)
+        if ends.closed and ends.first is None and ends.last is not None:
+            costs = self.travel_from(ends.last)
+        return frozen(np.where(ends.may_begin(self.size), costs, np.inf))
 
     @cached_property
     def finish(self) -> FloatArray:
         """What it costs to end at each region, besides its score: inf where that is not allowed.
 
-        Where the route is closed and neither end is fixed, the way back is in neither `begin` nor `finish`.
+        Where orders are cycles, the way back is in neither `begin` nor `finish`.
         """
-        costs = np.zeros(self.size)
-        if self.closed and self.first is not None:
-            costs = self.travel_to(self.first)
-        return frozen(_only(self.last, self.first, costs))
+        ends, costs = self.ends, np.zeros(self.size)
+        if ends.closed and ends.first is not None:
+            costs = self.travel_to(ends.first)
+        return frozen(np.where(ends.may_end(self.size), costs, np.inf))
 
     def travel_from(self, region: int) -> FloatArray:
         """Return the cost of going from one region to each."""
@@ -129,7 +123,7 @@ class Objective:
     def legs(self, order: ArrayLike) -> FloatArray:
         """Return the travel cost of each step of an order, the way back last where it is closed."""
         stops = np.asarray(order)
-        return self.between(stops, np.roll(stops, -1)) if self.closed else self.between(stops[:-1], stops[1:])
+        return self.between(stops, np.roll(stops, -1)) if self.ends.closed else self.between(stops[:-1], stops[1:])
 
     def shares(self, order: ArrayLike) -> FloatArray:
         """Return what the score of each stop counts."""
@@ -137,28 +131,31 @@ class Objective:
             return self.weights
         return products_after(self.factors[np.asarray(order)])
 
-    def allows(self, order: ArrayLike) -> bool:
-        """Whether an order begins and ends where it must."""
-        stops = np.asarray(order)
-        return self.first in (None, stops[0]) and self.last in (None, stops[-1])
+    def repaired(self, order: IntArray) -> IntArray:
+        """Return an order that begins and ends where it must; a cycle of which only the last score counts ends there."""
+        if self.ends.cyclic and self.only_last_counts:
+            return np.roll(order, len(order) - 1 - int(np.flatnonzero(order == self.best_last)[0]))
+        return self.ends.repair(order)
 
     def __call__(self, order: ArrayLike) -> float:
         """Return the value of an order, correctly rounded."""
         stops = np.asarray(order)
         return math.fsum([*self.legs(stops), *(self.shares(stops) * self.scores[stops]), self.constant])
 
+    @property
+    def ways(self) -> FloatArray | Points:
+        """Travel as it was given: places, or a matrix."""
+        return self.travel if self.points is None else self.points
+
     def travel_alone(self) -> Objective:
         """Return the same ways and ends with no scores."""
-        ways = self.travel if self.points is None else self.points
         nothing = np.zeros(self.size)
-        return Objective(ways, nothing, nothing, 0.0, self.first, self.last, self.closed)
+        return Objective(self.ways, nothing, nothing, 0.0, self.ends)
 
     def ending_at(self, last: int) -> Objective:
         """Return the same with the last region fixed."""
-        ways = self.travel if self.points is None else self.points
-        return Objective(
-            ways, self.scores, self.weights, self.constant, self.first, last, self.closed, self.factors
-        )  # fmt: skip
+        ends = self.ends.ending_at(last)
+        return Objective(self.ways, self.scores, self.weights, self.constant, ends, self.factors)
 
 
 def products_after(factors: FloatArray) -> FloatArray:
@@ -173,11 +170,3 @@ def least_products(factors: FloatArray) -> FloatArray:
     """For each position, the least product that the factors behind it can have, whatever the order."""
     return frozen(products_after(np.sort(factors)[::-1]))
 
-
-def _only(fixed: int | None, other: int | None, costs: FloatArray) -> FloatArray:
-    """Forbid all regions but the fixed one, or the one fixed at the other end."""
-    if fixed is not None:
-        costs = np.where(np.arange(len(costs)) == fixed, costs, np.inf)
-    elif other is not None:
-        costs = np.where(np.arange(len(costs)) == other, np.inf, costs)
-    return costs

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, shown
 from learnroute.model.constraints import Constraints
 from learnroute.model.distances import Points
+from learnroute.model.ends import Ends
 from learnroute.model.streets import Streets
 from learnroute.model.validation import (
     LARGEST_VALUE,
@@ -139,8 +140,7 @@ class Problem:
     dissimilarity_low: FloatArray | None
     streets: Streets | None
     points: Points | None
-    first: int | None
-    last: int | None
+    ends: Ends
 
     def __init__(
         self,
@@ -209,8 +209,7 @@ class Problem:
             "dissimilarity_low": _lower(dissimilarity_low, delta),
             "streets": streets,
             "points": Points(places, geographic) if travel is None and places is not None else None,
-            "first": wanted.place("start", names),
-            "last": wanted.place("end", names),
+            "ends": wanted.compiled(names),
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)

@@ -1,73 +1,55 @@
-"""Lower bounds on the value of every order."""
+"""Lower bounds that need no search: spanning trees and cheapest arcs for travel, rearrangement for scores.
+
+Better bounds are in `exact`: `exact.proof` climbs from here to 1-trees, branch and cut, and ng-routes.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.model.certificate import Certificate
-from learnroute.model.objective import Objective
-from learnroute.model.validation import IntArray
+from learnroute.model.ends import Ends
+from learnroute.model.objective import Objective, products_after
+from learnroute.model.rounding import margin
+from learnroute.model.validation import FloatArray, IntArray, frozen
 from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
-from learnroute.solvers.contract import Budget, Effort
-from learnroute.solvers.ends import ROUNDING, anchored, score_bound, within_ends
-from learnroute.solvers.exact.held_karp import MOST_REGIONS, SMALL, held_karp
-from learnroute.solvers.exact.one_tree import tree_bound
-from learnroute.solvers.local_search.iterated import best_order
-from learnroute.solvers.wide_bounds import MOST_SQUARED, wide_bound
-
-MOST_WALKED = 60  # regions up to which walks with memory are tried on any order
-SOME = Effort(rounds=1, states=100_000, cases=100)  # on any order
-KICKS = 10  # a region, for a value to aim at
 
 
-def best_bound(objective: Objective, order: IntArray, budget: Budget) -> Certificate:
-    """Return the best lower bound that a moment's work gives; `order` is one whose value it should come near to.
+class PathRelaxation(NamedTuple):
+    """An objective over paths whose least value bounds another's from below: `begin` and `finish` hold the way back.
 
-    Anytime: when the budget is used up, the best so far is returned.
+    `tight` says that the two have the same least value and that weights are what scores count: then an order that is
+    optimal here is optimal there.
     """
-    size = objective.size
-    if objective.points is not None and size > MOST_SQUARED:
-        return Certificate("simple", wide_bound(objective))
-    if size <= MOST_REGIONS:
-        least = held_karp(objective, np.random.default_rng(0), budget if size > SMALL else Budget())
-        if least.certificate is not None:
-            return least.certificate
-    best = Certificate("simple", simple_bound(objective))
-    if budget.exhausted:
-        return best
-    best = max(best, tree_bound(objective, objective(order), budget), key=_bound)
-    if size <= MOST_WALKED and not budget.exhausted:
-        from learnroute.solvers.exact.branch_and_cut.solver import TourProver, provable
-        from learnroute.solvers.exact.ng_route.solver import Prover
 
-        order = within_ends(objective, order)
-        found = within_ends(
-            objective, best_order(objective, np.random.default_rng(0), budget, KICKS * size, first=order)
-        )
-        order = min(order, found, key=objective)
-        if provable(objective):
-            tours = TourProver(objective, order, budget)
-            tours.run(SOME)
-            best = max(best, tours.certificate(), key=_bound)
-            if tours.proved or budget.exhausted:
-                return best
-        prover = Prover(objective, order, budget, SOME)
-        prover.run()
-        best = max(best, prover.certificate(), key=_bound)
-    return best
+    objective: Objective
+    tight: bool
 
 
-def _bound(certificate: Certificate) -> float:
-    return certificate.bound
+def path_relaxation(objective: Objective) -> PathRelaxation:
+    """Return the objective itself, unless its orders are cycles: then one that cuts them open.
+
+    Where only the last score counts, a cycle may be cut behind the region of least score. Else travel and scores are
+    bounded apart: the shortest tour, cut behind any region, and the least score part.
+    """
+    if not objective.ends.cyclic:
+        return PathRelaxation(objective, objective.factors is None)
+    if objective.only_last_counts:
+        return PathRelaxation(objective.ending_at(objective.best_last), True)
+    nothing = np.zeros(objective.size)
+    scored = score_bound(objective)
+    constant = objective.constant + scored - margin(objective.size, scored)
+    ends = Ends(last=0, closed=True)
+    return PathRelaxation(Objective(objective.ways, nothing, nothing, constant, ends), False)
 
 
 def simple_bound(objective: Objective) -> float:
     """Cheap and always valid: no order travels less than `path_bound`, none has a lower score part than the best."""
-    held = anchored(objective).objective
-    bound = math.fsum([path_bound(held), score_bound(held), held.constant])
-    return bound - ROUNDING * abs(bound)
+    path = path_relaxation(objective).objective
+    parts = [path_bound(path), score_bound(path), path.constant]
+    return math.fsum(parts) - margin(path.size + 2, math.fsum(map(abs, parts)))
 
 
 def path_bound(objective: Objective) -> float:
@@ -83,7 +65,78 @@ def path_bound(objective: Objective) -> float:
     others = travel + np.diag(np.full(objective.size, np.inf))
     entered, left = others.min(axis=0), others.min(axis=1)
     return max(
-        spanned,
-        math.fsum([*entered, (begin - entered).min(), finish.min()]),
-        math.fsum([*left, (finish - left).min(), begin.min()]),
+        spanned, _all_but_one(entered, begin) + float(finish.min()), _all_but_one(left, finish) + float(begin.min())
     )
+
+
+def _all_but_one(cheapest: FloatArray, instead: FloatArray) -> float:
+    """Return the least sum of all numbers but one, which is replaced; what cancels is taken off."""
+    change = float((instead - cheapest).min())
+    return math.fsum([*cheapest, change]) - margin(2, abs(change))
+
+
+def sparse_bound(objective: Objective) -> float:
+    """Return a lower bound for many places, in linear memory: least travel, plus scores rearranged."""
+    assert objective.points is not None
+    from learnroute.solvers.kd_tree import ground_of, nearest_places, spanning_edges, tree_of
+
+    ground = ground_of(objective.points)
+    tree = tree_of(ground)
+    edges = spanning_edges(ground, tree)
+    spanned = math.fsum(objective.between(edges[:, 0], edges[:, 1]))
+    near = nearest_places(ground, tree, min(2, objective.size - 1))
+    parts = [
+        max(spanned, _half_of_the_nearest(objective, near)),
+        math.fsum(np.sort(objective.weights)[::-1] * np.sort(objective.scores)),
+        objective.constant,
+    ]
+    return math.fsum(parts) - margin(objective.size, math.fsum(map(abs, parts)))
+
+
+def _half_of_the_nearest(objective: Objective, near: IntArray) -> float:
+    """Every region has two legs, each as long as one to its nearest others at least; the two at the ends have one."""
+    everyone = np.arange(objective.size)
+    legs: list[FloatArray] = [objective.between(everyone, near[:, k]) for k in range(near.shape[1])]
+    if len(legs) < 2:
+        return 0.0
+    spare = 0.0 if objective.ends.closed else math.fsum(np.sort(legs[1])[-2:])
+    return 0.5 * (math.fsum(legs[0]) + math.fsum(legs[1]) - spare)
+
+
+def score_bound(objective: Objective) -> float:
+    """Return the least score part of any order with the right ends."""
+    return float(np.where(np.isfinite(objective.finish), least_score_parts(objective), np.inf).min())
+
+
+def least_score_parts(objective: Objective) -> FloatArray:
+    """For each region v, the least score part of any order that ends at v and begins where it must.
+
+    The other scores are at their least when rearranged: the largest weights on the smallest scores; with
+    factors, by falling score / (1 - factor).
+    """
+    if objective.size == 1:
+        return objective.weights * objective.scores
+    start = objective.ends.first
+    inner = np.flatnonzero(np.arange(objective.size) != (-1 if start is None else start))
+    ranked = inner[np.argsort(-objective.ranks[inner], kind="stable")]
+    scores = objective.scores[ranked]
+    parts = np.full(objective.size, np.inf)
+    if objective.factors is None:
+        weights = objective.weights if start is None else objective.weights[1:]
+        head = 0.0 if start is None else float(objective.weights[0] * objective.scores[start])
+        # the region of rank k at the end: those before it keep their place, those behind it move up by one
+        before = np.concatenate([[0.0], np.cumsum(weights[:-1] * scores[:-1])])
+        behind = np.concatenate([np.cumsum((weights[:-1] * scores[1:])[::-1])[::-1], [0.0]])
+        parts[ranked] = head + before + behind + weights[-1] * scores
+        return frozen(parts)
+    factors = objective.factors[ranked]
+    head = 0.0 if start is None else float(np.prod(factors) * objective.scores[start])
+    with np.errstate(under="ignore"):
+        after = products_after(factors)
+        behind = np.concatenate([np.cumsum((after * scores)[::-1])[::-1][1:], [0.0]])
+        before = np.zeros(len(ranked))
+        for k in range(1, len(ranked)):
+            before[k] = factors[k - 1] * before[k - 1] + scores[k - 1]
+        # `before`: what the regions of lower rank count beside each other
+        parts[ranked] = head + factors * (before * after + behind) + scores
+    return frozen(parts)

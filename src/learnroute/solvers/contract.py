@@ -1,4 +1,4 @@
-"""The one signature of every solver: `solve(objective, rng, budget) -> Answer`."""
+"""The one signature of every solver: `solve(objective, rng, budget, params) -> Answer`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.certificate import Certificate
+from learnroute.model.certificates import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray, as_number
+from learnroute.solvers.params import SolverParams
 
-MOMENT = 1e-3  # seconds
-NEAR = 5e-11  # relative: a proof shows that no order is better by more than this; rounding counts against it
-LOST = 4 * 2.0**-53  # of all that is added up, for each region: more than float64 loses
+MOMENT = 1e-3  # seconds: what is left of a time limit that is over
 Progress = Callable[[str, float], None]
 
 
@@ -34,7 +33,7 @@ class Budget:
     def of(cls, time_limit: float | None = None, progress: Progress | None = None) -> Budget:
         """Start the clock now; refuse a time limit that is none."""
         if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
-            raise InputError(f"time_limit = {time_limit!r}: seconds must be > 0; leave it out for no limit")
+            raise InputError("seconds must be > 0; leave it out for no limit", field="time_limit", value=time_limit)
         limit = float("inf") if time_limit is None else time_limit
         return cls(time.monotonic() + limit, progress or _silent)
 
@@ -52,20 +51,6 @@ class Budget:
     def exhausted(self) -> bool:
         """Whether the time is up."""
         return time.monotonic() >= self.deadline
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much a proof may cost, apart from time.
-
-    `rounds` of ascent and meeting, `states` in a layer of walks; `cases` that are told apart, and whether that goes on
-    only where few edges are left at first.
-    """
-
-    rounds: int = 60
-    states: int = 1_000_000
-    cases: int = 20_000
-    only_if_promising: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,4 +71,4 @@ class Answer:
     basis: str = ""
 
 
-Solver = Callable[[Objective, np.random.Generator, Budget], Answer]
+Solver = Callable[[Objective, np.random.Generator, Budget, SolverParams], Answer]

@@ -1,0 +1,67 @@
+"""What proves a lower bound: the numbers from which anyone can recompute it.
+
+One module a kind: the class, how it is written to JSON and read back, and the schema of that JSON, side by side.
+`learnroute.verification` has the checker of each kind; docs/bounds.md says why each bound holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.model.certificates.base import Certificate
+from learnroute.model.certificates.branch_and_bound import BranchAndBound, Node
+from learnroute.model.certificates.held_karp import HeldKarp
+from learnroute.model.certificates.ng_route import NgRelaxation, NgRoutes
+from learnroute.model.certificates.one_tree import OneTree
+from learnroute.model.certificates.simple import Simple
+from learnroute.model.validation import as_number
+
+__all__ = [
+    "KINDS",
+    "BranchAndBound",
+    "Certificate",
+    "HeldKarp",
+    "NgRelaxation",
+    "NgRoutes",
+    "Node",
+    "OneTree",
+    "Simple",
+    "certificate_schema",
+    "read_certificate",
+]
+
+KINDS: dict[str, type[Certificate]] = {
+    each.kind: each for each in (Simple, OneTree, HeldKarp, NgRoutes, BranchAndBound)
+}
+RENAMED = {"tree": "one-tree", "walks": "ng-routes", "cases": "branch-and-bound"}  # kinds of earlier drafts
+
+
+def read_certificate(data: Any, size: int) -> Certificate:
+    """Read what `Certificate.to_dict` wrote for a problem of T regions, or refuse."""
+    if not isinstance(data, Mapping):
+        raise InputError(f"an object with kind {', '.join(KINDS)} is needed", field="certificate", value=data)
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        hint = f"is called {RENAMED[kind]} now" if isinstance(kind, str) and kind in RENAMED else "unknown"
+        raise InputError(f"{hint}; known are {', '.join(KINDS)}", field="certificate.kind", value=kind)
+    chosen = KINDS[kind]
+    known = {"kind", "bound", *chosen.members}
+    for member in data:
+        if member not in known:
+            hint = f"is called {chosen.renamed[member]} now" if member in chosen.renamed else "unknown member"
+            raise InputError(
+                f"{hint}; members of kind {kind} are {', '.join(sorted(known))}", field=f"certificate.{member}"
+            )
+    bound = as_number("certificate.bound", data.get("bound"), least=-math.inf, meaning="bounds", most=math.inf)
+    return chosen.read(bound * size, data, size)
+
+
+def certificate_schema() -> dict[str, Any]:
+    """Return the JSON schema of a certificate: one alternative a kind."""
+    return {
+        "description": "What the lower bound follows from: docs/bounds.md",
+        "oneOf": [each.schema() for each in KINDS.values()],
+    }

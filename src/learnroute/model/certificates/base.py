@@ -1,0 +1,89 @@
+"""What all certificates share: a bound, and members that JSON holds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.model.validation import FloatArray, as_vector
+
+NUMBERS: dict[str, Any] = {"type": "array", "items": {"type": "number"}}
+INDICES: dict[str, Any] = {"type": "array", "items": {"type": "integer", "minimum": 0}}
+LISTS_OF_INDICES: dict[str, Any] = {"type": "array", "items": INDICES}
+LARGEST_MULTIPLIER = 1e100
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate(ABC):
+    """A lower bound on the value of every order, in the units of the objective, and what it follows from.
+
+    Attributes
+    ----------
+    kind
+        The name of the kind in JSON.
+    members
+        The members of its JSON object besides `kind` and `bound`, each with its schema.
+    optional
+        Those of them that may be left out.
+    renamed
+        What members were called in earlier drafts.
+    bound
+        No order has a smaller value.
+    """
+
+    kind: ClassVar[str]
+    members: ClassVar[Mapping[str, Any]] = {}
+    optional: ClassVar[tuple[str, ...]] = ()
+    renamed: ClassVar[Mapping[str, str]] = {}
+
+    bound: float
+
+    @abstractmethod
+    def _members(self) -> dict[str, Any]:
+        """Return the members besides `kind` and `bound` as plain JSON values."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, bound: float, data: Mapping[str, Any], size: int) -> Self:
+        """Read the members of a certificate for T regions, or refuse."""
+
+    def to_dict(self, size: int) -> dict[str, Any]:
+        """Return the certificate as the JSON contract has it: the bound per region."""
+        return {"kind": self.kind, "bound": self.bound / size, **self._members()}
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of this kind."""
+        bound = {"type": "number", "description": "No route has a smaller total; per region"}
+        return {
+            "type": "object",
+            "description": (cls.__doc__ or "").partition("\n")[0],
+            "properties": {"kind": {"const": cls.kind}, "bound": bound, **cls.members},
+            "required": ["kind", "bound", *(member for member in cls.members if member not in cls.optional)],
+            "additionalProperties": False,
+        }
+
+
+def as_multipliers(field: str, value: Any, length: int) -> FloatArray:
+    """Return Lagrangian multipliers, one a vertex, or refuse."""
+    return as_vector(field, value, length, least=-LARGEST_MULTIPLIER, meaning="multipliers")
+
+
+def as_index_lists(field: str, rows: Any, size: int) -> tuple[tuple[int, ...], ...]:
+    """Return lists of 0-based indices below `size`, or refuse."""
+    if not isinstance(rows, list):
+        raise InputError("a list of lists is needed", field=field, value=rows)
+    for v, row in enumerate(rows):
+        if not isinstance(row, list) or not all(type(u) is int and 0 <= u < size for u in row):
+            raise InputError(f"a list of 0-based indices below {size} is needed", field=f"{field}[{v}]", value=row)
+    return tuple(tuple(row) for row in rows)
+
+
+def plain(array: FloatArray) -> list[float]:
+    """Return numbers as JSON has them."""
+    return [float(x) for x in np.asarray(array)]

@@ -1,0 +1,110 @@
+"""The bound of position-indexed ng-routes (Baldacci, Mingozzi and Roberti 2011; Roberti and Mingozzi 2014)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+from learnroute.errors import InputError
+from learnroute.model.certificates.base import (
+    LISTS_OF_INDICES, NUMBERS, Certificate, as_index_lists, as_multipliers, plain,
+)  # fmt: skip
+from learnroute.model.validation import FloatArray
+
+MEMBERS: dict[str, Any] = {
+    "multipliers": {**NUMBERS, "description": "One a region, for the constraint that it is visited once"},
+    "ng_sets": {**LISTS_OF_INDICES, "description": "For each region its ng-set, at all positions"},
+    "ng_sets_at": {**LISTS_OF_INDICES, "description": "A position, a region, and what is in its ng-set there besides"},
+}
+
+
+class NgRelaxation(NamedTuple):
+    """Lagrangian multipliers and ng-sets: what an ng-route relaxation is made of.
+
+    `ng_sets`: for each region the regions that a label arriving there keeps in its memory. `ng_sets_at`: a position, a
+    region, and which regions it keeps there besides.
+    """
+
+    multipliers: FloatArray
+    ng_sets: tuple[tuple[int, ...], ...]
+    ng_sets_at: tuple[tuple[int, ...], ...] = ()
+
+    def masks(self) -> list[list[int]]:
+        """Return the ng-set at each position and region, itself included, one bit a region."""
+        everywhere = [sum(1 << u for u in {v, *row}) for v, row in enumerate(self.ng_sets)]
+        found = [list(everywhere) for _ in everywhere]
+        for position, region, *others in self.ng_sets_at:
+            for other in others:
+                found[position][region] |= 1 << other
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members as the JSON contract has them."""
+        data: dict[str, Any] = {
+            "multipliers": plain(self.multipliers),
+            "ng_sets": [list(row) for row in self.ng_sets],
+        }
+        if self.ng_sets_at:
+            data["ng_sets_at"] = [list(row) for row in self.ng_sets_at]
+        return data
+
+    @classmethod
+    def read(cls, field: str, data: Any, size: int) -> NgRelaxation:
+        """Read what `to_dict` wrote, or refuse."""
+        if not isinstance(data, Mapping):
+            raise InputError("an object with multipliers and ng_sets is needed", field=field, value=data)
+        multipliers = as_multipliers(f"{field}.multipliers", data.get("multipliers"), size)
+        ng_sets = as_index_lists(f"{field}.ng_sets", data.get("ng_sets"), size)
+        if len(ng_sets) != size:
+            raise InputError(
+                f"one for each of {size} regions is needed", field=f"{field}.ng_sets", found=f"has {len(ng_sets)} lists"
+            )
+        at = as_index_lists(f"{field}.ng_sets_at", data.get("ng_sets_at", []), size)
+        for k, row in enumerate(at):
+            if len(row) < 2:
+                raise InputError(
+                    "a position and a region are needed, then others", field=f"{field}.ng_sets_at[{k}]", value=list(row)
+                )
+        return cls(multipliers, ng_sets, at)
+
+
+@dataclass(frozen=True, eq=False)
+class NgRoutes(Certificate):
+    """The cheapest ng-route, after arcs were fixed to 0 by the reduced costs of earlier relaxations.
+
+    `stages`: relaxations, one after the other. All but the last only fix arcs to 0: those that no ng-route cheaper than
+    the bound takes. The last one gives the bound.
+    """
+
+    kind: ClassVar[str] = "ng-routes"
+    members: ClassVar[Mapping[str, Any]] = {
+        **MEMBERS,
+        "fixing": {
+            "type": "array",
+            "description": "Earlier relaxations, by whose reduced costs arcs were fixed to 0",
+            "items": {
+                "type": "object",
+                "properties": MEMBERS,
+                "required": ["multipliers", "ng_sets"],
+                "additionalProperties": False,
+            },
+        },
+    }
+    optional: ClassVar[tuple[str, ...]] = ("ng_sets_at", "fixing")
+    renamed: ClassVar[Mapping[str, str]] = {"memory": "ng_sets", "places": "ng_sets_at", "before": "fixing"}
+
+    stages: tuple[NgRelaxation, ...]
+
+    def _members(self) -> dict[str, Any]:
+        *earlier, last = self.stages
+        return {**last.to_dict(), **({"fixing": [stage.to_dict() for stage in earlier]} if earlier else {})}
+
+    @classmethod
+    def read(cls, bound: float, data: Mapping[str, Any], size: int) -> Self:
+        """Read the relaxations."""
+        earlier = data.get("fixing", [])
+        if not isinstance(earlier, list):
+            raise InputError("a list of objects is needed", field="certificate.fixing", value=earlier)
+        stages = [NgRelaxation.read(f"certificate.fixing[{k}]", stage, size) for k, stage in enumerate(earlier)]
+        return cls(bound, (*stages, NgRelaxation.read("certificate", data, size)))

@@ -1,0 +1,91 @@
+"""Where orders begin and end: the constraints of a problem as solvers ask for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from learnroute.model.validation import IntArray
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What an order must respect: the region it begins with, the one it ends with, and whether the way back is paid.
+
+    Solvers ask this object what is allowed; a further constraint belongs here.
+
+    Attributes
+    ----------
+    first, last
+        The region that every order begins, ends with; None where that is free.
+    closed
+        Whether the way from the last region back to the first is paid too.
+    """
+
+    first: int | None = None
+    last: int | None = None
+    closed: bool = False
+
+    @property
+    def free(self) -> bool:
+        """Whether an order may begin and end anywhere."""
+        return self.first is None and self.last is None
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether orders are cycles: closed, and to be cut open anywhere."""
+        return self.closed and self.free
+
+    @property
+    def fixed(self) -> tuple[int, ...]:
+        """The regions whose position is fixed."""
+        return tuple(end for end in (self.first, self.last) if end is not None)
+
+    def allows(self, order: ArrayLike) -> bool:
+        """Whether an order begins and ends where it must."""
+        stops = np.asarray(order)
+        return self.first in (None, stops[0]) and self.last in (None, stops[-1])
+
+    def may_begin(self, size: int) -> BoolArray:
+        """Return which of T regions an order may begin with."""
+        return _only(self.first, self.last, size)
+
+    def may_end(self, size: int) -> BoolArray:
+        """Return which of T regions an order may end with."""
+        return _only(self.last, self.first, size)
+
+    def positions(self, size: int) -> BoolArray:
+        """Return a T x T matrix: which positions (rows) are open to which regions (columns)."""
+        allowed = np.ones((size, size), dtype=np.bool_)
+        allowed[:, list(self.fixed)] = False
+        allowed[0], allowed[-1] = self.may_begin(size), self.may_end(size)
+        return allowed
+
+    def repair(self, order: IntArray) -> IntArray:
+        """Return an order that begins and ends where it must: the fixed regions are moved, the others keep theirs."""
+        if self.allows(order):
+            return order
+        front = [] if self.first is None else [self.first]
+        back = [] if self.last is None else [self.last]
+        inner = order[~np.isin(order, self.fixed)]
+        return np.concatenate([front, inner, back]).astype(np.int64)
+
+    def ending_at(self, last: int) -> Ends:
+        """Return the same with the last region fixed."""
+        return replace(self, last=last)
+
+    def renumbered(self, number: IntArray) -> Ends:
+        """Return the same where regions have other numbers."""
+        first, last = (None if end is None else int(number[end]) for end in (self.first, self.last))
+        return Ends(first, last, self.closed)
+
+
+def _only(fixed: int | None, other: int | None, size: int) -> BoolArray:
+    """Allow the fixed region alone, or all but the one that is fixed at the other end."""
+    if fixed is not None:
+        return np.arange(size) == fixed
+    return np.arange(size) != (-1 if other is None or size == 1 else other)
