@@ -13,7 +13,7 @@
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import read_plan, read_problem, write_plan, write_problem
 from learnroute.frontier import Tradeoff, tradeoff
-from learnroute.model.certificate import Certificate
+from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import Constraints
 from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
@@ -23,6 +23,7 @@ from learnroute.model.result import Guarantee, Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
 from learnroute.replanning import Journey
 from learnroute.solvers.matching.perfect_matching import Matching, minimum_matching
+from learnroute.solvers.params import SolverParams
 from learnroute.solvers.registry import METHODS
 from learnroute.stability import Robustness, robustness
 from learnroute.verification import Check, verify
@@ -47,6 +48,7 @@ __all__ = [
     "Problem",
     "RefusedError",
     "Robustness",
+    "SolverParams",
     "Tradeoff",
     "check_metric",
     "compare",

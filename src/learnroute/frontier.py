@@ -16,7 +16,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.validation import as_count
 from learnroute.planner import plan
 from learnroute.solvers.contract import Budget, Progress
-from learnroute.solvers.exact.pareto import undominated, undominated_orders
+from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
 
 MOST_EXACT = 14  # regions up to which all undominated routes are found
 EXTREME = 1e6  # rates this far from the even one stand for "travel only" and "error only", ties broken by the other
@@ -131,14 +131,14 @@ def tradeoff(
     if points > MOST_POINTS:
         raise InputError(f"points = {points}: at most {MOST_POINTS}")
     budget = Budget.of(time_limit, progress)
-    orders = undominated_orders(objective_of(_at_rate(problem, 1.0)), budget) if problem.size <= MOST_EXACT else None
+    orders = pareto_front_orders(objective_of(_at_rate(problem, 1.0)), budget) if problem.size <= MOST_EXACT else None
     complete = orders is not None
     marks = {name: _choice(problem, plan(problem, name, seed, budget.seconds_left).order) for name in _methods(problem)}
     if orders is None:
         found, complete = _searched(problem, points, seed, budget)
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
     choices = [_choice(problem, tuple(map(int, order))) for order in orders]
-    kept = undominated(np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices]))
+    kept = pareto_front(np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices]))
     return Tradeoff(_with_rates([choices[k] for k in kept]), complete, marks, problem.travel_rate)
 
 

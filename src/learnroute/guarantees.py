@@ -94,7 +94,10 @@ def sharper_ratio(problem: Problem, travel: float = CHRISTOFIDES) -> float | Non
     if problem.ends.last is not None:
         end, before = float(scores[problem.ends.last]), np.delete(scores, problem.ends.last)
     else:
-        end, before = float((scores if problem.ends.first is None else np.delete(scores, problem.ends.first)).min()), scores
+        end, before = (
+            float((scores if problem.ends.first is None else np.delete(scores, problem.ends.first)).min()),
+            scores,
+        )
     least, most = float(before.min()), float(before.max())
     floor = (1 - share) * end + share * least
     if least == most:

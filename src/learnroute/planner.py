@@ -12,17 +12,18 @@ import numpy as np
 
 from learnroute.errors import InputError, RefusedError, shown
 from learnroute.guarantees import guarantee_of_algorithm1
-from learnroute.model.certificate import Certificate
+from learnroute.model.certificates import Certificate
 from learnroute.model.losses import Loss, as_order, check_ends, expected_loss, objective_of, travel_cost, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
+from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.validation import as_count
-from learnroute.solvers.bounds import best_bound
 from learnroute.solvers.contract import Answer, Budget, Progress
+from learnroute.solvers.exact.proof import lower_bound
+from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.registry import METHODS, Method, method_named
 
-ROUNDING = 1e-10  # relative; bounds give away this much for rounding, so a value this near to one is the least
 COMPARE_LIMIT = 60.0  # seconds for each method of a comparison, unless told otherwise
 GIVEN = "given"  # the method of a route that the caller chose
 
@@ -33,6 +34,7 @@ def plan(
     seed: int = 0,
     time_limit: float | None = None,
     progress: Progress | None = None,
+    params: SolverParams = DEFAULTS,
 ) -> Plan:
     """Choose the route with the least expected overall loss.
 
@@ -48,14 +50,18 @@ def plan(
         Seconds; when they are over, the best route and lower bound so far are returned.
     progress
         Called now and then with the name of the stage and the share of it that is done.
+    params
+        How the solvers are tuned; the defaults suit most problems.
     """
+    if not isinstance(params, SolverParams):
+        raise InputError("SolverParams are needed", field="params", value=params)
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
     started = time.monotonic()
     objective = objective_of(problem)
-    answer = chosen.solve(_seen(problem, objective, chosen), np.random.default_rng(seed), budget)
-    certificate = answer.certificate or best_bound(objective, answer.order, budget)
+    answer = chosen.solve(_seen(problem, objective, chosen), np.random.default_rng(seed), budget, params)
+    certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
     return _assess(problem, answer, certificate, method, seed, time.monotonic() - started)
 
 
@@ -71,7 +77,7 @@ def evaluate(problem: Problem, route: Sequence[str] | Sequence[int]) -> Plan:
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
     check_ends(problem, order)
-    certificate = best_bound(objective_of(problem), order, Budget())
+    certificate = lower_bound(objective_of(problem), order, Budget())
     return _assess(problem, Answer(order, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
 
 
@@ -83,7 +89,7 @@ def _assess(
     check_ends(problem, order)
     loss = expected_loss(problem, order)
     bound = certificate.bound / problem.size
-    optimal = answer.optimal or loss.total * (1 - ROUNDING) <= bound
+    optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) <= bound
     return Plan(
         route=tuple(problem.regions[i] for i in order),
         order=tuple(int(i) for i in order),
@@ -215,7 +221,7 @@ def compare(
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
     best = min((answer.order for answer in found), key=objective, default=np.arange(problem.size))
     known = [answer.certificate for answer in found if answer.certificate is not None]
-    known = known or [best_bound(objective, best, Budget.of(limit, progress))]
+    known = known or [lower_bound(objective, best, Budget.of(limit, progress))]
     certificate = max(known, key=lambda one: one.bound)
     optimum = min((expected_loss(problem, answer.order).total for answer in found if answer.optimal), default=None)
     rows = tuple(
@@ -231,7 +237,7 @@ def _answer(
     """Run a method; return its answer, or its refusal, and the seconds it took."""
     started = time.monotonic()
     try:
-        answer = method.solve(objective, np.random.default_rng(seed), Budget.of(limit, progress))
+        answer = method.solve(objective, np.random.default_rng(seed), Budget.of(limit, progress), DEFAULTS)
     except RefusedError as refusal:
         return refusal, 0.0
     return answer, time.monotonic() - started
@@ -252,7 +258,7 @@ def _row(
     if not method.random:
         return Row(method.name, found.loss, found.seconds, 1, found)
     objective, rng = objective_of(problem), np.random.default_rng(seed)
-    losses = [expected_loss(problem, method.solve(objective, rng, Budget()).order) for _ in range(draws)]
+    losses = [expected_loss(problem, method.solve(objective, rng, Budget(), DEFAULTS).order) for _ in range(draws)]
     parts = {key: math.fsum(getattr(loss, key) for loss in losses) / draws for key in losses[0].to_dict()}
     if len({loss.total for loss in losses}) == 1:  # not random on this problem
         return Row(method.name, found.loss, found.seconds, 1, found)

@@ -280,7 +280,7 @@ class Journey:
             answer = method_named(self.method).solve(objective, rng, budget)
         except RefusedError:  # the way on from here need not cost what the way back does
             answer = method_named("auto").solve(objective, rng, budget)
-        assert objective.allows(answer.order), answer.method
+        assert objective.ends.allows(answer.order), answer.method
         stops = [ids[k] for k in answer.order.tolist()]
         return tuple(self.problem.regions[i] for i in (stops[1:] if self.visits else stops))
 

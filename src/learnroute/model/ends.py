@@ -87,5 +87,5 @@ class Ends:
 def _only(fixed: int | None, other: int | None, size: int) -> BoolArray:
     """Allow the fixed region alone, or all but the one that is fixed at the other end."""
     if fixed is not None:
-        return np.arange(size) == fixed
-    return np.arange(size) != (-1 if other is None or size == 1 else other)
+        return np.equal(np.arange(size), fixed)
+    return np.not_equal(np.arange(size), -1 if other is None or size == 1 else other)

@@ -132,7 +132,7 @@ class Objective:
         return products_after(self.factors[np.asarray(order)])
 
     def repaired(self, order: IntArray) -> IntArray:
-        """Return an order that begins and ends where it must; a cycle of which only the last score counts ends there."""
+        """Return an order that begins and ends where it must; cycles are cut behind the only score that counts."""
         if self.ends.cyclic and self.only_last_counts:
             return np.roll(order, len(order) - 1 - int(np.flatnonzero(order == self.best_last)[0]))
         return self.ends.repair(order)
@@ -169,4 +169,3 @@ def products_after(factors: FloatArray) -> FloatArray:
 def least_products(factors: FloatArray) -> FloatArray:
     """For each position, the least product that the factors behind it can have, whatever the order."""
     return frozen(products_after(np.sort(factors)[::-1]))
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from learnroute.model.certificate import Certificate
+from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.losses import Loss
 from learnroute.model.problem import Regime

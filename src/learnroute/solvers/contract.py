@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from learnroute.errors import InputError
 from learnroute.model.certificates import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray, as_number
-from learnroute.solvers.params import SolverParams
+from learnroute.solvers.params import DEFAULTS, SolverParams
 
 MOMENT = 1e-3  # seconds: what is left of a time limit that is over
 Progress = Callable[[str, float], None]
@@ -71,4 +72,11 @@ class Answer:
     basis: str = ""
 
 
-Solver = Callable[[Objective, np.random.Generator, Budget, SolverParams], Answer]
+class Solver(Protocol):
+    """What every method is: a function from an objective to an answer."""
+
+    def __call__(
+        self, objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS, /
+    ) -> Answer:
+        """Return an order, and what is proved about it."""
+        ...

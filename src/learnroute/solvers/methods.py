@@ -1,112 +1,121 @@
-"""The proved optimum: by Held–Karp for few regions, else by search and proof."""
+"""Methods that put several components together: exact, auto, search, travel. Each has the signature of a solver."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
 from learnroute.errors import RefusedError
-from learnroute.model.certificate import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
-from learnroute.solvers.bounds import simple_bound
-from learnroute.solvers.contract import Answer, Budget, Effort
-from learnroute.solvers.ends import within_ends
-from learnroute.solvers.exact import held_karp as enumeration
-from learnroute.solvers.local_search.iterated import SEARCHING, best_order, search_well
-
-if TYPE_CHECKING:
-    from learnroute.solvers.exact.branch_and_cut.solver import TourProver
-    from learnroute.solvers.exact.ng_route.solver import Prover
-
-FEW_REGIONS = enumeration.MOST_REGIONS  # up to here all sets are enumerated
-MOST_REGIONS = 256  # a proof by walks keeps T³ steps, and its states grow with the gap that is left
-MOST_TOURED = 1000  # regions up to which cases are told apart where only the last score counts
-MET = 1e-10  # relative; a bound this near to the value of an order is met
-KICKS = 20  # a region, between two rounds of proof
-BY_CASES = 0.5  # of the time for a proof by cases, where walks may succeed too
-MOST_WALKED = 60  # regions up to which walks are tried after cases where only the last score counts
-BEST = "this is the best route found"
+from learnroute.solvers.construction.algorithm1 import algorithm1
+from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
+from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.exact.proof import branching_alone, prove
+from learnroute.solvers.local_search.iterated import iterated_local_search, uses_lin_kernighan
+from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
 
-def exact(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
+def exact(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
     """Return an order of least value; if time or memory ends first, the best one found and its bound."""
-    if objective.size <= FEW_REGIONS:
-        return enumeration.held_karp(objective, rng, budget)
-    most = MOST_TOURED if by_cases_alone(objective) else MOST_REGIONS
+    if objective.size <= params.held_karp.most_regions:
+        return held_karp(objective, rng, budget, params)
+    proof = params.proof
+    alone = branching_alone(objective, proof)
+    most = proof.branch_and_cut.most_regions if alone else proof.ng_route.most_regions
     if objective.size > most:
+        more = f" (up to {proof.branch_and_cut.most_regions} where travel is symmetric and m < n)"
         raise RefusedError(
-            f"exact: {objective.size} regions; proofs are attempted up to {most} regions"
-            f"{'' if most == MOST_TOURED else f' (up to {MOST_TOURED} where travel is symmetric and m < n)'}; "
+            f"exact: {objective.size} regions; proofs are attempted up to {most} regions{'' if alone else more}; "
             "use method auto or search, which bound the distance to the optimum"
         )
-    return search_and_prove(objective, rng, budget)
-
-
-def by_cases_alone(objective: Objective) -> bool:
-    """Whether telling cases apart is all that a proof will try: only the last score counts."""
-    if objective.size <= MOST_WALKED or not objective.only_last_counts:
-        return False
-    from learnroute.solvers.exact.branch_and_cut.solver import provable
-
-    return provable(objective)
+    return search_and_prove(objective, rng, budget, params)
 
 
 def search_and_prove(
     objective: Objective,
     rng: np.random.Generator,
     budget: Budget,
-    first: IntArray | None = None,
-    effort: Effort | None = None,
+    params: SolverParams,
+    initial: IntArray | None = None,
 ) -> Answer:
-    """Search (from `first`, if given), then prove, with no more than some effort."""
-    from learnroute.solvers.exact.branch_and_cut.solver import TourProver, provable
-    from learnroute.solvers.exact.ng_route.solver import Prover
-
-    order = within_ends(objective, search_well(objective, rng, budget.part(SEARCHING), first))
-    if first is not None:
-        order = min(order, within_ends(objective, first), key=objective)
-    by_scores = within_ends(objective, np.argsort(-objective.ranks, kind="stable"))
-    order = min(order, by_scores, key=objective)  # where travel counts for nothing, that is it
-    plain = simple_bound(objective)
-    if objective(order) * (1 - MET) <= plain:  # as where all ways cost the same
-        return Answer(order, "exact", optimal=True, certificate=Certificate("simple", plain))
-    tours: TourProver | None = None
-    effort = effort or Effort()
-    if provable(objective):
-        alone = by_cases_alone(objective)
-        tours = TourProver(objective, order, budget if alone else budget.part(BY_CASES))
-        tours.run(effort)
-        if tours.proved or alone or budget.exhausted:
-            notes = () if tours.proved else (f"{_stopped(budget)} before the proof was complete; {BEST}",)
-            return _answer(tours, tours.certificate(), notes)
-        order = tours.order
-    prover = Prover(objective, order, budget, effort)
-    prover.run(
-        lambda best: within_ends(objective, best_order(objective, rng, budget, KICKS * objective.size, first=best))
-    )
-    cause = "the time limit came" if prover.late else _stopped(budget)
-    if prover.overflowed:
-        cause = f"tables outgrew the {effort.states:,} states allowed in a layer"
-    elif prover.stuck:
-        cause = "the bound used for unequal samples, or for a way back between free ends, was reached"
-    certificate = prover.certificate()
-    if tours is not None:
-        certificate = max(certificate, tours.certificate(), key=lambda known: known.bound)
-    return _answer(prover, certificate, () if prover.proved else (f"{cause} before the proof was complete; {BEST}",))
-
-
-def _stopped(budget: Budget) -> str:
-    return "the time limit came" if budget.exhausted else "the effort allowed was used up"
-
-
-def _answer(prover: Prover | TourProver, certificate: Certificate, notes: tuple[str, ...]) -> Answer:
+    """Search (from `initial`, if given), then prove, with no more effort than `params.proof`."""
+    part = budget.part(params.search.share)
+    candidates = [iterated_local_search(objective, rng, part, initial=initial, params=params)]
+    if initial is not None:
+        candidates.append(initial)
+    candidates.append(np.argsort(-objective.ranks, kind="stable"))  # where travel counts for nothing, that is it
+    incumbent = min(map(objective.repaired, candidates), key=objective)
+    proof = prove(objective, incumbent, budget, params, rng)
     return Answer(
-        prover.order,
-        "exact" if prover.proved else "search",
-        optimal=prover.proved,
-        complete=prover.proved,
-        notes=notes,
-        certificate=certificate,
+        proof.order,
+        "exact" if proof.optimal else "search",
+        optimal=proof.optimal,
+        complete=proof.optimal,
+        notes=() if proof.optimal else (f"{proof.cause} before the proof was complete; this is the best route found",),
+        certificate=proof.certificate,
     )
+
+
+def search(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
+    """Return the best order found from a few starts; where there are few orders, the best of all."""
+    if objective.size <= params.held_karp.interpreted:
+        return replace(held_karp(objective, rng, budget, params), method="search")
+    order = iterated_local_search(objective, rng, budget.part(params.search.share), params=params)
+    return Answer(order, "search", complete=not budget.exhausted)
+
+
+def travel_only(
+    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
+) -> Answer:
+    """Return the shortest route found, scores ignored; proved shortest as far as all sets can be enumerated."""
+    blind = objective.travel_alone()
+    if objective.size <= params.held_karp.most_regions:
+        answer = held_karp(blind, rng, budget, params)
+        order, shortest = answer.order, answer.optimal
+    else:
+        order, shortest = iterated_local_search(blind, rng, budget, params=params), False
+    if objective.ends.free and objective.symmetric and order[0] > order[-1]:
+        order = order[::-1]
+    notes = () if shortest else ("shortest path found; not proved to be the shortest",)
+    return Answer(order, "travel", notes=notes)
+
+
+def auto(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
+    """Prove the optimum where that is quick, else return the best route found; never worse than Algorithm 1's.
+
+    With very many regions, Algorithm 1 would take longer than the search, and is left out.
+    """
+    size, most = objective.size, params.auto.algorithm1_regions
+    if size <= params.held_karp.most_regions:
+        return exact(objective, rng, budget, params)
+    if size > most and objective.points is not None:
+        order = iterated_local_search(objective, rng, budget.part(params.search.share), params=params)
+        note = f"more than {most:,} regions: the search did not start from Algorithm 1, so no ratio is guaranteed"
+        return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
+    build = algorithm1 if objective.symmetric else nearest_neighbour
+    start = build(objective, rng, budget.part(params.auto.start_share), params)
+    if budget.exhausted:
+        return replace(start, notes=(f"the time limit came before anything better than {start.method}", *start.notes))
+    if size > params.auto.asymmetric_regions and not uses_lin_kernighan(objective, params):
+        return start
+    basis = start.method if start.complete else ""
+    effort = _effort(objective, params)
+    if effort is not None:
+        found = search_and_prove(objective, rng, budget, replace(params, proof=effort), start.order)
+        return replace(found, basis=basis)
+    order = iterated_local_search(
+        objective, rng, budget.part(params.search.share), initial=start.order, params=params
+    )  # fmt: skip
+    return Answer(order, "search", basis=basis)
+
+
+def _effort(objective: Objective, params: SolverParams) -> ProofParams | None:
+    """Return what `auto` spends on a proof; None where it does not try one."""
+    for most, effort in params.auto.efforts:
+        if objective.size <= most:
+            return effort
+    few = objective.size <= params.auto.beyond.branch_and_cut.most_regions
+    return params.auto.beyond if few and branching_alone(objective, params.auto.beyond) else None

@@ -317,6 +317,19 @@ class BoundParams:
 
 
 @dataclass(frozen=True)
+class ParetoParams:
+    """The Pareto front of travel and score part (`exact.pareto`).
+
+    Attributes
+    ----------
+    labels
+        Labels of 32 bytes that may be made.
+    """
+
+    labels: int = 30_000_000
+
+
+@dataclass(frozen=True)
 class AutoParams:
     """The method `auto` (`methods.auto`): not time but effort is limited, so that the same seed gives the same route.
 
@@ -351,7 +364,7 @@ class SolverParams:
 
     Attributes
     ----------
-    held_karp, bound, proof, auto
+    held_karp, bound, proof, auto, pareto
         See the class of each. `proof` is what the method `exact` spends.
     """
 
@@ -359,6 +372,7 @@ class SolverParams:
     bound: BoundParams = BoundParams()
     proof: ProofParams = ProofParams()
     auto: AutoParams = AutoParams()
+    pareto: ParetoParams = ParetoParams()
 
 
 DEFAULTS = SolverParams()

@@ -8,7 +8,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from learnroute.errors import InputError
 from learnroute.model.certificates.base import (
-    LISTS_OF_INDICES, NUMBERS, Certificate, as_index_lists, as_multipliers, plain,
+    LISTS_OF_INDICES,
+    NUMBERS,
+    Certificate,
+    as_index_lists,
+    as_multipliers,
+    plain,
 )  # fmt: skip
 from learnroute.model.validation import FloatArray, as_number
 

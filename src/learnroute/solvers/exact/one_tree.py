@@ -1,114 +1,198 @@
-"""The 1-tree bound of Held and Karp, for orders: it scales to thousands of regions.
+"""Minimum 1-trees with Lagrangian multipliers (Held and Karp 1970, 1971): a bound that scales to thousands of regions.
 
-Add a vertex `out`, joined to each region v at what ending at v costs and the least score part of any order that does; a
-vertex `home`, joined to every region at what beginning there costs; and a forced edge between the two. An order is a
-tour: home, first region, …, last region, out, home. A tour is a spanning tree of the regions and `home`, and one edge
-from `out` to a region, in which every vertex has the right degree; without the degrees it is a *1-tree*, and the
+Imported only when a bound is asked for, because importing it wakes the compiler.
+
+Add a vertex `home`, joined to every region at what beginning there costs; a vertex `out`, joined to each region v at
+what ending at v costs, the least score part of any order that does included; and an edge between the two that every
+tour takes. An order is a tour: home, first region, …, last region, out, home. A tour is a spanning tree of the regions
+and `home`, and two edges of `out`, in which every vertex has degree 2; without the degrees it is a *1-tree*, and the
 cheapest one is quickly found. One multiplier a vertex, taken off its edges and paid back twice, makes the degrees
 nearly right.
 
 Where only the last position counts, the score part is met exactly; with other weights it is bounded by rearrangement.
 Where travel differs by direction, the cheaper direction of each pair is used.
+
+Vertices are numbered: the regions, `home` = T, `out` = T + 1. `status[i, j]` says of each edge whether it is FREE,
+fixed to 1 (all tours take it) or fixed to 0.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
-from learnroute.kernels import kernel
-from learnroute.model.certificate import Certificate
+from learnroute.kernels import compile_function
+from learnroute.model.certificates import OneTree
 from learnroute.model.objective import Objective
-from learnroute.model.validation import FloatArray
+from learnroute.model.rounding import margin
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.bounds import least_score_parts, path_relaxation
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.ends import anchored, least_score_parts
+from learnroute.solvers.exact.subgradient import Ascent, advance, new_ascent
+from learnroute.solvers.params import OneTreeParams
 
-STEPS = 1000
-STEPS_A_CALL = 50  # between two looks at the clock
-ROUNDING = 1e-12  # relative to all that a 1-tree adds up: far above what float64 loses
+StatusArray = NDArray[np.int8]
+
+FREE, FIXED_TO_1, FIXED_TO_0 = 0, 1, 2
 
 
-def tree_bound(objective: Objective, value: float, budget: Budget, steps: int = STEPS) -> Certificate:
+class Tree(NamedTuple):
+    """A minimum 1-tree: its cost with the multipliers paid back (inf where there is none), and its edges."""
+
+    total: float
+    last: int  # the region before `out`
+    parent: IntArray  # of each vertex but `out`, towards home
+    joined: IntArray  # home and the regions, in the order in which they joined the tree
+    degree: IntArray
+
+    @property
+    def order(self) -> IntArray | None:
+        """The order, if the 1-tree is a tour."""
+        if self.total == np.inf or (self.degree != 2).any():
+            return None
+        return self.joined[1:].copy()
+
+    def margin(self, costs: FloatArray, multipliers: FloatArray) -> float:
+        """Return more than rounding can do to its total."""
+        if self.total == np.inf:
+            return 0.0
+        inside = self.joined[1:]
+        paid = np.abs(costs[inside, self.parent[inside]]).sum() + abs(costs[-1, self.last])
+        return margin(len(costs), float(paid + 2 * (self.degree + 2) @ np.abs(multipliers)))
+
+
+def tour_graph(objective: Objective) -> FloatArray:
+    """Return the costs of the edges between regions, `home` and `out`; inf where an order cannot begin or end."""
+    size = objective.size
+    costs = np.full((size + 2, size + 2), np.inf)
+    costs[:size, :size] = np.minimum(objective.travel, objective.travel.T)
+    costs[size, :size] = costs[:size, size] = objective.begin
+    costs[size + 1, :size] = costs[:size, size + 1] = least_score_parts(objective) + objective.finish
+    costs[size, size + 1] = costs[size + 1, size] = 0.0
+    return costs
+
+
+def all_free(costs: FloatArray) -> StatusArray:
+    """Return the status of edges before anything is known: those of infinite cost are fixed to 0, home-out to 1."""
+    status = np.where(np.isfinite(costs), FREE, FIXED_TO_0).astype(np.int8)
+    np.fill_diagonal(status, FIXED_TO_0)
+    status[-1, -2] = status[-2, -1] = FIXED_TO_1
+    return status
+
+
+def one_tree_bound(objective: Objective, value: float, budget: Budget, params: OneTreeParams) -> OneTree:
     """Raise the 1-tree bound by subgradient steps towards `value`, that of a known order."""
-    held, size = anchored(objective).objective, objective.size
-    costs = np.zeros((size + 1, size + 1))
-    costs[:size, :size] = np.minimum(held.travel, held.travel.T)
-    costs[size, :size] = costs[:size, size] = held.begin
-    exits = least_score_parts(held) + held.finish
-    # places in `numbers`: the best bound, the pace, how long it has stalled, the target
-    numbers = np.array([-np.inf, 1.0, 0.0, value - held.constant])
-    vectors = np.zeros((3, size + 2))  # multipliers now, the best ones, the direction
+    path = path_relaxation(objective).objective
+    costs = tour_graph(path)
+    status = all_free(costs)
+    ascent = new_ascent(np.zeros(len(costs)), value - path.constant, params.ascent)
     done = 0
-    while done < steps and not budget.exhausted and numbers[1] > 1e-3:
-        count = min(STEPS_A_CALL, steps - done)
-        raise_tree(costs, exits, vectors, numbers, count)
+    while done < params.ascent.steps and not budget.exhausted and not ascent.ended:
+        count = min(params.steps_a_call, params.ascent.steps - done)
+        ascend(costs, status, ascent, count)
         done += count
-        budget.progress("bound", done / steps)
-    largest = [float(entries[np.isfinite(entries)].max()) for entries in (costs, exits)]
-    margin = ROUNDING * (largest[0] * size + largest[1] + abs(held.constant) + 4 * float(np.abs(vectors[1]).sum()))
-    return Certificate("tree", float(numbers[0]) + held.constant - margin, vectors[1].copy())
+        budget.progress("bound", done / params.ascent.steps)
+    tree = minimum_one_tree(costs, status, ascent.best)
+    bound = tree.total - tree.margin(costs, ascent.best) + path.constant
+    return OneTree(bound - margin(1, abs(bound) + abs(path.constant)), ascent.best)
 
 
-@kernel
-def raise_tree(costs: FloatArray, exits: FloatArray, vectors: FloatArray, numbers: FloatArray, steps: int) -> None:
-    """Take subgradient steps from vectors[0]; keep the best bound and its multipliers. `home` is the last row."""
-    count = len(costs)  # regions and home
-    home = count - 1
-    now, kept, heavy = vectors[0], vectors[1], vectors[2]
-    nearest = np.empty(count)
-    entry = np.empty(count, dtype=np.int64)
-    degree = np.empty(count)
+def minimum_one_tree(costs: FloatArray, status: StatusArray, multipliers: FloatArray) -> Tree:
+    """Return the cheapest 1-tree at some multipliers, of the edges that are not fixed to 0."""
+    count = len(costs)
+    parent, degree = np.empty(count, np.int64), np.empty(count, np.int64)
+    joined = np.empty(count - 1, np.int64)
+    total, last = one_tree(costs, status, multipliers, parent, joined, degree)
+    return Tree(float(total), int(last), parent, joined, degree)
+
+
+@compile_function
+def one_tree(
+    costs: FloatArray,
+    status: StatusArray,
+    multipliers: FloatArray,
+    parent: IntArray,
+    joined: IntArray,
+    degree: IntArray,
+) -> tuple[float, int]:
+    """Find the cheapest 1-tree: Prim's rule, with the edges that are fixed to 1 first.
+
+    Fills parents, the order of joining and degrees; returns its cost with the multipliers paid back (inf where there is
+    none) and the region before `out`.
+    """
+    out = len(costs) - 1
+    home = out - 1
+    last, least = -1, np.inf
+    for v in range(home):
+        if status[out, v] == FIXED_TO_1:
+            last, least = v, costs[out, v] - multipliers[v]
+            break
+        if status[out, v] == FREE and costs[out, v] - multipliers[v] < least:
+            last, least = v, costs[out, v] - multipliers[v]
+    if last < 0:
+        return np.inf, -1
+    total = least + costs[out, home] - multipliers[home] - 2.0 * multipliers[out]
+    near = np.full(out, np.inf)
+    forced = np.zeros(out, dtype=np.bool_)  # whether `near` belongs to an edge that is fixed to 1
+    outside = np.arange(home)  # those that have not joined yet come first
+    for v in range(out):
+        degree[v] = 0
+        parent[v] = -1
+    degree[last] += 1
+    degree[home] += 1
+    degree[out] = 2
+    here = home
+    joined[0] = home
+    for k in range(1, out):
+        best, following, best_forced = np.inf, -1, False
+        left, own = 0, multipliers[here]
+        for x in range(out - k + (1 if k > 1 else 0)):
+            v = outside[x]
+            if v == here:
+                continue
+            outside[left] = v
+            left += 1
+            kind = status[here, v]
+            if kind == FREE:
+                if not forced[v]:
+                    cost = costs[here, v] - own - multipliers[v]
+                    if cost < near[v]:
+                        near[v] = cost
+                        parent[v] = here
+            elif kind == FIXED_TO_1:
+                cost = costs[here, v] - own - multipliers[v]
+                if not forced[v] or cost < near[v]:
+                    forced[v] = True
+                    near[v] = cost
+                    parent[v] = here
+            if near[v] < best if forced[v] == best_forced else forced[v]:
+                best, following, best_forced = near[v], v, forced[v]
+        if following < 0:
+            return np.inf, -1
+        here = following
+        joined[k] = here
+        total += best
+        degree[here] += 1
+        degree[parent[here]] += 1
+    for v in range(len(costs)):
+        total += 2.0 * multipliers[v]
+    return total, last
+
+
+@compile_function
+def ascend(costs: FloatArray, status: StatusArray, ascent: Ascent, steps: int) -> None:
+    """Take subgradient steps: a multiplier rises where the degree is less than 2, and falls where it is more."""
+    count = len(costs)
+    parent, joined, degree = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    subgradient = np.empty(count)
     for _ in range(steps):
-        # the cheapest exit, the forced edge, and a minimum spanning tree by Prim's rule
-        last = 0
-        for v in range(home):
-            if exits[v] - now[v] < exits[last] - now[last]:
-                last = v
-        total = exits[last] - now[last] - now[home]
-        for v in range(count):
-            degree[v] = 0.0
-            nearest[v] = costs[home, v] - now[v] - now[home]
-            entry[v] = home
-        degree[last] += 1.0
-        degree[home] += 1.0
-        nearest[home] = np.inf
-        for _ in range(count - 1):
-            joined = 0
-            least = np.inf
-            for v in range(count):
-                if nearest[v] < least:
-                    least = nearest[v]
-                    joined = v
-            total += least
-            degree[joined] += 1.0
-            degree[entry[joined]] += 1.0
-            nearest[joined] = np.inf
-            entry[joined] = -1
-            for v in range(count):
-                if entry[v] >= 0 and v != home:
-                    cost = costs[joined, v] - now[joined] - now[v]
-                    if cost < nearest[v]:
-                        nearest[v] = cost
-                        entry[v] = joined
-        for v in range(count):
-            total += 2.0 * now[v]
-        if total > numbers[0] + 1e-4 * abs(numbers[3] - numbers[0]):
-            numbers[2] = 0.0
-        else:
-            numbers[2] += 1.0
-        if total > numbers[0]:
-            numbers[0] = total
-            kept[:] = now
-        if numbers[2] >= 15:
-            numbers[2] = 0.0
-            numbers[1] *= 0.7
-            now[:] = kept
-        square = 0.0
-        for v in range(count):
-            heavy[v] = 2.0 - degree[v] + 0.6 * heavy[v]
-            square += heavy[v] * heavy[v]
-        if square == 0.0 or numbers[1] < 1e-3 or numbers[0] >= numbers[3]:
-            numbers[1] = 0.0
+        total, _last = one_tree(costs, status, ascent.multipliers, parent, joined, degree)
+        if total == np.inf:
+            ascent.progress[0].bound = np.inf
             return
-        step = numbers[1] * (numbers[3] - total) / square
         for v in range(count):
-            now[v] += step * heavy[v]
+            subgradient[v] = 2.0 - degree[v]
+        if not advance(ascent, subgradient, total):
+            return

@@ -1,4 +1,4 @@
-"""All orders that no other one beats in both travel and score part: dynamic programming with lists of labels.
+"""The Pareto front of travel and score part: bi-objective labelling over sets (after Martins 1984).
 
 An order is built from its end. What a set of regions at the end of an order costs, in travel and in scores, does not
 depend on what comes before it, but for the region that it begins with; so of two ways through the same set from the
@@ -13,15 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute.model.objective import Objective
+from learnroute.model.rounding import SAME
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
-
-MOST_LABELS = 30_000_000  # of 32 bytes
-SAME = 1e-12  # relative; two values this near to each other are one
+from learnroute.solvers.params import DEFAULTS, SolverParams
 
 
 class Labels(NamedTuple):
-    """The undominated ways through one set from one region, least travel first."""
+    """The Pareto-optimal ways through one set from one region, least travel first."""
 
     travel: FloatArray
     scored: FloatArray
@@ -29,29 +28,30 @@ class Labels(NamedTuple):
     label: IntArray  # the way on from it
 
 
-def undominated_orders(objective: Objective, budget: Budget) -> list[IntArray] | None:
-    """Return one order for each undominated pair of travel and score part; None where time or memory ends first."""
+def pareto_front_orders(objective: Objective, budget: Budget, params: SolverParams = DEFAULTS) -> list[IntArray] | None:
+    """Return one order for each Pareto-optimal pair of travel and score part; None where time or memory ends first."""
     size = objective.size
-    if objective.closed and objective.first is None and objective.last is None:
+    if objective.ends.cyclic:
         found: list[IntArray] = []
         for last in range(size):  # the way back is known once the last region is
-            orders = undominated_orders(objective.ending_at(last), budget)
+            orders = pareto_front_orders(objective.ending_at(last), budget, params)
             if orders is None:
                 return None
             found += orders
         return _best_of(objective, found)
     layers: list[dict[tuple[int, int], Labels]] = [_last_regions(objective)]
-    made = size
+    made, positions = size, objective.ends.positions(size)
     for count in range(2, size + 1):
         layer: dict[tuple[int, int], Labels] = {}
         for group in combinations(range(size), count):
             members = sum(1 << v for v in group)
             for v in group:
-                ways = _ways(objective, layers[-1], members & ~(1 << v), v, group)
+                allowed = positions[size - count, v]
+                ways = _ways(objective, layers[-1], members & ~(1 << v), v, group) if allowed else None
                 if ways is not None:
                     layer[members, v] = ways
                     made += len(ways.travel)
-            if budget.exhausted or made > MOST_LABELS:
+            if budget.exhausted or made > params.pareto.labels:
                 return None
         layers.append(layer)
         budget.progress("trade-off", count / size)
@@ -72,9 +72,7 @@ def _last_regions(objective: Objective) -> dict[tuple[int, int], Labels]:
 def _ways(
     objective: Objective, behind: dict[tuple[int, int], Labels], later: int, v: int, group: tuple[int, ...]
 ) -> Labels | None:
-    """Return the undominated ways from v through a set of later regions."""
-    if v == objective.first and len(group) < objective.size:
-        return None
+    """Return the Pareto-optimal ways from v through a set of later regions."""
     parts = [(u, behind[later, u]) for u in group if (later, u) in behind]
     if not parts:
         return None
@@ -84,13 +82,13 @@ def _ways(
         share = np.prod([objective.factors[u] for u in group if u != v])
     travel = np.concatenate([ways.travel + objective.travel[v, u] for u, ways in parts])
     scored = np.concatenate([ways.scored for _, ways in parts])
-    kept = undominated(travel, scored)
+    kept = pareto_front(travel, scored)
     follower = np.repeat([u for u, _ in parts], [len(ways.travel) for _, ways in parts])
     label = np.concatenate([np.arange(len(ways.travel)) for _, ways in parts])
     return Labels(travel[kept], scored[kept] + share * objective.scores[v], follower[kept], label[kept])
 
 
-def undominated(first: FloatArray, second: FloatArray) -> IntArray:
+def pareto_front(first: FloatArray, second: FloatArray) -> IntArray:
     """Return which pairs no other pair is as good as in both, least first; one of each that are the same."""
     rank = np.lexsort((second, first))
     least = np.minimum.accumulate(second[rank])
@@ -125,4 +123,4 @@ def _best_of(objective: Objective, orders: list[IntArray]) -> list[IntArray]:
     """Keep the orders that no other one of them beats, least travel first."""
     travel = np.array([float(objective.legs(order).sum()) for order in orders])
     scored = np.array([float((objective.shares(order) * objective.scores[order]).sum()) for order in orders])
-    return [orders[k] for k in undominated(travel, scored)]
+    return [orders[k] for k in pareto_front(travel, scored)]

@@ -1,77 +1,76 @@
-"""Find cuts that a solution of the linear programme of tours violates.
+"""Separation: subtour elimination and comb inequalities that a solution of the LP relaxation violates.
 
 Imported only when a proof is attempted, because importing it wakes the compiler.
 
-A solution gives each edge a share between 0 and 1, two in all at each vertex; `shares` is the symmetric matrix of them.
-Two kinds of sets of vertices are looked for: those that are left by shares of less than 2 (every tour leaves a set and
-comes back), and the handles of combs (see `programme`).
+`x` is the symmetric matrix of the solution: x_e between 0 and 1 for each edge, two in all at each vertex. Subtour
+elimination demands x(δ(S)) >= 2 of every set S of vertices; the connected components and the minimum cut (Stoer and
+Wagner 1997) find sets that violate it. Combs (see `lp_relaxation`) are sought as blossoms: handles are components of
+the fractional edges, teeth are single edges (Padberg and Hong 1980).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from learnroute.kernels import compile_function
+from learnroute.model.ends import BoolArray
 from learnroute.model.validation import FloatArray, IntArray
 
-BoolArray = NDArray[np.bool_]
-
-CLEARLY = 1e-6  # shares by which a set is left too little, at least
-WHOLE = 1e-6  # shares this near to 0 or 1 are
-WORTH_A_COMB = 1e-3  # shares by which a comb is violated, at least
-THRESHOLDS = (WHOLE, 0.1, 0.2, 0.3, 0.4)  # handles are what edges hold together whose shares are this far from 0 and 1
+INTEGRAL = 1e-6  # x_e this near to 0 or 1 is taken for it
+LEAST_SUBTOUR_VIOLATION = 1e-6
+LEAST_COMB_VIOLATION = 1e-3
+THRESHOLDS = (INTEGRAL, 0.1, 0.2, 0.3, 0.4)  # handles are components of the edges whose x_e is this far from 0 and 1
 FLIPS = 20  # tries to make teeth disjoint
 
 
-def sets_left_too_little(shares: FloatArray) -> list[BoolArray]:
-    """Return sets of vertices, without the last one, that shares of less than 2 leave; none where there are none."""
-    parts = components(shares > WHOLE)
+def violated_subtours(x: FloatArray) -> list[BoolArray]:
+    """Return sets of vertices, without the last one, with x(δ(S)) < 2; none where there are none."""
+    parts = components(x > INTEGRAL)
     many = parts.max() + 1
-    found = [parts == number for number in range(many)] if many > 1 else list(_light_cuts(shares))
+    found = [parts == number for number in range(many)] if many > 1 else list(_minimum_cuts(x))
     sides = {side.tobytes(): side for side in (~members if members[-1] else members.copy() for members in found)}
     return list(sides.values())
 
 
-def combs_crossed_too_little(shares: FloatArray) -> list[list[BoolArray]]:
-    """Return combs that are violated: each a handle and an odd number of teeth, edges that leave it."""
+def violated_combs(x: FloatArray) -> list[list[BoolArray]]:
+    """Return violated combs: each a handle and an odd number of teeth, edges that leave it."""
     tried: set[bytes] = set()
     found: dict[bytes, list[BoolArray]] = {}
     for threshold in THRESHOLDS:
-        parts = components((shares > threshold) & (shares < 1 - threshold))
+        parts = components((x > threshold) & (x < 1 - threshold))
         for number in range(parts.max() + 1):
             handle = parts == number
-            if 3 <= handle.sum() <= len(shares) - 3 and handle.tobytes() not in tried:
+            if 3 <= handle.sum() <= len(x) - 3 and handle.tobytes() not in tried:
                 tried.add(handle.tobytes())
-                comb = _with_teeth(shares, handle)
+                comb = _with_teeth(x, handle)
                 if comb is not None:
                     found[comb[0].tobytes()] = comb
     return list(found.values())
 
 
-def _with_teeth(shares: FloatArray, handle: BoolArray) -> list[BoolArray] | None:
-    """Return the comb of a handle (or one near it) and the edges that leave it with more than half a share."""
+def _with_teeth(x: FloatArray, handle: BoolArray) -> list[BoolArray] | None:
+    """Return the comb of a handle (or one near it) and the edges that leave it with x_e of more than a half."""
     for _ in range(FLIPS):
-        a, b = np.nonzero(np.triu(shares * (handle[:, None] != handle[None, :])) > 0)
+        a, b = np.nonzero(np.triu(x * (handle[:, None] != handle[None, :])) > 0)
         if len(a) < 3:
             return None
-        leaving = shares[a, b]
+        leaving = x[a, b]
         teeth = leaving >= 0.5
         if teeth.sum() % 2 == 0:
             nearest = np.argmin(np.abs(leaving - 0.5))
             teeth[nearest] = ~teeth[nearest]
-        shared = np.bincount(np.append(a[teeth], b[teeth]), minlength=len(shares)) > 1
+        shared = np.bincount(np.append(a[teeth], b[teeth]), minlength=len(x)) > 1
         if not shared.any():
             break
         handle = handle ^ shared  # a vertex with two teeth belongs to the other side
     else:
         return None
     many = int(teeth.sum())
-    if many < 3 or leaving.sum() + 4 * many - 2 * leaving[teeth].sum() > 3 * many + 1 - WORTH_A_COMB:
+    if many < 3 or leaving.sum() + 4 * many - 2 * leaving[teeth].sum() > 3 * many + 1 - LEAST_COMB_VIOLATION:
         return None
     comb = [handle]
     for tooth in zip(a[teeth], b[teeth], strict=True):
-        members = np.zeros(len(shares), dtype=np.bool_)
+        members = np.zeros(len(x), dtype=np.bool_)
         members[list(tooth)] = True
         comb.append(members)
     return comb
@@ -103,22 +102,22 @@ def components(linked: BoolArray) -> IntArray:
 
 
 @compile_function
-def _light_cuts(shares: FloatArray) -> BoolArray:
-    """Return sets that shares of less than 2 leave, found on the way to the least cut (Stoer and Wagner 1997).
+def _minimum_cuts(x: FloatArray) -> BoolArray:
+    """Return sets with x(δ(S)) < 2, found on the way to the minimum cut (Stoer and Wagner 1997).
 
-    Paths of edges with whole shares are one vertex: a set that ends within one is left no less if all of it is taken in
-    or out.
+    Paths of edges with x_e = 1 are shrunk to one vertex: a set that ends within one is left no less if all of it is
+    taken in or out.
     """
-    whole = components(shares > 1.0 - WHOLE)
-    count = whole.max() + 1
+    shrunk = components(x > 1.0 - INTEGRAL)
+    count = shrunk.max() + 1
     weights = np.zeros((count, count))
-    inside = np.zeros((count, len(shares)), dtype=np.bool_)
-    for v in range(len(shares)):
-        inside[whole[v], v] = True
-        for u in range(len(shares)):
-            if whole[v] != whole[u]:
-                weights[whole[v], whole[u]] += shares[v, u]
-    found = np.zeros((count, len(shares)), dtype=np.bool_)
+    inside = np.zeros((count, len(x)), dtype=np.bool_)
+    for v in range(len(x)):
+        inside[shrunk[v], v] = True
+        for u in range(len(x)):
+            if shrunk[v] != shrunk[u]:
+                weights[shrunk[v], shrunk[u]] += x[v, u]
+    found = np.zeros((count, len(x)), dtype=np.bool_)
     many = 0
     alive = np.ones(count, dtype=np.bool_)
     for left in range(count, 1, -1):
@@ -134,7 +133,7 @@ def _light_cuts(shares: FloatArray) -> BoolArray:
             before, last = last, here
             for v in range(count):
                 reach[v] += weights[here, v]
-        if most < 2.0 - CLEARLY:
+        if most < 2.0 - LEAST_SUBTOUR_VIOLATION:
             found[many] = inside[last]
             many += 1
         for v in range(count):

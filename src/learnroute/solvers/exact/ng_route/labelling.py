@@ -1,13 +1,14 @@
-"""Cheapest walks through T positions that forget: dynamic programming over (position, region, memory).
+"""Labelling: the cheapest ng-routes through the layered network, by dynamic programming over labels.
 
 Imported only when a proof is attempted, because importing it wakes the compiler.
 
-A *walk* takes one region a position. It may return to a region, unless it remembers it: arriving at w at position t it
-keeps, of what it remembered, the regions in the memory set N[t, w], and adds w. Every order is such a walk, so the
-cheapest walk costs no more than the best order; multipliers and larger memory sets make it cost nearly as much. With
-all regions in all memory sets, the walks are the orders.
+An *ng-route* (Baldacci, Mingozzi and Roberti 2011) takes one region a position. It may return to a region unless it
+remembers it: arriving at w at position t it keeps, of what it remembered, the regions in the ng-set N[t, w], and adds
+w. A *label* is a position, a region, what is remembered, and a cost. Every order is an ng-route, so the cheapest
+ng-route costs no more than the best order; Lagrangian multipliers and larger ng-sets make it cost nearly as much.
+Without ng-sets it is a *q-route*; with all regions in all ng-sets, the ng-routes are the orders.
 
-Everything runs in either direction: a backward table is the forward table of the problem turned round.
+Everything runs in either direction: backward labels are the forward labels of the reversed network.
 """
 
 from __future__ import annotations
@@ -15,158 +16,155 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from learnroute.kernels import compile_function
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.exact.ng_route.network import ByteArray, Network
+from learnroute.solvers.exact.ng_route.ng_sets import MaskArray
+from learnroute.solvers.exact.subgradient import Ascent, advance
 
-MaskArray = NDArray[np.uint64]
-ByteArray = NDArray[np.uint8]
-
-MOST_COMPARED = 100  # cheaper states that a new one is compared with
-LAYERS = 12  # a table has at most so many times the states allowed in a layer
-WEIGHT = 20  # of a state that is looked up, beside a step that is forbidden
-FULL, LATE = -1, -2  # why a table is incomplete
-
-
-class Layers(NamedTuple):
-    """The costs of a walk: position t to t+1 from i to j costs legs[i, j], allowed[t, i, j] permitting it."""
-
-    legs: FloatArray  # T x T
-    stays: FloatArray  # T x T: position, region
-    allowed: ByteArray  # T-1 x T x T
+MOST_COMPARED = 100  # cheaper labels that a new one is compared with for dominance
+LAYERS = 12  # all layers together hold at most so many times the labels allowed in one
+LOOK_UP = 20  # units of work for a label that is looked up, beside 1 for an arc that is fixed to 0
+FULL, LATE = -1, -2  # why labels are incomplete
 
 
-class Table(NamedTuple):
-    """All states that a sweep kept, ordered by position, region and value."""
+class Labels(NamedTuple):
+    """All labels that were kept, ordered by position, region and cost."""
 
-    start: IntArray  # T·T + 1: states of (position t, region v) are start[t·T + v] … start[t·T + v + 1] - 1
-    mask: MaskArray  # states x words
-    value: FloatArray
+    start: IntArray  # T·T + 1: labels of (position t, region v) are start[t·T + v] … start[t·T + v + 1] - 1
+    mask: MaskArray  # labels x words: what is remembered
+    cost: FloatArray
     parent: IntArray
 
 
+def no_labels(ng_sets: MaskArray) -> Labels:
+    """Return no labels at all."""
+    _, size, words = ng_sets.shape
+    nothing = np.zeros(0, dtype=np.int64)
+    return Labels(
+        np.zeros(size * size + 1, dtype=np.int64), np.zeros((0, words), dtype=np.uint64), np.zeros(0), nothing
+    )
+
+
 @compile_function
-def simple_table(layers: Layers) -> FloatArray:
-    """Return, for each position and region, the cost of the cheapest walk up to it that remembers nothing."""
-    size = layers.legs.shape[0]
-    table = np.full((size, size), np.inf)
-    table[0] = layers.stays[0]
+def q_route_costs(network: Network) -> FloatArray:
+    """Return, for each position and region, the cost of the cheapest q-route up to it."""
+    size = network.arc_costs.shape[0]
+    costs = np.full((size, size), np.inf)
+    costs[0] = network.node_costs[0]
     for t in range(size - 1):
         for i in range(size):
-            here = table[t, i]
+            here = costs[t, i]
             if here == np.inf:
                 continue
             for j in range(size):
-                if layers.allowed[t, i, j]:
-                    cost = here + layers.legs[i, j]
-                    if cost < table[t + 1, j]:
-                        table[t + 1, j] = cost
+                if network.free[t, i, j]:
+                    cost = here + network.arc_costs[i, j]
+                    if cost < costs[t + 1, j]:
+                        costs[t + 1, j] = cost
         for j in range(size):
-            table[t + 1, j] += layers.stays[t + 1, j]
-    return table
+            costs[t + 1, j] += network.node_costs[t + 1, j]
+    return costs
 
 
 @compile_function
-def simple_walk(layers: Layers, table: FloatArray) -> IntArray:
-    """Return the cheapest walk of a simple table."""
-    size = layers.legs.shape[0]
-    walk = np.empty(size, dtype=np.int64)
-    walk[size - 1] = np.argmin(table[size - 1])
+def cheapest_q_route(network: Network, costs: FloatArray) -> IntArray:
+    """Trace the cheapest q-route back."""
+    size = network.arc_costs.shape[0]
+    route = np.empty(size, dtype=np.int64)
+    route[size - 1] = np.argmin(costs[size - 1])
     for t in range(size - 1, 0, -1):
-        j = walk[t]
+        j = route[t]
         best = np.inf
         for i in range(size):
-            if layers.allowed[t - 1, i, j] and table[t - 1, i] + layers.legs[i, j] < best:
-                best = table[t - 1, i] + layers.legs[i, j]
-                walk[t - 1] = i
-    return walk
+            if network.free[t - 1, i, j] and costs[t - 1, i] + network.arc_costs[i, j] < best:
+                best = costs[t - 1, i] + network.arc_costs[i, j]
+                route[t - 1] = i
+    return route
 
 
 @compile_function
-def eliminate(layers: Layers, forward: FloatArray, backward: FloatArray, limit: float) -> int:
-    """Forbid the steps that no walk cheaper than `limit` takes; return how many are left."""
-    size = layers.legs.shape[0]
+def fix_arcs(network: Network, forward: FloatArray, backward: FloatArray, limit: float) -> int:
+    """Fix the arcs to 0 that no q-route cheaper than `limit` takes; return how many are left."""
+    size = network.arc_costs.shape[0]
     left = 0
     for t in range(size - 1):
         for i in range(size):
             for j in range(size):
-                if layers.allowed[t, i, j]:
-                    if forward[t, i] + layers.legs[i, j] + backward[size - 2 - t, j] >= limit:
-                        layers.allowed[t, i, j] = 0
+                if network.free[t, i, j]:
+                    if forward[t, i] + network.arc_costs[i, j] + backward[size - 2 - t, j] >= limit:
+                        network.free[t, i, j] = 0
                     else:
                         left += 1
     return left
 
 
 @compile_function
-def ascend(layers: Layers, vectors: FloatArray, numbers: FloatArray, target: float, steps: int) -> None:
-    """Raise the bound of walks without memory by subgradient steps; to be continued by further calls.
-
-    `vectors`: multipliers now, the best ones, the direction. `numbers`: the best bound, the pace (0 when nothing is
-    left to do), how long it has stalled. `layers.stays` is without multipliers on entry and on return.
-    """
-    size = layers.legs.shape[0]
-    now, kept, previous = vectors[0], vectors[1], vectors[2]
-    stays = layers.stays.copy()
+def ascend_q_routes(network: Network, ascent: Ascent, steps: int) -> None:
+    """Take subgradient steps: a multiplier rises where a region is left out, and falls where it is visited twice."""
+    size = network.arc_costs.shape[0]
+    reduced = np.empty((size, size))
     for _ in range(steps):
         for t in range(size):
             for v in range(size):
-                layers.stays[t, v] = stays[t, v] - now[v]
-        table = simple_table(layers)
-        walk = simple_walk(layers, table)
-        bound = table[size - 1, walk[size - 1]] + now.sum()
-        if bound > numbers[0] + 1e-6 * abs(target - numbers[0]):
-            numbers[2] = 0.0
-        else:
-            numbers[2] += 1.0
-        if bound > numbers[0]:
-            numbers[0] = bound
-            kept[:] = now
-        if numbers[2] >= 10.0:
-            numbers[2] = 0.0
-            numbers[1] *= 0.7
-            now[:] = kept
-            if numbers[1] < 1e-3:
-                numbers[1] = 0.0
-                break
-        slope = np.ones(size)
+                reduced[t, v] = network.node_costs[t, v] - ascent.multipliers[v]
+        priced = Network(network.arc_costs, reduced, network.free)
+        costs = q_route_costs(priced)
+        route = cheapest_q_route(priced, costs)
+        subgradient = np.ones(size)
         for t in range(size):
-            slope[walk[t]] -= 1.0
-        square = 0.0
-        for v in range(size):
-            previous[v] = slope[v] + 0.5 * previous[v]
-            square += previous[v] * previous[v]
-        if square == 0.0 or numbers[0] >= target:
-            numbers[1] = 0.0
-            break
-        step = numbers[1] * (target - bound) / square
-        for v in range(size):
-            now[v] += step * previous[v]
-    layers.stays[:] = stays
+            subgradient[route[t]] -= 1.0
+        if not advance(ascent, subgradient, costs[size - 1, route[size - 1]] + ascent.multipliers.sum()):
+            return
 
 
 @compile_function
-def sweep(
-    layers: Layers,
-    memory: MaskArray,
-    rest: FloatArray,
-    other: Table,
+def _completes(fresh: MaskArray, other: Labels, cell: int, limit: float, work: IntArray) -> bool:
+    """Whether a label of the other direction, cheaper than `limit`, remembers none of the same regions."""
+    for y in range(other.start[cell], other.start[cell + 1]):
+        work[0] -= 1
+        if other.cost[y] >= limit:
+            return False
+        common = np.uint64(0)
+        for x in range(len(fresh)):
+            common |= fresh[x] & other.mask[y, x]
+        if common == 0:
+            return True
+    return False
+
+
+@compile_function
+def _slot(region: int, mask: MaskArray, slots: int) -> int:
+    """Return where in a hash table of 2^k slots a label is looked for first."""
+    mixed = np.uint64(region) * np.uint64(0x9E3779B97F4A7C15)
+    for x in range(len(mask)):
+        mixed = (mixed ^ mask[x]) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed ^= mixed >> np.uint64(29)
+    return np.int64(mixed & np.uint64(slots - 1))  # type: ignore[return-value]
+
+
+@compile_function
+def label(
+    network: Network,
+    ng_sets: MaskArray,
+    completion: FloatArray,
+    other: Labels,
     limit: float,
     most: int,
     used: ByteArray,
     work: IntArray,
-) -> Table:
-    """Extend all states position by position, dropping those that no completion brings below `limit`.
+) -> Labels:
+    """Extend all labels position by position, dropping those that no completion brings below `limit`.
 
-    A state's completion costs at least `rest` (a simple table of the problem turned round), and at least as much
-    as the cheapest state of `other` (a table of the problem turned round, or an empty one) at the same position and
-    region that remembers none of the same regions but the common one. Steps taken are marked in `used`. Stops with
-    an incomplete table where a layer would have more than `most` states, or all of them LAYERS times that
-    (start[-1] = FULL), or where the `work` allowed is used up (start[-1] = LATE).
+    The completion bound of a label is the larger of two: `completion` (q-route costs of the reversed network), and the
+    cheapest label of `other` (of the reversed network, or none) at the same position and region that remembers none of
+    the same regions but the common one. Arcs taken are marked in `used`. Stops with incomplete labels where a layer
+    would have more than `most`, or all of them LAYERS times that (start[-1] = FULL), or where the `work` allowed is
+    used up (start[-1] = LATE).
     """
-    size, words = layers.legs.shape[0], memory.shape[2]
-    joined = len(other.value) > 0
+    size, words = network.arc_costs.shape[0], ng_sets.shape[2]
+    bidirectional = len(other.cost) > 0
     room = 1024
     mask = np.zeros((room, words), dtype=np.uint64)
     value = np.empty(room)
@@ -186,46 +184,29 @@ def sweep(
             work[0] -= size
             if work[0] < 0:
                 start[-1] = LATE
-                return Table(start, mask[:1], value[:1], parent[:1])
+                return Labels(start, mask[:1], value[:1], parent[:1])
             v = last[s] if t > 0 else -1
             for w in range(size):
+                at = network.node_costs[t, w]
                 if t > 0:
-                    if not layers.allowed[t - 1, v, w]:
+                    if not network.free[t - 1, v, w] or (mask[s, w >> 6] >> np.uint64(w & 63)) & one:
                         continue
-                    if (mask[s, w >> 6] >> np.uint64(w & 63)) & one:
-                        continue
-                    cost = value[s] + layers.legs[v, w] + layers.stays[t, w]
+                    cost = value[s] + network.arc_costs[v, w] + at
                 else:
-                    cost = layers.stays[0, w]
-                stay = layers.stays[t, w]
-                if cost - stay + rest[size - 1 - t, w] >= limit:
+                    cost = at
+                if cost - at + completion[size - 1 - t, w] >= limit:
                     continue
-                work[0] -= WEIGHT
+                work[0] -= LOOK_UP
                 for x in range(words):
-                    fresh[x] = mask[s, x] & memory[t, w, x] if t > 0 else np.uint64(0)
-                if joined:
-                    meets = False
-                    cell = (size - 1 - t) * size + w
-                    for y in range(other.start[cell], other.start[cell + 1]):
-                        work[0] -= 1
-                        if cost - stay + other.value[y] >= limit:
-                            break
-                        common = np.uint64(0)
-                        for x in range(words):
-                            common |= fresh[x] & other.mask[y, x]
-                        if common == 0:
-                            meets = True
-                            break
-                    if not meets:
-                        continue
+                    fresh[x] = mask[s, x] & ng_sets[t, w, x] if t > 0 else np.uint64(0)
+                if bidirectional and not _completes(
+                    fresh, other, (size - 1 - t) * size + w, limit - (cost - at), work
+                ):  # fmt: skip
+                    continue
                 fresh[w >> 6] |= one << np.uint64(w & 63)
                 if t > 0:
                     used[t - 1, v, w] = 1
-                mixed = np.uint64(w) * np.uint64(0x9E3779B97F4A7C15)
-                for x in range(words):
-                    mixed = (mixed ^ fresh[x]) * np.uint64(0xBF58476D1CE4E5B9)
-                    mixed ^= mixed >> np.uint64(29)
-                slot = np.int64(mixed & np.uint64(slots - 1))
+                slot = _slot(w, fresh, slots)
                 while True:
                     y = table[slot]
                     if y < 0:
@@ -243,38 +224,36 @@ def sweep(
                     continue
                 if end - low >= most or end >= LAYERS * most:
                     start[-1] = FULL
-                    return Table(start, mask[:1], value[:1], parent[:1])
+                    return Labels(start, mask[:1], value[:1], parent[:1])
                 if end == room:
                     room *= 2
-                    mask = _longer_masks(mask, room)
-                    value = _longer(value, room)
-                    parent = _longer_ints(parent, room)
-                    last = _longer_ints(last, room)
+                    mask, value = _longer_masks(mask, room), _longer(value, room)
+                    parent, last = _longer_ints(parent, room), _longer_ints(last, room)
                 table[slot] = end
-                for x in range(words):
-                    mask[end, x] = fresh[x]
-                value[end] = cost
-                parent[end] = s
-                last[end] = w
+                mask[end] = fresh
+                value[end], parent[end], last[end] = cost, s, w
                 end += 1
                 if 2 * (end - low) > slots:
                     slots *= 4
-                    table = np.full(slots, -1, dtype=np.int64)
-                    for y in range(low, end):
-                        mixed = np.uint64(last[y]) * np.uint64(0x9E3779B97F4A7C15)
-                        for x in range(words):
-                            mixed = (mixed ^ mask[y, x]) * np.uint64(0xBF58476D1CE4E5B9)
-                            mixed ^= mixed >> np.uint64(29)
-                        slot = np.int64(mixed & np.uint64(slots - 1))
-                        while table[slot] >= 0:
-                            slot = (slot + 1) & (slots - 1)
-                        table[slot] = y
-        end = _settle(t, size, low, end, start, mask, value, parent, last)
-    return Table(start, mask[:end].copy(), value[:end].copy(), parent[:end].copy())
+                    table = _hashed(mask, last, low, end, slots)
+        end = _dominance(t, size, low, end, start, mask, value, parent, last)
+    return Labels(start, mask[:end].copy(), value[:end].copy(), parent[:end].copy())
 
 
 @compile_function
-def _settle(
+def _hashed(mask: MaskArray, last: IntArray, low: int, end: int, slots: int) -> IntArray:
+    """Return a hash table of the labels low … end-1."""
+    table = np.full(slots, -1, dtype=np.int64)
+    for y in range(low, end):
+        slot = _slot(last[y], mask[y], slots)
+        while table[slot] >= 0:
+            slot = (slot + 1) & (slots - 1)
+        table[slot] = y
+    return table
+
+
+@compile_function
+def _dominance(
     t: int,
     size: int,
     low: int,
@@ -285,7 +264,7 @@ def _settle(
     parent: IntArray,
     last: IntArray,
 ) -> int:
-    """Sort a layer by region and value, and drop each state that a cheaper one with fewer memories makes needless."""
+    """Sort a layer by region and cost, and drop each label that a cheaper one dominates: one that remembers less."""
     words = mask.shape[1]
     count = np.zeros(size + 1, dtype=np.int64)
     for s in range(low, end):
@@ -302,10 +281,9 @@ def _settle(
     for v in range(size):
         start[t * size + v] = write
         group = by_region[count[v] : count[v + 1]] - low
-        ranked = group[np.argsort(old_value[group], kind="mergesort")]
         begin = write
-        for s in ranked:
-            needless = False
+        for s in group[np.argsort(old_value[group], kind="mergesort")]:
+            dominated = False
             for y in range(begin, min(write, begin + MOST_COMPARED)):
                 inside = True
                 for x in range(words):
@@ -313,15 +291,13 @@ def _settle(
                         inside = False
                         break
                 if inside:
-                    needless = True
+                    dominated = True
                     break
-            if needless:
+            if dominated:
                 continue
             for x in range(words):
                 mask[write, x] = old_mask[s, x]
-            value[write] = old_value[s]
-            parent[write] = old_parent[s]
-            last[write] = v
+            value[write], parent[write], last[write] = old_value[s], old_parent[s], v
             write += 1
     start[(t + 1) * size] = write
     return write
@@ -348,15 +324,15 @@ def _longer_masks(array: MaskArray, room: int) -> MaskArray:
     return wider
 
 
-def best_walk(table: Table, size: int) -> tuple[float, IntArray]:
-    """Return the cheapest walk of a complete table and its cost (inf where no state is left)."""
-    first, end = int(table.start[(size - 1) * size]), int(table.start[-1])
+def cheapest_route(labels: Labels, size: int) -> tuple[float, IntArray]:
+    """Return cost and course of the cheapest route of complete labels (inf where none is left)."""
+    first, end = int(labels.start[(size - 1) * size]), int(labels.start[-1])
     if first == end:
         return np.inf, np.empty(0, dtype=np.int64)
-    s = first + int(np.argmin(table.value[first:end]))
-    cost = float(table.value[s])
-    walk = np.empty(size, dtype=np.int64)
+    s = first + int(np.argmin(labels.cost[first:end]))
+    cost = float(labels.cost[s])
+    route = np.empty(size, dtype=np.int64)
     for t in range(size - 1, -1, -1):
-        walk[t] = np.searchsorted(table.start[t * size : (t + 1) * size + 1], s, side="right") - 1
-        s = int(table.parent[s])
-    return cost, walk
+        route[t] = np.searchsorted(labels.start[t * size : (t + 1) * size + 1], s, side="right") - 1
+        s = int(labels.parent[s])
+    return cost, route

@@ -1,0 +1,129 @@
+"""The proof ladder: from the simple bound to 1-trees, branch and cut, and ng-routes, until the incumbent is proved.
+
+One ladder serves everyone: the method `exact`, the method `auto` with less effort, and the lower bound of any route.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from learnroute.model.certificates import Certificate, Simple
+from learnroute.model.objective import Objective
+from learnroute.model.rounding import OPTIMALITY
+from learnroute.model.validation import IntArray
+from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.exact.incumbent import Incumbent
+from learnroute.solvers.local_search.iterated import iterated_local_search
+from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """The incumbent, the best lower bound that was proved, and why the proof ended without success, if it did."""
+
+    order: IntArray
+    certificate: Certificate
+    optimal: bool
+    cause: str = ""
+
+
+def prove(
+    objective: Objective, order: IntArray, budget: Budget, params: SolverParams, rng: np.random.Generator
+) -> Proof:
+    """Climb the ladder with an incumbent, as far as `params.proof` and the budget go."""
+    best: Certificate = Simple(simple_bound(objective))
+    value = objective(order)
+    if value - OPTIMALITY * abs(value) <= best.bound:  # as where all ways cost the same
+        return Proof(order, best, True)
+    if budget.exhausted:
+        return Proof(order, best, False, _stopped(budget))
+    effort = params.proof
+    if effort.one_tree is not None:
+        from learnroute.solvers.exact.one_tree import one_tree_bound
+
+        best = max(best, one_tree_bound(objective, value, budget, effort.one_tree), key=_bound)
+    if budget.exhausted or objective.size > _most_regions(objective, effort):
+        return Proof(order, best, False, _stopped(budget))
+    from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
+
+    incumbent = Incumbent(objective, objective.repaired(order))
+    if branching_applies(objective, effort):
+        alone = branching_alone(objective, effort)
+        search = BranchAndCut(
+            incumbent, budget if alone else budget.part(effort.branching_share), effort.branch_and_cut
+        )
+        search.run()
+        best = max(best, search.certificate(), key=_bound)
+        if search.proved:
+            return Proof(incumbent.order, search.certificate(), True)
+        if alone or budget.exhausted:
+            return Proof(incumbent.order, best, False, _stopped(budget))
+    from learnroute.solvers.exact.ng_route.solver import NgRouteProof
+
+    routes = NgRouteProof(incumbent, rng, budget, params)
+    routes.run()
+    best = max(best, routes.certificate(), key=_bound)
+    cause = "the time limit came" if routes.late else _stopped(budget)
+    if routes.overflowed:
+        cause = f"labels outgrew the {effort.ng_route.labels:,} allowed in a layer"
+    elif routes.stuck:
+        cause = "the bound used for unequal samples, or for a way back between free ends, was reached"
+    return Proof(incumbent.order, best, routes.proved, "" if routes.proved else cause)
+
+
+def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: SolverParams = DEFAULTS) -> Certificate:
+    """Return the best lower bound that a moment's work gives; `order` is one whose value it should come near to.
+
+    Anytime: when the budget is used up, the best so far is returned.
+    """
+    size, bound = objective.size, params.bound
+    if objective.points is not None and size > bound.one_tree.most_regions:
+        return Simple(sparse_bound(objective))
+    rng = np.random.default_rng(0)
+    if size <= params.held_karp.most_regions:
+        # a few regions are enumerated whatever the time
+        found = held_karp(objective, rng, budget if size > params.held_karp.interpreted else Budget(), params)
+        if found.certificate is not None:
+            return found.certificate
+    if size <= bound.most_regions and not budget.exhausted:
+        better = iterated_local_search(objective, rng, budget, bound.perturbations * size, 1, order, params)
+        order = min(order, better, key=objective)
+    most = bound.most_regions
+    effort = replace(
+        bound.proof,
+        one_tree=bound.one_tree,
+        branch_and_cut=replace(bound.proof.branch_and_cut, most_regions=most),
+        ng_route=replace(bound.proof.ng_route, most_regions=most),
+    )
+    return prove(objective, order, budget, replace(params, proof=effort), rng).certificate
+
+
+def branching_alone(objective: Objective, params: ProofParams) -> bool:
+    """Whether branch and cut is all that a proof will try: only the last score counts."""
+    many = objective.size > params.both_regions
+    return many and objective.only_last_counts and branching_applies(objective, params)
+
+
+def branching_applies(objective: Objective, params: ProofParams) -> bool:
+    """Whether branch and cut can prove an order optimal, and is likely to: few scores count."""
+    path, tight = path_relaxation(objective)
+    few = float(path.weights[:-1].sum()) <= params.branch_and_cut.few_scores * float(path.weights[-1])
+    return tight and few and path.symmetric and path.size > 2
+
+
+def _most_regions(objective: Objective, params: ProofParams) -> int:
+    """Return the number of regions up to which more than 1-trees are tried."""
+    alone = branching_alone(objective, params)
+    return params.branch_and_cut.most_regions if alone else params.ng_route.most_regions
+
+
+def _stopped(budget: Budget) -> str:
+    return "the time limit came" if budget.exhausted else "the effort allowed was used up"
+
+
+def _bound(certificate: Certificate) -> float:
+    return certificate.bound
