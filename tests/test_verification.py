@@ -56,10 +56,10 @@ def test_bounds_of_all_kinds_are_confirmed() -> None:
     oneway = asymmetric(30, OVER, 1)
     hasty = claims(large, "nearest", time_limit=1e-9)
     for problem, data, kind in (
-        (large, claims(large, "nearest"), "tree"),
+        (large, claims(large, "nearest"), "one-tree"),
         (large, hasty, "simple"),
-        (middle, claims(middle, "nearest"), "cases"),
-        (oneway, claims(oneway, "nearest"), "walks"),
+        (middle, claims(middle, "nearest"), "branch-and-bound"),
+        (oneway, claims(oneway, "nearest"), "ng-routes"),
     ):
         assert data["certificate"]["kind"] == kind
         assert verdicts(verify(problem, data)) == {"route": True, "loss": True, "bound": True}
@@ -72,13 +72,14 @@ def test_large_multipliers_do_not_make_up_for_a_proof() -> None:
     assert total > 1.05 * plan(problem, "exact").loss.total
     nothing, huge = [0.0] * 26, [1e13] * 25
     forged: list[dict[str, Any]] = [
-        {"kind": "cases", "multipliers": [1e100] * 26, "cases": [[[], nothing[1:]]]},
-        {"kind": "cases", "multipliers": nothing, "cases": [[[], huge]]},
-        {"kind": "cases", "multipliers": nothing, "cases": [[[], [-1e100] * 25]]},
-        {"kind": "cases", "multipliers": nothing, "cases": [[[], nothing[1:], [[0, 1e13]]]],
+        {"kind": "branch-and-bound", "multipliers": [1e100] * 26, "nodes": [{"multipliers": nothing[1:]}]},
+        {"kind": "branch-and-bound", "multipliers": nothing, "nodes": [{"multipliers": huge}]},
+        {"kind": "branch-and-bound", "multipliers": nothing, "nodes": [{"multipliers": [-1e100] * 25}]},
+        {"kind": "branch-and-bound", "multipliers": nothing,
+         "nodes": [{"multipliers": nothing[1:], "combs": [[0, 1e13]]}],
          "combs": [[[0, 1, 2], [0, 3], [1, 4], [2, 5]]]},
-        {"kind": "walks", "multipliers": [1e14] * 24, "memory": [[]] * 24},
-        {"kind": "tree", "multipliers": [1e14] * 26},
+        {"kind": "ng-routes", "multipliers": [1e14] * 24, "ng_sets": [[]] * 24},
+        {"kind": "one-tree", "multipliers": [1e14] * 26},
     ]  # fmt: skip
     for certificate in forged:
         for optimal, bound in ((True, total), (False, 0.9999 * total)):
@@ -106,36 +107,53 @@ def test_false_claims_are_refuted() -> None:
     assert refuted(best, loss={**best["loss"], "travel": best["loss"]["travel"] * 1.001}) == "loss"
     assert refuted(worse, optimal=True, lower_bound=worse["loss"]["total"]) == "optimum"
     assert refuted(worse, lower_bound=oracle.least_loss(problem) * 1.0001) == "bound"
-    forgetful = {**worse["certificate"], "memory": [[v] for v in range(8)]}
+    least = worse["certificate"]["bound"]
+    forgetful = {"kind": "ng-routes", "bound": least, "multipliers": [0.0] * 8, "ng_sets": [[v] for v in range(8)]}
     assert refuted(worse, certificate=forgetful) == "bound"
-    absurd = {**worse["certificate"], "multipliers": [100.0 * v for v in range(8)], "memory": forgetful["memory"]}
+    absurd = {**forgetful, "multipliers": [100.0 * v for v in range(8)]}
     assert refuted(worse, certificate=absurd) == "bound"
     other = random_problem("uniform", 8, UNDER, 5)
     assert verdicts(verify(other, best))["loss"] is False
 
 
-FORGETFUL = {"kind": "walks", "bound": 1.0, "multipliers": [0] * 8, "memory": [[v] for v in range(8)]}
-CLOSED = {"kind": "cases", "bound": 1.0, "multipliers": [0] * 10, "cases": [[[], [0] * 9]]}
+FORGETFUL = {"kind": "ng-routes", "bound": 1.0, "multipliers": [0] * 8, "ng_sets": [[v] for v in range(8)]}
+PRUNED = {"kind": "branch-and-bound", "bound": 1.0, "multipliers": [0] * 10, "nodes": [{"multipliers": [0] * 9}]}
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"certificate": None}, "certificate = None: an object with kind"),
-        ({"certificate": {"kind": "walks", "bound": 1.0}}, "certificate.multipliers"),
-        ({"certificate": {"kind": "walks", "bound": 1.0, "multipliers": [0] * 8}}, "certificate.memory"),
-        ({"certificate": {"kind": "walks", "bound": 1, "multipliers": [0] * 8, "memory": [[9]] * 8}}, "memory[0]"),
-        ({"certificate": {**FORGETFUL, "memory": [[1]] * 7}}, "certificate.memory: 7 lists"),
-        ({"certificate": {**FORGETFUL, "places": [[1]]}}, "certificate.places[0] = [1]: a position and a region"),
-        ({"certificate": {**FORGETFUL, "places": [[8, 1, 2]]}}, "certificate.places[0]"),
-        ({"certificate": {**FORGETFUL, "before": 3}}, "certificate.before = 3: a list"),
-        ({"certificate": {**FORGETFUL, "before": [3]}}, "certificate.before[0] = 3: an object"),
-        ({"certificate": {**CLOSED, "cases": [[[], None]]}}, "certificate.cases[0] = None: a list"),
-        ({"certificate": {**CLOSED, "cases": [[[], 0]]}}, "certificate.cases[0] = 0: a list"),
-        ({"certificate": {**CLOSED, "cases": [[[], [0] * 7]]}}, "certificate.cases[0] has 7 entries: 9 needed"),
-        ({"certificate": {**CLOSED, "cases": [[[], [0] * 9, [[5, 1]]]]}}, "cases[0]: [5, 1]: a comb below 0"),
-        ({"certificate": {**CLOSED, "combs": "x"}}, "certificate.combs = 'x': a list of combs"),
-        ({"certificate": {**CLOSED, "combs": [[[0, 10]]]}}, "certificate.combs[0][0] = [0, 10]: a list of 0-based"),
+        ({"certificate": {"kind": "ng-routes", "bound": 1.0}}, "certificate.multipliers"),
+        ({"certificate": {"kind": "ng-routes", "bound": 1.0, "multipliers": [0] * 8}}, "certificate.ng_sets"),
+        ({"certificate": {**FORGETFUL, "ng_sets": [[9]] * 8}}, "ng_sets[0]"),
+        ({"certificate": {**FORGETFUL, "ng_sets": [[1]] * 7}}, "certificate.ng_sets has 7 lists: one for each"),
+        (
+            {"certificate": {**FORGETFUL, "ng_sets_at": [[1]]}},
+            "ng_sets_at[0] = [1]: a position and a region",
+        ),
+        ({"certificate": {**FORGETFUL, "ng_sets_at": [[8, 1, 2]]}}, "certificate.ng_sets_at[0]"),
+        ({"certificate": {**FORGETFUL, "fixing": 3}}, "certificate.fixing = 3: a list"),
+        ({"certificate": {**FORGETFUL, "fixing": [3]}}, "certificate.fixing[0] = 3: an object"),
+        ({"certificate": {**PRUNED, "nodes": [[]]}}, "certificate.nodes[0] = []: an object with branch, multipliers"),
+        ({"certificate": {**PRUNED, "nodes": [{"multipliers": 0}]}}, "certificate.nodes[0].multipliers = 0: a list"),
+        (
+            {"certificate": {**PRUNED, "nodes": [{"multipliers": [0] * 7}]}},
+            "multipliers has 7 entries: 9 needed",
+        ),
+        ({"certificate": {**PRUNED, "nodes": [{"branch": [1]}]}}, "nodes[0].branch = [1]: no or three vertices"),
+        ({"certificate": {**PRUNED, "nodes": [{"combs": [[5, 1]]}]}}, "nodes[0].combs[0] = [5, 1]: a comb below 0"),
+        ({"certificate": {**PRUNED, "combs": "x"}}, "certificate.combs = 'x': a list of combs"),
+        ({"certificate": {**PRUNED, "combs": [[[0, 10]]]}}, "certificate.combs[0][0] = [0, 10]: a list of 0-based"),
+        ({"certificate": {**PRUNED, "kind": "cases"}}, "certificate.kind = 'cases': is called branch-and-bound now"),
+        ({"certificate": {"kind": "walks", "bound": 1.0}}, "certificate.kind = 'walks': is called ng-routes now"),
+        ({"certificate": {"kind": "tree", "bound": 1.0}}, "certificate.kind = 'tree': is called one-tree now"),
+        ({"certificate": {"kind": "proof", "bound": 1.0}}, "certificate.kind = 'proof': unknown; known are simple"),
+        ({"certificate": {**FORGETFUL, "memory": []}}, "certificate.memory: is called ng_sets now"),
+        ({"certificate": {**FORGETFUL, "places": []}}, "certificate.places: is called ng_sets_at now"),
+        ({"certificate": {**FORGETFUL, "before": []}}, "certificate.before: is called fixing now"),
+        ({"certificate": {**PRUNED, "cases": []}}, "certificate.cases: is called nodes now"),
+        ({"certificate": {**PRUNED, "colour": 1}}, "certificate.colour: unknown member"),
     ],
 )
 def test_broken_certificates_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -9,18 +9,22 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import Objective
-from learnroute.model.certificate import Certificate
+from learnroute import Objective, SolverParams
+from learnroute.model.certificates import Simple
+from learnroute.model.ends import Ends
 from learnroute.model.objective import least_products
 from learnroute.model.validation import IntArray
-from learnroute.solvers.bounds import best_bound, simple_bound
-from learnroute.solvers.contract import Budget, Effort
-from learnroute.solvers.ends import least_score_parts, score_bound, within_ends
+from learnroute.solvers.bounds import least_score_parts, score_bound, simple_bound
+from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.exact.ng_route.solver import Prover
-from learnroute.solvers.exact.one_tree import tree_bound
+from learnroute.solvers.exact.incumbent import Incumbent
+from learnroute.solvers.exact.ng_route.solver import NgRouteProof
+from learnroute.solvers.exact.one_tree import one_tree_bound
+from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.methods import exact, search_and_prove
-from learnroute.verification import least_by_enumeration, recomputed_bound
+from learnroute.solvers.params import DEFAULTS, AscentParams, NgRouteParams, OneTreeParams, ProofParams
+from learnroute.verification.held_karp import least_value
+from learnroute.verification.plans import recomputed_bound
 
 RNG = np.random.default_rng
 ENDS = {"free": (None, None), "first": (2, None), "last": (None, 0), "both": (1, 3)}
@@ -48,14 +52,13 @@ def drawn(size: int, seed: int, symmetric: bool, shares: str, ends: str, closed:
         factors[0] = 0.5
     if factors is not None:
         weights = least_products(factors)
-    first, last = ENDS[ends]
-    return Objective(travel, scores, weights, 1.5, first, last, closed, factors)
+    return Objective(travel, scores, weights, 1.5, Ends(*ENDS[ends], closed), factors)
 
 
 def all_values(objective: Objective) -> dict[tuple[int, ...], float]:
     found = oracle.values(
-        objective.travel, objective.scores, objective.weights, objective.factors, objective.first, objective.last,
-        objective.closed,
+        objective.travel, objective.scores, objective.weights, objective.factors, objective.ends.first,
+        objective.ends.last, objective.ends.closed,
     )  # fmt: skip
     return {order: value + objective.constant for order, value in found.items()}
 
@@ -69,24 +72,24 @@ def test_optimum_and_bounds_of_every_kind(shares: str, ends: str, closed: bool) 
         least = min(all_values(objective).values())
         found = exact(objective, RNG(0), Budget())
         assert found.optimal
-        assert objective.allows(found.order)
+        assert objective.ends.allows(found.order)
         assert objective(found.order) == pytest.approx(least, rel=1e-12)
-        assert least_by_enumeration(objective) == pytest.approx(least, rel=1e-12)
-        start = within_ends(objective, RNG(1).permutation(size))
-        assert objective.allows(start)
-        prover = Prover(objective, start, Budget())
-        prover.run()
-        assert objective.allows(prover.order)
-        if prover.tight:
-            assert prover.proved
-        if prover.proved:
-            assert objective(prover.order) == pytest.approx(least, rel=1e-10)
+        assert least_value(objective) == pytest.approx(least, rel=1e-12)
+        start = objective.repaired(RNG(1).permutation(size))
+        assert objective.ends.allows(start)
+        proof = NgRouteProof(Incumbent(objective, start), RNG(0), Budget(), DEFAULTS)
+        proof.run()
+        assert objective.ends.allows(proof.incumbent.order)
+        if proof.incumbent.tight:
+            assert proof.proved
+        if proof.proved:
+            assert objective(proof.incumbent.order) == pytest.approx(least, rel=1e-10)
         certificates = [
             found.certificate,
-            prover.certificate(),
-            tree_bound(objective, least, Budget(), 100),
-            Certificate("simple", simple_bound(objective)),
-            best_bound(objective, start, Budget()),
+            proof.certificate(),
+            one_tree_bound(objective, least, Budget(), OneTreeParams(AscentParams(100))),
+            Simple(simple_bound(objective)),
+            lower_bound(objective, start, Budget()),
         ]
         for certificate in certificates:
             assert certificate is not None
@@ -102,8 +105,7 @@ def test_optimum_and_bounds_of_every_kind(shares: str, ends: str, closed: bool) 
 def test_score_parts_by_last_region_are_the_least(shares: str, ends: str) -> None:
     objective = drawn(6, 3, True, shares, ends, False)
     still = Objective(
-        np.zeros((6, 6)), objective.scores, objective.weights, 0.0, objective.first, objective.last, False,
-        objective.factors,
+        np.zeros((6, 6)), objective.scores, objective.weights, 0.0, objective.ends, objective.factors
     )  # fmt: skip
     every = all_values(still)
     parts = least_score_parts(still)
@@ -127,17 +129,17 @@ def beam(objective: Objective, kept: int = 1_000) -> IntArray:
             for v in set(range(size)) - set(stops):
                 cost = value + float(objective.travel[v, stops[0]] + objective.weights[t] * objective.scores[v])
                 key = (frozenset(stops), v)
-                if (v != objective.first or t == 0) and cost < longer.get(key, (np.inf, ()))[0]:
+                if objective.ends.positions(size)[t, v] and cost < longer.get(key, (np.inf, ()))[0]:
                     longer[key] = (cost, (v, *stops))
         partial = sorted(longer.values())[:kept]
     least = min((stops for _, stops in partial if np.isfinite(objective.begin[stops[0]])), key=objective)
-    return within_ends(objective, np.array(least))
+    return objective.repaired(np.array(least))
 
 
-def proved(objective: Objective) -> Prover:
-    prover = Prover(objective, beam(objective), Budget())
-    prover.run()
-    return prover
+def proved(objective: Objective) -> NgRouteProof:
+    proof = NgRouteProof(Incumbent(objective, beam(objective)), RNG(0), Budget(), DEFAULTS)
+    proof.run()
+    return proof
 
 
 @pytest.mark.parametrize(("ends", "closed", "shares"), [
@@ -149,8 +151,8 @@ def test_proofs_beyond_enumeration(ends: str, closed: bool, shares: str, symmetr
     objective = drawn(21, 5, symmetric, shares, ends, closed)
     found = proved(objective)
     assert found.proved
-    assert objective.allows(found.order)
-    value, certificate = objective(found.order), found.certificate()
+    assert objective.ends.allows(found.incumbent.order)
+    value, certificate = objective(found.incumbent.order), found.certificate()
     assert certificate.bound <= value
     assert recomputed_bound(objective, certificate, value) >= certificate.bound - 1e-11 * value
 
@@ -166,23 +168,25 @@ def test_the_same_problem_one_region_larger() -> None:
         travel[20, 20] = 0.0
         begin = small.begin
         # the new region goes first, and from there to where an order may begin
-        travel[20, :20] = np.where(np.isfinite(begin), begin if small.first is None else 0.0, 1000.0)
+        travel[20, :20] = np.where(np.isfinite(begin), begin if small.ends.first is None else 0.0, 1000.0)
         if closed:
-            assert small.first is not None
-            travel[:20, 20] = small.travel[:, small.first]
+            assert small.ends.first is not None
+            travel[:20, 20] = small.travel[:, small.ends.first]
         weights = np.concatenate([[0.0], small.weights])
-        larger = Objective(travel, np.append(small.scores, 0.0), weights, small.constant, 20, small.last, closed)
+        ends_there = Ends(20, small.ends.last, closed)
+        larger = Objective(travel, np.append(small.scores, 0.0), weights, small.constant, ends_there)
         found = proved(larger)
         assert found.proved
-        assert larger(found.order) == pytest.approx(least, rel=1e-10)
+        assert larger(found.incumbent.order) == pytest.approx(least, rel=1e-10)
 
 
 @pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
 def test_unequal_samples_beyond_enumeration_claim_no_more_than_is_proved(ends: str, closed: bool) -> None:
     objective = drawn(22, 2, True, "factors", ends, closed)
-    found = search_and_prove(objective, RNG(0), Budget(), beam(objective, 100), Effort(rounds=1, states=20_000))
-    assert objective.allows(found.order)
+    params = SolverParams(proof=ProofParams(ng_route=NgRouteParams(rounds=1, labels=20_000)))
+    found = search_and_prove(objective, RNG(0), Budget(), params, beam(objective, 100))
+    assert objective.ends.allows(found.order)
     certificate = found.certificate
     assert certificate is not None
     value = objective(found.order)
@@ -197,8 +201,8 @@ def test_orders_are_brought_within_their_ends() -> None:
     order = np.array([4, 2, 0, 3, 1])
 
     def asked(**ends: Any) -> list[int]:
-        objective = Objective(rng.uniform(1, 2, (5, 5)), np.array([3.0, 1, 2, 5, 4]), np.eye(5)[4], **ends)
-        return [int(v) for v in within_ends(objective, order)]
+        objective = Objective(rng.uniform(1, 2, (5, 5)), np.array([3.0, 1, 2, 5, 4]), np.eye(5)[4], 0.0, Ends(**ends))
+        return [int(v) for v in objective.repaired(order)]
 
     assert asked() == [4, 2, 0, 3, 1]
     assert asked(first=0) == [0, 4, 2, 3, 1]

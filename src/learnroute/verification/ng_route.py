@@ -104,27 +104,28 @@ class Network:
         backward: bool = False,
         most: float = math.inf,
     ) -> None:
-        """Prepare it; no order of a value below `most` pays more than that for anything, so no number is larger."""
+        """Prepare it; no order of a value below `most` pays more than that for anything: what costs more is left out."""
         path, self.tight = path_relaxation(objective)
         nodes = path.weights[:, None] * path.scores[None, :]
         nodes[0] += path.begin
         nodes[-1] += path.finish
         most = max(most - path.constant, 0.0)
-        nodes = np.where(np.isfinite(nodes), np.minimum(nodes, most), np.inf) - multipliers
+        nodes = np.where(nodes <= most, nodes, np.inf) - multipliers
         if path.ends.first is not None:
             nodes[1:, path.ends.first] = np.inf
         if path.ends.last is not None:
             nodes[:-1, path.ends.last] = np.inf
         self._objective, self._multipliers, self.constant = objective, multipliers, path.constant
         self._most = most + path.constant
-        arcs = np.minimum(path.travel, most)
+        arcs = np.where(path.travel <= most, path.travel, np.inf)
         self.arc_costs = arcs.T if backward else arcs
         self.node_costs = nodes[::-1] if backward else nodes
         self.size = path.size
         self.free = free  # arcs that a route may take: position, from, to; None for all
         self.taken = np.zeros((self.size, self.size, self.size), dtype=bool)
         finite = np.where(np.isfinite(nodes), np.abs(nodes), 0.0)
-        largest = finite.max(axis=1).sum() + self.size * self.arc_costs.max() + np.abs(multipliers).sum()
+        dearest = arcs[np.isfinite(arcs)].max()
+        largest = finite.max(axis=1).sum() + self.size * dearest + np.abs(multipliers).sum()
         self.margin = margin(self.size, float(largest))
 
     def reversed(self) -> Network:

@@ -23,7 +23,7 @@ def bound(objective: Objective, certificate: OneTree | BranchAndBound, ceiling: 
     costs[:size, :size] = np.minimum(path.travel, path.travel.T)
     costs[:size, size] = costs[size, :size] = path.begin
     most = max(ceiling - path.constant, 0.0)  # no order below the ceiling pays more for anything
-    costs = np.where(np.isfinite(costs), np.minimum(costs, most), np.inf)
+    costs = np.where(costs <= most, costs, np.inf)
     reduced = costs - multipliers[: size + 1, None] - multipliers[None, : size + 1]
     exits = [float(part) for part in np.array(score_parts(path)) + path.finish - at]
     total = math.fsum([spanning_tree(reduced), min(exits), -home, *(2 * multipliers[: size + 1]), path.constant])

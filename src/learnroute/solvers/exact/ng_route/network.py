@@ -46,17 +46,17 @@ class Network(NamedTuple):
 
 
 def layered_network(objective: Objective, most: float) -> Network:
-    """Return the network of an objective, without its constant; no cost is larger than `most`.
+    """Return the network of an objective, without its constant.
 
-    What costs more than the whole of a known order is in no better one.
+    What costs more than `most`, the whole of a known order, is in no better one: such arcs are fixed to 0.
     """
     size = objective.size
     nodes = objective.weights[:, None] * objective.scores[None, :]
     for position, costs in ((0, objective.begin), (-1, objective.finish)):
         nodes[position] += np.where(np.isfinite(costs), costs, 0.0)
-    open_to = objective.ends.positions(size)
+    open_to = objective.ends.positions(size) & (nodes <= most)
     free = np.logical_and(open_to[:-1, :, None], open_to[1:, None, :])
-    free[:, np.arange(size), np.arange(size)] = False
+    free &= (objective.travel <= most) & ~np.eye(size, dtype=np.bool_)
     return Network(np.minimum(objective.travel, most), np.minimum(nodes, most), free.astype(np.uint8))
 
 

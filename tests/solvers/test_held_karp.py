@@ -5,6 +5,7 @@ import pytest
 
 import oracle
 from learnroute import Learner, RefusedError, objective_of, plan
+from learnroute.model.ends import Ends
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact import held_karp
 from learnroute.study.families import random_problem
@@ -32,9 +33,10 @@ def test_interpreted_and_compiled_tables_are_the_same_bits() -> None:
     objective = objective_of(random_problem("uniform", 8, OVER, 1))
     shares = held_karp.shares_before(objective)
     tables = []
+    positions = Ends(last=3).positions(8)
     for fill in (held_karp._fill.interpreted, held_karp._fill.compiled):
         values = np.full((1 << 8, 8), np.inf)
-        fill(values, objective.travel, objective.scores, shares, objective.scores, -1, 3, 1, 1 << 8)
+        fill(values, objective.travel, objective.scores, shares, objective.scores, positions, 1, 1 << 8)
         tables.append(values)
     assert np.array_equal(tables[0], tables[1])
 

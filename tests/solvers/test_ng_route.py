@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 
 from learnroute import Learner, Objective, Problem, objective_of, plan
-from learnroute.model.certificate import Certificate, Walks
-from learnroute.solvers.bounds import best_bound, simple_bound
-from learnroute.solvers.contract import Budget, Effort
-from learnroute.solvers.ends import least_score_parts
+from learnroute.model.certificates import NgRoutes, read_certificate
+from learnroute.model.validation import IntArray
+from learnroute.solvers.bounds import least_score_parts, simple_bound
+from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.exact.ng_route.solver import Prover, listed, nearest_memory, remember
-from learnroute.solvers.exact.one_tree import tree_bound
-from learnroute.solvers.local_search.iterated import best_order
+from learnroute.solvers.exact.incumbent import Incumbent
+from learnroute.solvers.exact.ng_route.ng_sets import augment, nearest_ng_sets, relaxation
+from learnroute.solvers.exact.ng_route.solver import NgRouteProof
+from learnroute.solvers.exact.one_tree import one_tree_bound
+from learnroute.solvers.exact.proof import lower_bound
+from learnroute.solvers.local_search.iterated import iterated_local_search
+from learnroute.solvers.params import AscentParams, NgRouteParams, OneTreeParams, ProofParams, SolverParams
 from learnroute.study.families import random_problem
-from learnroute.verification import recomputed_bound
+from learnroute.verification.plans import recomputed_bound
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
 
 RNG = np.random.default_rng
@@ -23,6 +27,18 @@ RNG = np.random.default_rng
 
 def optimum(objective: Objective) -> float:
     return objective(held_karp(objective, RNG(0), Budget()).order)
+
+
+def proof_of(objective: Objective, order: IntArray, params: NgRouteParams | None = None) -> NgRouteProof:
+    """The proof of an order by ng-routes alone, as far as it goes."""
+    proof = NgRouteProof(
+        Incumbent(objective, order),
+        RNG(0),
+        Budget(),
+        SolverParams(proof=ProofParams(ng_route=params or NgRouteParams())),
+    )
+    proof.run()
+    return proof
 
 
 def problems(learner: str, count: int) -> list[Problem]:
@@ -41,12 +57,11 @@ def test_proofs_end_at_the_optimum_and_bounds_stay_below_it(learner: str) -> Non
         objective = objective_of(problem)
         least = optimum(objective)
         poor = RNG(k).permutation(problem.size)  # a proof must not need a good order to begin with
-        prover = Prover(objective, poor, Budget())
-        prover.run()
-        assert prover.proved
-        assert objective(prover.order) == pytest.approx(least, rel=1e-10)
-        tree = tree_bound(objective, least, Budget(), steps=100)
-        for certificate in (prover.certificate(), tree):
+        proof = proof_of(objective, poor)
+        assert proof.proved
+        assert objective(proof.incumbent.order) == pytest.approx(least, rel=1e-10)
+        tree = one_tree_bound(objective, least, Budget(), OneTreeParams(AscentParams(100)))
+        for certificate in (proof.certificate(), tree):
             assert certificate.bound <= least
             assert recomputed_bound(objective, certificate, certificate.bound) >= certificate.bound
         assert not objective.symmetric or tree.bound >= simple_bound(objective) * 0.9
@@ -59,7 +74,7 @@ def test_bounds_are_close_where_the_optimum_is_known() -> None:
         objective = objective_of(problem)
         least = optimum(objective)
         order = RNG(0).permutation(16)
-        assert 0.995 * least <= best_bound(objective, order, Budget()).bound <= least
+        assert 0.995 * least <= lower_bound(objective, order, Budget()).bound <= least
 
 
 def test_exact_proves_thirty_regions_and_repeats_itself() -> None:
@@ -73,12 +88,11 @@ def test_exact_proves_thirty_regions_and_repeats_itself() -> None:
 def test_little_effort_leaves_a_gap_and_says_so() -> None:
     problem = random_problem("closure", 40, OVER, 2)
     objective = objective_of(problem)
-    order = best_order(objective, RNG(0), Budget(), 200)
-    prover = Prover(objective, order, Budget(), Effort(rounds=60, states=20))
-    prover.run()
-    assert prover.overflowed
-    assert not prover.proved
-    assert prover.bound < prover.value
+    order = iterated_local_search(objective, RNG(0), Budget(), 200)
+    proof = proof_of(objective, order, NgRouteParams(labels=20))
+    assert proof.overflowed
+    assert not proof.proved
+    assert proof.bound < proof.incumbent.value
 
 
 def test_no_time_at_all_still_gives_a_route_and_a_valid_bound() -> None:
@@ -101,66 +115,66 @@ def test_score_parts_by_last_region_are_the_least() -> None:
         assert parts[v] == pytest.approx(min(found), rel=1e-14)
 
 
-def test_the_tree_bound_is_tight_for_a_thousand_points() -> None:
+def test_the_one_tree_bound_is_tight_for_hundreds_of_points() -> None:
     objective = objective_of(random_problem("euclidean", 300, UNDER, 1))
-    order = best_order(objective, RNG(0), Budget(), 2000)
-    assert tree_bound(objective, objective(order), Budget(), 300).bound > 0.99 * objective(order)
+    order = iterated_local_search(objective, RNG(0), Budget(), 2000)
+    params = OneTreeParams(AscentParams(300))
+    assert one_tree_bound(objective, objective(order), Budget(), params).bound > 0.99 * objective(order)
 
 
-def test_memories_grow_along_the_shortest_detours() -> None:
-    memory = nearest_memory(np.ones((10, 10)) - np.eye(10), 0)
-    remember(memory, np.array([0, 1, 0, 2, 3, 4, 5, 3, 4, 2]), spread=0)
-    always, places = listed(memory)
-    assert always == tuple((v,) for v in range(10))
-    assert places == ((1, 1, 0), (5, 4, 3), (6, 5, 3, 4), (7, 3, 4))
+def test_ng_sets_grow_along_the_shortest_cycles() -> None:
+    ng_sets = nearest_ng_sets(np.ones((10, 10)) - np.eye(10), 0)
+    augment(ng_sets, np.array([0, 1, 0, 2, 3, 4, 5, 3, 4, 2]), spread=0)
+    listed = relaxation(np.zeros(10), ng_sets)
+    assert listed.ng_sets == tuple((v,) for v in range(10))
+    assert listed.ng_sets_at == ((1, 1, 0), (5, 4, 3), (6, 5, 3, 4), (7, 3, 4))
 
 
-def test_memories_reach_a_few_positions_further() -> None:
-    memory = nearest_memory(np.ones((10, 10)) - np.eye(10), 0)
-    remember(memory, np.array([0, 1, 0, 2, 3, 4, 5, 6, 7, 8]), spread=2)
-    assert listed(memory)[1] == tuple((t, 1, 0) for t in range(4))
-    remember(memory, np.array([0, 1, 0, 2, 3, 4, 5, 6, 7, 8]), spread=9)
-    assert listed(memory) == (((0,), (0, 1), *((v,) for v in range(2, 10))), ())
+def test_ng_sets_reach_a_few_positions_further() -> None:
+    ng_sets = nearest_ng_sets(np.ones((10, 10)) - np.eye(10), 0)
+    augment(ng_sets, np.array([0, 1, 0, 2, 3, 4, 5, 6, 7, 8]), spread=2)
+    assert relaxation(np.zeros(10), ng_sets).ng_sets_at == tuple((t, 1, 0) for t in range(4))
+    augment(ng_sets, np.array([0, 1, 0, 2, 3, 4, 5, 6, 7, 8]), spread=9)
+    assert relaxation(np.zeros(10), ng_sets)[1:] == (((0,), (0, 1), *((v,) for v in range(2, 10))), ())
 
 
-def test_what_is_listed_is_what_is_remembered() -> None:
+def test_what_a_certificate_lists_is_what_labels_remember() -> None:
     travel = random_problem("euclidean", 70, UNDER, 0).travel
-    memory = nearest_memory(travel, 3)
+    ng_sets = nearest_ng_sets(travel, 3)
     rng = RNG(0)
     for _ in range(20):
-        remember(memory, rng.integers(70, size=70))
-    masks = Walks(np.zeros(70), *listed(memory)).masks()
-    assert masks == [[int(low) | int(high) << 64 for low, high in row] for row in memory]
+        augment(ng_sets, rng.integers(70, size=70), spread=6)
+    masks = relaxation(np.zeros(70), ng_sets).masks()
+    assert masks == [[int(low) | int(high) << 64 for low, high in row] for row in ng_sets]
 
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
-def test_stages_that_strike_steps_out_never_prove_too_much(family: str) -> None:
-    """Whatever the multipliers and memories of the stages are."""
+def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None:
+    """Whatever the multipliers and ng-sets of the stages are."""
     for seed, learner in enumerate(LEARNERS.values()):
         objective = objective_of(random_problem(family, 8, learner, seed))
         least, rng = optimum(objective), RNG(seed)
         stages = []
         for _ in range(3):
-            memory = nearest_memory(objective.travel, 2)
-            remember(memory, rng.integers(8, size=8), spread=1)
-            stages.append(Walks(rng.normal(0, 3, 8), *listed(memory)))
+            ng_sets = nearest_ng_sets(objective.travel, 2)
+            augment(ng_sets, rng.integers(8, size=8), spread=1)
+            stages.append(relaxation(rng.normal(0, 3, 8), ng_sets))
         for ceiling in (0.9 * least, least, 1.5 * least):
-            found = recomputed_bound(objective, Certificate("walks", ceiling, walks=tuple(stages)), ceiling)
+            found = recomputed_bound(objective, NgRoutes(ceiling, tuple(stages)), ceiling)
             assert found <= least
 
 
 def test_stages_prove_more_than_the_first_one_alone() -> None:
     objective = objective_of(random_problem("vectors", 30, Learner(1000, 100, 0.1), 0))
-    prover = Prover(objective, best_order(objective, RNG(0), Budget(), 600), Budget(), Effort(rounds=2))
-    prover.run()
-    certificate = prover.certificate()
-    assert len(certificate.walks) > 1
-    assert any(walks.places for walks in certificate.walks)
+    order = iterated_local_search(objective, RNG(0), Budget(), 600)
+    certificate = proof_of(objective, order, NgRouteParams(rounds=2)).certificate()
+    assert len(certificate.stages) > 1
+    assert any(stage.ng_sets_at for stage in certificate.stages)
     whole = recomputed_bound(objective, certificate, certificate.bound)
     assert whole == pytest.approx(certificate.bound, rel=1e-9)
-    alone = Certificate("walks", certificate.bound, walks=certificate.walks[:1])
+    alone = NgRoutes(certificate.bound, certificate.stages[:1])
     assert recomputed_bound(objective, alone, certificate.bound) < whole
     data = certificate.to_dict(30)
-    again = Certificate.from_dict(data, 30)
+    again = read_certificate(data, 30)
     assert again.to_dict(30) == data
     assert recomputed_bound(objective, again, certificate.bound) == whole
