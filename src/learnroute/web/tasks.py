@@ -83,9 +83,11 @@ class Asked:
         limit = as_number("time_limit", self.get("time_limit", self.limits.seconds / share), meaning="seconds")
         if limit * share > self.limits.seconds * (1 + 1e-9):
             most = f"{self.limits.seconds / share:.4g}"
-            raise InputError(f"time_limit = {limit!r}: this service gives at most {most} seconds to each calculation")
+            raise InputError(
+                f"this service gives at most {most} seconds to each calculation", field="time_limit", value=limit
+            )
         if limit <= 0:
-            raise InputError(f"time_limit = {limit!r}: seconds must be > 0; leave it out for the longest")
+            raise InputError("seconds must be > 0; leave it out for the longest", field="time_limit", value=limit)
         return limit
 
     def seed(self) -> int:
@@ -100,9 +102,9 @@ class Asked:
         """Return the route that was handed in."""
         route = self.members.get("route")
         if not isinstance(route, list) or any(isinstance(stop, bool) for stop in route):
-            raise InputError(f"route = {shown(route)}: a list of region names is needed")
+            raise InputError("a list of region names is needed", field="route", value=route)
         if any(isinstance(stop, int) and abs(stop) >= 1 << 62 for stop in route):
-            raise InputError("route: there is no region with so large an index")
+            raise InputError("there is no region with so large an index", field="route")
         return route
 
 
@@ -121,10 +123,10 @@ def _compare(asked: Asked) -> Result:
     problem = asked.problem()
     methods = asked.get("methods", [name for name in METHODS if name != "auto"])
     if not isinstance(methods, list) or not methods or len(set(map(str, methods))) < len(methods):
-        raise InputError(f"methods = {shown(methods)}: a list of different methods is needed")
+        raise InputError("a list of different methods is needed", field="methods", value=methods)
     draws = asked.get("draws", 100)
     if isinstance(draws, int) and draws > MOST_DRAWS:
-        raise InputError(f"draws = {draws}: this service averages over at most {MOST_DRAWS} routes")
+        raise InputError(f"this service averages over at most {MOST_DRAWS} routes", field="draws", value=draws)
     found = compare(problem, methods, asked.seed(), asked.seconds(len(methods)), draws, asked.progress)
     return _json(found.to_dict())
 
@@ -175,14 +177,14 @@ def _read(asked: Asked) -> Result:
 
 def _files(given: Any) -> dict[str, str]:
     if not isinstance(given, list) or not 1 <= len(given) <= 20:
-        raise InputError(f"files = {shown(given)}: a list of 1 to 20 objects with name and text is needed")
+        raise InputError("a list of 1 to 20 objects with name and text is needed", field="files", value=given)
     files: dict[str, str] = {}
     for i, file in enumerate(given):
         if not isinstance(file, dict) or set(file) != {"name", "text"}:
-            raise InputError(f"files[{i}] = {shown(file)}: an object with name and text is needed")
+            raise InputError("an object with name and text is needed", field=f"files[{i}]", value=file)
         name, text = file["name"], file["text"]
         if not isinstance(name, str) or not isinstance(text, str):
-            raise InputError(f"files[{i}] = {shown(file)}: name and text must be text")
+            raise InputError("name and text must be text", field=f"files[{i}]", value=file)
         suffix = Path(name).suffix.lower()
         if (
             len(name.encode(errors="replace")) > 200
@@ -190,16 +192,16 @@ def _files(given: Any) -> dict[str, str]:
             or set(name) & set("/\\:")
             or name[:1] == "."
         ):
-            raise InputError(f"files[{i}].name = {shown(name)}: a plain file name without folders is needed")
+            raise InputError("a plain file name without folders is needed", field=f"files[{i}].name", value=name)
         if suffix not in TEXT_READERS:
             known = ", ".join(TEXT_READERS)
-            raise InputError(f"files[{i}].name = {shown(name)}: unknown format {suffix!r}; known are {known}")
+            raise InputError(f"unknown format {suffix!r}; known are {known}", field=f"files[{i}].name", value=name)
         if name in files:
-            raise InputError(f"files[{i}].name = {shown(name)}: given twice; give each file once")
+            raise InputError("given twice; give each file once", field=f"files[{i}].name", value=name)
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise InputError(f"files[{i}].text: not UTF-8 text; save the file as UTF-8") from None
+            raise InputError("not UTF-8 text; save the file as UTF-8", field=f"files[{i}].text") from None
         files[name] = text
     return files
 
@@ -209,9 +211,9 @@ def _export(asked: Asked) -> Result:
     what, suffix = asked.get("what", "plan"), asked.get("format", ".json")
     known = list(PLAN_WRITERS) if what == "plan" else list(ONE_FILE)
     if what not in ("plan", "problem"):
-        raise InputError(f"what = {shown(what)}: plan or problem is needed")
+        raise InputError("plan or problem is needed", field="what", value=what)
     if suffix not in known:
-        raise InputError(f"format = {shown(suffix)}: unknown for a {what}; known are {', '.join(known)}")
+        raise InputError(f"unknown for a {what}; known are {', '.join(known)}", field="format", value=suffix)
     problem = asked.problem()
     with tempfile.TemporaryDirectory(prefix="learnroute-") as folder:
         path = Path(folder) / f"{what}{suffix}"
@@ -224,7 +226,7 @@ def _export(asked: Asked) -> Result:
             else:
                 write_plan(chosen, path, problem)
         except InputError as error:
-            raise InputError(str(error).replace(f"{folder}/", "")) from None
+            raise error.within(path.name) from None
         return Result(path.read_bytes(), MEDIA[suffix], path.name)
 
 
