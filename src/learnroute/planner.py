@@ -66,7 +66,7 @@ def _seen(problem: Problem, objective: Objective, method: Method) -> Objective:
     )
 
 
-def evaluate(problem: Problem, route: Sequence[str] | Sequence[int]) -> Plan:
+def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be."""
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
@@ -134,7 +134,7 @@ def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
     )
 
 
-def _indices(problem: Problem, route: Sequence[str] | Sequence[int]) -> list[int]:
+def _indices(problem: Problem, route: Sequence[str | int]) -> list[int]:
     """Turn names into indices; indices stay as they are."""
     if isinstance(route, str) or not all(isinstance(stop, str | int | np.integer) for stop in route):
         raise InputError("a list of region names is needed", field="route", value=route)

@@ -70,10 +70,10 @@ def test_evaluate_and_compare_are_those_of_the_library(service: Service) -> None
     assert without_time(found) == without_time(compare(problem, ["exact", "random"], draws=9).to_dict())
 
 
-def test_the_journey_is_the_closed_form(service: Service) -> None:
+def test_the_error_history_is_the_closed_form(service: Service) -> None:
     for name in examples():
         problem = Problem.from_dict(example(name))
-        data = service.post("journey", problem=example(name), route=list(problem.regions)).json()
+        data = service.post("error_history", problem=example(name), route=list(problem.regions)).json()
         assert data["errors"] == error_over_time(problem, range(problem.size)).tolist()
         assert data["scores"] == problem.scores.tolist()
 

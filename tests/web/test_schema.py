@@ -26,7 +26,7 @@ def test_generated_requests(case: schemathesis.Case[Any], service: Service) -> N
 
 def test_every_task_and_every_refusal_is_documented() -> None:
     document = make_app().openapi()
-    for path in ("plan", "evaluate", "compare", "tradeoff", "journey", "read", "export"):
+    for path in ("plan", "evaluate", "compare", "tradeoff", "error_history", "read", "export"):
         operation = document["paths"][f"/api/{path}"]["post"]
         assert {"200", "400", "413", "415", "422", "429", "503"} <= set(operation["responses"])
         assert operation["requestBody"]["required"]
