@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
@@ -72,16 +71,13 @@ def _add_task(app: FastAPI, task: str, jobs: Jobs, settings: Settings) -> None:
         return answer
 
     kind = TASKS[task]
+    response: type[Response] = Response if kind.answer is None else JSONResponse
     good = {"content": openapi.files()} if kind.answer is None else {"model": kind.answer}
     app.post(
-        f"/api/{task}", name=task, operation_id=task, summary=kind.summary, response_class=_class(kind.answer),
+        f"/api/{task}", name=task, operation_id=task, summary=kind.summary, response_class=response,
         responses={200: {"description": kind.summary, **good}, **openapi.refusals(*openapi.TASK_REFUSALS)},
         openapi_extra=openapi.body({"$ref": openapi.REFERENCE.format(model=kind.request.__name__)}),
     )(run)  # fmt: skip
-
-
-def _class(answer: type[BaseModel] | None) -> type[Response]:
-    return Response if answer is None else JSONResponse
 
 
 def _add_jobs(app: FastAPI, jobs: Jobs, settings: Settings) -> None:

@@ -41,6 +41,8 @@ class Refusal(Exception):  # noqa: N818 - not an error of ours
 
 def refusal_of(error: InputError, prefix: str = "") -> Refusal:
     """Turn the library's refusal into one of the service's; `prefix` is the member that has the field."""
-    own = error.field if error.field is not None or not isinstance(error, RefusedError) else "method"
+    own = error.field
+    if own is None and not prefix and isinstance(error, RefusedError):
+        own = "method"
     field = f"{prefix}{own}" if own is not None else prefix.rstrip(".") or None
     return Refusal(422, str(error), field)
