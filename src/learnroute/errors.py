@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+from typing import Self
+
 LONGEST_SHOWN = 60  # characters of a value in a message
 
 _NOT_GIVEN = object()
 
 
 class InputError(ValueError):
-    """Something the caller gave is wrong; the message is one line: field, what was found there, remedy.
+    """Something the caller gave is wrong; the message is one line: where, field, what was found there, remedy.
 
     Parameters
     ----------
@@ -20,16 +23,42 @@ class InputError(ValueError):
         What was found there, where it is short enough to be shown: `field = value: reason`.
     found
         What was found there, in words: `field found: reason`, as in `travel has 3 rows: 4 needed`.
+    where
+        The file (or whatever else) that has the field: `where: field = value: reason`.
+    line
+        The line of that file: `where, line 3, field = value: reason`.
     """
 
-    def __init__(self, reason: str, *, field: str | None = None, value: object = _NOT_GIVEN, found: str = "") -> None:
-        where = field or ""
+    def __init__(
+        self, reason: str, *, field: str | None = None, value: object = _NOT_GIVEN, found: str = "",
+        where: object = None, line: int | None = None,
+    ) -> None:  # fmt: skip
+        at = field or ""
         if value is not _NOT_GIVEN:
-            where += f" = {shown(value)}"
+            at += f" = {shown(value)}"
         if found:
-            where += f" {found}"
-        super().__init__(f"{where}: {reason}" if where else reason)
+            at += f" {found}"
         self.field = field
+        self.where = None if where is None else str(where)
+        self._line = line
+        self._text = (at, reason)
+        super().__init__(self._message())
+
+    def within(self, where: object) -> Self:
+        """Return the same error as one of a file, or of whatever else has the field."""
+        moved = copy.copy(self)
+        moved.where = str(where)
+        moved.args = (moved._message(),)
+        return moved
+
+    def _message(self) -> str:
+        at, reason = self._text
+        if self._line is not None:
+            at = f"line {self._line}, {at}" if at else f"line {self._line}"
+            at = f"{self.where}, {at}" if self.where is not None else at
+        elif self.where is not None:
+            at = f"{self.where}: {at}" if at else self.where
+        return f"{at}: {reason}" if at else reason
 
 
 class RefusedError(InputError):

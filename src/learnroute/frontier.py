@@ -27,7 +27,7 @@ MARKED = ("algorithm1", "baseline", "travel", "nearest")  # methods shown beside
 
 def _check_number(field: str, value: float) -> None:
     if math.isnan(value):
-        raise InputError(f"{field} = {value}: not a number; give one")
+        raise InputError("not a number; give one", field=field, value=value)
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ class Tradeoff:
         allowed = [point for point in self.points if point.travel_cost <= budget * (1 + SAME)]
         if not allowed:
             raise InputError(
-                f"budget = {budget:g}: no route travels so little; the least is {self.points[0].travel_cost:.6g}"
-                + ("" if self.complete else " (as far as found)")
+                f"no route travels so little; the least is {self.points[0].travel_cost:.6g}{self._as_found()}",
+                field="budget",
+                found=f"= {budget:g}",
             )
         return allowed[-1]
 
@@ -104,9 +105,13 @@ class Tradeoff:
             if point.error <= ceiling * (1 + SAME):
                 return point
         raise InputError(
-            f"ceiling = {ceiling:g}: no route has so small an error; the least is {self.points[-1].error:.6g}"
-            + ("" if self.complete else " (as far as found)")
+            f"no route has so small an error; the least is {self.points[-1].error:.6g}{self._as_found()}",
+            field="ceiling",
+            found=f"= {ceiling:g}",
         )
+
+    def _as_found(self) -> str:
+        return "" if self.complete else " (as far as found)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -129,7 +134,7 @@ def tradeoff(
     """
     points = as_count("points", points, least=2, meaning="the number of points")
     if points > MOST_POINTS:
-        raise InputError(f"points = {points}: at most {MOST_POINTS}")
+        raise InputError(f"at most {MOST_POINTS}", field="points", value=points)
     budget = Budget.of(time_limit, progress)
     orders = pareto_front_orders(objective_of(_at_rate(problem, 1.0)), budget) if problem.size <= MOST_EXACT else None
     complete = orders is not None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError, shown
+from learnroute.errors import InputError, RefusedError
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
 from learnroute.model.losses import Loss, as_order, check_ends, expected_loss, objective_of, travel_cost, true_loss
@@ -72,7 +72,7 @@ def _seen(problem: Problem, objective: Objective, method: Method) -> Objective:
     )
 
 
-def evaluate(problem: Problem, route: Sequence[str] | Sequence[int]) -> Plan:
+def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be."""
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
@@ -140,16 +140,16 @@ def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
     )
 
 
-def _indices(problem: Problem, route: Sequence[str] | Sequence[int]) -> list[int]:
+def _indices(problem: Problem, route: Sequence[str | int]) -> list[int]:
     """Turn names into indices; indices stay as they are."""
     if isinstance(route, str) or not all(isinstance(stop, str | int | np.integer) for stop in route):
-        raise InputError(f"route = {shown(route)}: a list of region names is needed")
+        raise InputError("a list of region names is needed", field="route", value=route)
     index = {name: i for i, name in enumerate(problem.regions)}
     stops = []
     for stop in route:
         if isinstance(stop, str) and stop not in index:
-            raise InputError(f"route: there is no region {stop!r}; regions are {', '.join(problem.regions[:12])}"
-                             + (", …" if problem.size > 12 else ""))  # fmt: skip
+            known = ", ".join(problem.regions[:12]) + (", …" if problem.size > 12 else "")
+            raise InputError(f"there is no region {stop!r}; regions are {known}", field="route")
         stops.append(index[stop] if isinstance(stop, str) else int(stop))
     return stops
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError, shown
+from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, write_text
 from learnroute.model.ends import Ends
@@ -87,7 +87,7 @@ class Journey:
         if self.file is not None:
             check_destination(self.file, (".json",))
             if self.file.exists():
-                raise InputError(f"{self.file}: exists; resume that journey, or give another name")
+                raise InputError("exists; resume that journey, or give another name", where=self.file)
         self.origin = self.problem = problem
         self.errors: FloatArray = problem.initial
         self.visits: tuple[Visit, ...] = ()
@@ -113,15 +113,15 @@ class Journey:
         journey.origin = journey.problem = Problem.from_dict(data["problem"])
         journey.errors, journey.visits, journey.rest = journey.problem.initial, (), journey.problem.regions
         if not isinstance(data["visits"], list):
-            raise InputError(f"visits = {shown(data['visits'])}: a list is needed")
+            raise InputError("a list is needed", field="visits", value=data["visits"])
         visits: list[Any] = data["visits"]
         for k, entry in enumerate(visits):
             if not isinstance(entry, dict) or not isinstance(entry.get("region"), str):
-                raise InputError(f"visits[{k}] = {shown(entry)}: an object with region is needed")
+                raise InputError("an object with region is needed", field=f"visits[{k}]", value=entry)
             journey._take(journey._checked(entry["region"], {key: entry.get(key) for key in MEASURED}))
         rest = data["rest"]
         if not isinstance(rest, list) or sorted(map(str, rest)) != sorted(journey.left):
-            raise InputError(f"rest = {shown(rest)}: the regions not visited yet are needed, once each")
+            raise InputError("the regions not visited yet are needed, once each", field="rest", value=rest)
         journey.rest = tuple(rest)
         return journey
 
@@ -188,7 +188,7 @@ class Journey:
         """
         name = self.next if region is None else region
         if name is None:
-            raise InputError("region: all regions are visited; the journey is over")
+            raise InputError("all regions are visited; the journey is over", field="region")
         visit = self._checked(name, {"errors": errors, "dissimilarity": dissimilarity, "vector": vector})
         before = self.problem, self.errors, self.visits, self.rest
         try:
@@ -214,30 +214,34 @@ class Journey:
         """Check a visit before anything changes."""
         if region not in self.left:
             why = "is visited already" if region in self.problem.regions else "is no region"
-            raise InputError(f"region = {shown(region)}: {why}; left are {', '.join(self.left[:12]) or 'none'}")
+            raise InputError(f"{why}; left are {', '.join(self.left[:12]) or 'none'}", field="region", value=region)
         vector = measured["vector"]
         if vector is not None:
             if self.problem.vectors is None:
-                raise InputError("vector: the problem has dissimilarities, not vectors; give dissimilarity")
+                raise InputError("the problem has dissimilarities, not vectors; give dissimilarity", field="vector")
             if measured["dissimilarity"]:
-                raise InputError("dissimilarity and vector: the vector says it all; give one of the two")
+                raise InputError(
+                    "the vector says it all; give one of the two", field="dissimilarity", found="and vector"
+                )
             width = self.problem.vectors.shape[1]
             vector = tuple(as_vector("vector", vector, width, least=-1e100, meaning="vector entries").tolist())
         apart = self._by_region("dissimilarity", measured["dissimilarity"])
         if apart and self.problem.vectors is not None:
-            raise InputError("dissimilarity: the problem has vectors; give this region's vector")
+            raise InputError("the problem has vectors; give this region's vector", field="dissimilarity")
         if apart.get(region, 0.0) != 0:
-            raise InputError(f"dissimilarity.{region} = {apart[region]:g}: a region to itself is 0; leave it out")
+            raise InputError(
+                "a region to itself is 0; leave it out", field=f"dissimilarity.{region}", found=f"= {apart[region]:g}"
+            )
         return Visit(region, self._by_region("errors", measured["errors"]), apart, vector)
 
     def _by_region(self, field_name: str, values: Any) -> dict[str, float]:
         if values is None:
             return {}
         if not isinstance(values, Mapping):
-            raise InputError(f"{field_name} = {shown(values)}: an object with a number for each region is needed")
+            raise InputError("an object with a number for each region is needed", field=field_name, value=values)
         for name in values:
             if name not in self.problem.regions:
-                raise InputError(f"{field_name}.{name}: there is no such region")
+                raise InputError("there is no such region", field=f"{field_name}.{name}")
         meaning = "errors" if field_name == "errors" else "dissimilarities"
         return {
             name: as_number(f"{field_name}.{name}", value, least=0.0, meaning=meaning) for name, value in values.items()

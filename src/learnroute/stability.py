@@ -101,7 +101,7 @@ def robustness(
     low, high = bounds(problem, within)
     draws = as_count("draws", draws, meaning="the number of draws")
     if draws > MOST_DRAWS:
-        raise InputError(f"draws = {draws}: at most {MOST_DRAWS:,} draws")
+        raise InputError(f"at most {MOST_DRAWS:,} draws", field="draws", value=draws)
     budget = Budget.of(time_limit, progress)
     planned = plan(_with(problem, high), "auto", seed, budget.seconds_left)
     rng = np.random.default_rng(as_count("seed", seed, least=0, meaning="the seed"))
@@ -143,12 +143,13 @@ def bounds(problem: Problem, within: float | None) -> tuple[FloatArray, FloatArr
     high = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
     if within is not None:
         if not 0 < as_number("within", within, meaning="the share") <= 1:
-            raise InputError(f"within = {within!r}: a share above 0 and up to 1 is needed, such as 0.2")
+            raise InputError("a share above 0 and up to 1 is needed, such as 0.2", field="within", value=within)
         return (1 - within) * high, high
     if problem.dissimilarity_low is None:
         raise InputError(
-            "dissimilarity_low: missing; give lower bounds in the problem, or say within what share (--within 0.2) "
-            "dissimilarities may be smaller"
+            "missing; give lower bounds in the problem, or say within what share (--within 0.2) dissimilarities may "
+            "be smaller",
+            field="dissimilarity_low",
         )
     return problem.dissimilarity_low, high
 

@@ -180,7 +180,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
         (HEAD + NODES + EDGE.replace("3", "-3") + "</graph></graphml>", "line 4, length = '-3': a number >= 0"),
         (HEAD + NODES + EDGE.replace("3", "x") + "</graph></graphml>", "line 4, length = 'x'"),
         (HEAD + NODES + '<edge source="a" target="b"/></graph></graphml>', "line 4: the edge has no weight"),
-        (HEAD + NODES + '<edge source="a"/></graph></graphml>', "line 4: target: missing"),
+        (HEAD + NODES + '<edge source="a"/></graph></graphml>', "line 4, target: missing"),
         (HEAD + NODES + '<node id="a"/></graph></graphml>', "line 4, id = 'a': given twice"),
         (HEAD + NODES + "<hyperedge/></graph></graphml>", "line 4: hyperedges are not read"),
         (HEAD + NODES + EDGE + "</graph><graph/></graphml>", "a second graph"),

@@ -70,10 +70,10 @@ def test_evaluate_and_compare_are_those_of_the_library(service: Service) -> None
     assert without_time(found) == without_time(compare(problem, ["exact", "random"], draws=9).to_dict())
 
 
-def test_the_journey_is_the_closed_form(service: Service) -> None:
+def test_the_error_history_is_the_closed_form(service: Service) -> None:
     for name in examples():
         problem = Problem.from_dict(example(name))
-        data = service.post("journey", problem=example(name), route=list(problem.regions)).json()
+        data = service.post("error_history", problem=example(name), route=list(problem.regions)).json()
         assert data["errors"] == error_over_time(problem, range(problem.size)).tolist()
         assert data["scores"] == problem.scores.tolist()
 
@@ -192,12 +192,44 @@ JSON = {"content-type": "application/json"}
         ({"time_limit": 0}, "time_limit"),
         ({"time_limit": 1e6}, "time_limit"),
         ({"travel_rate": -1}, "travel_rate"),
+        ({"problem": {**example(), "vectors": [[1]] * 8}}, "problem.dissimilarity"),
+        ({"problem": 3}, "problem"),
+        ({"method": ["exact"]}, "method"),
+        ({"seed": None, "method": None, "time_limit": -1}, "time_limit"),
         ({"wings": 2}, "wings"),
+        ({"wings": None}, "wings"),
     ],
     ids=lambda value: str(value)[:30],
 )
 def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, Any], field: str | None) -> None:
     refused(service.post("plan", **{"problem": example(), **change}), 422, field)
+
+
+@pytest.mark.parametrize(
+    ("task", "members", "detail"),
+    [
+        ("evaluate", {}, "route: missing; known are problem, travel_rate, route"),
+        ("evaluate", {"route": [True] * 8}, "route = [True, True, True, True, True, True, True, True]: a list of reg"),
+        ("evaluate", {"route": [1 << 62] * 8}, "route: there is no region with so large an index"),
+        ("compare", {"methods": []}, "methods = []: a list of different methods is needed"),
+        ("compare", {"methods": ["exact", "magic"]}, "methods[1] = 'magic': unknown; known are auto, exact"),
+        ("compare", {"draws": 1001}, "draws = 1001: this service takes at most 1000"),
+        ("tradeoff", {"points": 1}, "points = 1: the number of points must be >= 2"),
+        ("plan", {"seed": "x"}, "seed = 'x': the seed must be a whole number"),
+        ("plan", {"wings": 2}, "'wings': unknown field; known are problem, travel_rate, seed, time_limit, method"),
+        ("export", {"what": "map"}, "what = 'map': unknown; known are plan, problem"),
+        ("export", {"what": "problem", "format": ".gpx"}, "format = '.gpx': unknown for a problem; known are .json"),
+        ("export", {"format": ".gpx"}, "plan.gpx: .gpx files need longitudes and latitudes, but the coordinates"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(service: Service, task: str, members: dict[str, Any], detail: str) -> None:
+    answer = service.post(task, problem=example(), **members)
+    field = (
+        "format" if detail.startswith("plan.gpx") else detail.lstrip("'").replace("'", " ").split(" ")[0].rstrip(":")
+    )
+    said = refused(answer, 422, field)
+    assert said.startswith(detail)
+    assert "\n" not in said
 
 
 def test_bodies_that_are_no_json_objects(service: Service) -> None:
@@ -337,7 +369,7 @@ def test_the_page_is_served_whole_and_cached_by_content(service: Service) -> Non
     assert b"http" not in page_files()["/app.js"].content  # nothing from elsewhere
 
 
-def test_bundled_examples_are_the_examples() -> None:
+def test_all_examples_of_one_file_are_offered() -> None:
     assert {name: json.loads(text) for name, (_, text) in examples().items()} == {
         path.stem: json.loads(path.read_text()) for path in (ROOT / "examples").glob("*.json")
     }

@@ -230,27 +230,27 @@ def test_one_sided_routes_on_demand(opened: Open) -> None:
     assert baseline[2] <= this[2]
 
 
-def test_stepping_through_the_journey(opened: Open) -> None:
+def test_stepping_through_the_error_history(opened: Open) -> None:
     page = opened()
-    assert "After visit 12" in page.inner_text("#journey-text")
+    assert "After visit 12" in page.inner_text("#error-history-text")
     page.click("#back")
-    assert "After visit 11" in page.inner_text("#journey-text")
+    assert "After visit 11" in page.inner_text("#error-history-text")
     page.locator("#time").focus()
     for _ in range(11):
         page.keyboard.press("ArrowLeft")
-    assert "Before the first visit" in page.inner_text("#journey-text")
+    assert "Before the first visit" in page.inner_text("#error-history-text")
     page.keyboard.press("ArrowRight")
-    assert f"After visit 1, {route(page)[0]}" in page.inner_text("#journey-text")
-    assert "Nothing forgotten" in page.inner_text("#journey-text")
+    assert f"After visit 1, {route(page)[0]}" in page.inner_text("#error-history-text")
+    assert "Nothing forgotten" in page.inner_text("#error-history-text")
     page.click("#forward")
-    assert "Forgotten since their own visit" in page.inner_text("#journey-text")
+    assert "Forgotten since their own visit" in page.inner_text("#error-history-text")
     page.locator('#heat .cell[data-time="6"]').first.click()
     assert page.inner_text("#time-label") == "6 of 12"
     assert page.locator(".leg.ahead").count() == 6
     assert page.get_attribute(".agent", "visibility") == "visible"
 
 
-def test_playing_the_journey(opened: Open) -> None:
+def test_playing_the_error_history(opened: Open) -> None:
     page = opened()
     page.click("#play")
     page.wait_for_selector('#play:has-text("Pause")')
@@ -474,7 +474,7 @@ def test_many_regions(opened: Open, tmp_path: Path) -> None:
     page.set_input_files("#file", tmp_path / "many.json")
     page.wait_for_selector('#title:has-text("400 regions")')
     page.wait_for_selector(".leg >> nth=398", state="attached", timeout=60_000)
-    page.wait_for_selector('#journey-text:has-text("up to 300 regions")', timeout=60_000)
+    page.wait_for_selector('#error-history-text:has-text("up to 300 regions")', timeout=60_000)
 
 
 def test_names_are_text_and_never_markup(opened: Open, tmp_path: Path) -> None:
@@ -487,3 +487,16 @@ def test_names_are_text_and_never_markup(opened: Open, tmp_path: Path) -> None:
     assert page.inner_text("#title").startswith("<img src=x")
     assert page.locator("#title img, .region b").count() == 0
     assert "<b>bold</b>" in route(page)
+
+
+def test_the_api_is_described_on_a_page_of_its_own(opened: Open, service: Service) -> None:
+    page = opened()
+    page.goto(f"{service.url}/docs")
+    page.wait_for_selector("#schemas details", state="attached")
+    document = service.client.get("/openapi.json").json()
+    assert page.inner_text("#status") == ""
+    assert page.locator("#calls section").count() == sum(len(calls) for calls in document["paths"].values())
+    assert page.locator("#schemas > details").count() == len(document["components"]["schemas"])
+    page.click('#plan dd a[href="#schema-PlanRequest"]')
+    shown = page.inner_text("#schema-PlanRequest")
+    assert all(member in shown for member in ("problem", "method", "seed", "time_limit", '"auto"'))

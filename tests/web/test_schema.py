@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
+import jsonschema
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
+from learnroute import METHODS, Learner
+from learnroute.formats.json_files import problem_to_dict
+from learnroute.study.families import random_problem
 from learnroute.web.app import make_app
-from service import Service
+from learnroute.web.assets import examples
+from learnroute.web.tasks import TASKS
+from service import Service, example, wait_for
 
 # Schemas cannot say that a matrix is square or a route complete: that is refused with 422, in words.
 LEFT_OUT: list[Any] = [positive_data_acceptance]
@@ -24,10 +32,69 @@ def test_generated_requests(case: schemathesis.Case[Any], service: Service) -> N
     case.call_and_validate(base_url=service.url, excluded_checks=LEFT_OUT)
 
 
-def test_every_task_and_every_refusal_is_documented() -> None:
-    document = make_app().openapi()
-    for path in ("plan", "evaluate", "compare", "tradeoff", "journey", "read", "export"):
+def test_every_task_and_every_refusal_is_documented(document: dict[str, Any]) -> None:
+    for path in TASKS:
         operation = document["paths"][f"/api/{path}"]["post"]
         assert {"200", "400", "413", "415", "422", "429", "503"} <= set(operation["responses"])
         assert operation["requestBody"]["required"]
     assert {"/api/health", "/api/formats", "/api/examples", "/api/jobs", "/api/jobs/{id}"} <= set(document["paths"])
+
+
+@pytest.fixture(scope="module")
+def document(service: Service) -> dict[str, Any]:
+    answer = service.client.get("/openapi.json")
+    assert answer.status_code == 200
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def keeps(document: dict[str, Any], answer: httpx.Response, method: str, path: str, status: int = 200) -> Any:
+    """Check an answer against what the document promises for a call; return its content."""
+    assert answer.status_code == status, answer.text
+    promised = document["paths"][path][method]["responses"][str(status)]["content"]
+    media = answer.headers["content-type"].partition(";")[0]
+    jsonschema.validate(answer.json(), {**promised[media]["schema"], "components": document["components"]})
+    return answer.json()
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS if task != "export"])
+def test_the_example_of_each_task_is_answered_as_promised(
+    service: Service, document: dict[str, Any], task: str
+) -> None:
+    body = document["paths"][f"/api/{task}"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    asked = document["components"]["schemas"][body["$ref"].rpartition("/")[2]]
+    jsonschema.validate(asked["example"], {**body, "components": document["components"]})
+    keeps(document, service.post(task, **asked["example"]), "post", f"/api/{task}")
+    keeps(document, service.post(task, wings=2), "post", f"/api/{task}", 422)
+
+
+def test_plans_are_as_promised_whatever_they_are_proved_by(service: Service, document: dict[str, Any]) -> None:
+    kinds = set()
+    for regions, features, limit in ((8, 80, 5), (8, 120, 5), (20, 120, 0.001), (30, 80, 5), (40, 120, 5)):
+        problem = problem_to_dict(random_problem("euclidean", regions, Learner(features, 100, 0.1), 0))
+        for method in METHODS:
+            answer = service.post("plan", problem=problem, method=method, time_limit=limit)
+            kinds.add(keeps(document, answer, "post", "/api/plan")["certificate"]["kind"])
+    assert len(kinds) >= 3  # ng-routes, branch and bound, and what is left without time
+
+
+def test_facts_and_jobs_are_answered_as_promised(service: Service, document: dict[str, Any]) -> None:
+    for path in ("health", "formats", "examples"):
+        keeps(document, service.client.get(f"/api/{path}"), "get", f"/api/{path}")
+    for name in examples():
+        keeps(document, service.client.get(f"/api/examples/{name}"), "get", "/api/examples/{name}")
+    keeps(document, service.client.get("/api/examples/none"), "get", "/api/examples/{name}", 404)
+    submitted = service.client.post("/api/jobs", params={"task": "plan"}, json={"problem": example()})
+    place = submitted.headers["location"]
+    keeps(document, submitted, "post", "/api/jobs", 202)
+    wait_for(lambda: service.job(place)["state"] == "done")
+    keeps(document, service.client.get(place), "get", "/api/jobs/{id}")
+    keeps(document, service.client.get(f"{place}/result"), "get", "/api/jobs/{id}/result")
+    keeps(document, service.client.delete(place), "delete", "/api/jobs/{id}")
+    keeps(document, service.client.post("/api/jobs", json={}), "post", "/api/jobs", 422)
+
+
+def test_the_old_name_of_a_task_leads_to_the_new_one(service: Service) -> None:
+    answer = service.client.post("/api/jobs", params={"task": "journey"}, json={})
+    assert (answer.status_code, answer.json()["field"]) == (422, "task")
+    assert answer.json()["detail"] == "task = 'journey': is called error_history"

@@ -110,5 +110,17 @@ def test_the_wheel_has_the_page_and_the_examples(tmp_path: Path) -> None:
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=60)
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {f"learnroute/web/page{path}" for path in page_files() if path != "/"}
-    assert wanted | {f"learnroute/web/examples/{name}.json" for name in examples()} <= names
+    wanted = {f"learnroute/web/page{path}" for path in page_files() if path not in ("/", "/docs")}
+    assert wanted <= names
+    single = {f"learnroute/web/examples/{path.name}" for path in (ROOT / "examples").glob("*.json")}
+    assert {name for name in names if "examples" in name} == single
+    installed = tmp_path / "installed"
+    zipfile.ZipFile(wheel).extractall(installed)
+    code = "from learnroute.web import assets; print(assets.__file__, *assets.examples())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(installed)}, cwd=tmp_path, check=True,
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    file, *found = done.stdout.split()
+    assert Path(file).is_relative_to(installed)
+    assert found == list(examples())  # those of the checkout

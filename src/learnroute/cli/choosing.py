@@ -65,7 +65,7 @@ def tradeoff_command(
     loss at the problem's travel rate is marked; --budget or --ceiling picks another.
     """
     if budget is not None and ceiling is not None:
-        raise InputError("--budget and --ceiling: each picks a route; give one of them")
+        raise InputError("each picks a route; give one of them", field="--budget", found="and --ceiling")
     check_outputs(output, REPORTS, plot)
     problem = source.read()
     with progress_shown() as progress:
@@ -147,11 +147,13 @@ def journey_command(
     file is written whole after every step, so nothing is lost if the agent stops. Without options, it is shown.
     """
     if measured and not visited:
-        raise InputError("--measured: where? Name the region with --visited")
+        raise InputError("where? Name the region with --visited", field="--measured")
     if begin and visited:
-        raise InputError("--begin and --visited: begin the journey first, then tell it the visits")
+        raise InputError("begin the journey first, then tell it the visits", field="--begin", found="and --visited")
     if not begin and (method is not None or seed is not None):
-        raise InputError("--method and --seed: a journey keeps those that it began with; give them with --begin")
+        raise InputError(
+            "a journey keeps those that it began with; give them with --begin", field="--method", found="and --seed"
+        )
     with progress_shown() as progress:
         if begin:
             trip = Journey(read_problem(begin), method or "auto", seed or 0, state, progress)
@@ -178,7 +180,7 @@ def _measurements(path: Path | None) -> dict[str, Any]:
     with errors_naming(path):
         found = json_files.read(path)
     if not isinstance(found, dict) or not set(found) <= set(MEASURED):
-        raise InputError(f"{path}: an object with any of {', '.join(MEASURED)} is needed")
+        raise InputError(f"an object with any of {', '.join(MEASURED)} is needed", where=path)
     return found
 
 

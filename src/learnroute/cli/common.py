@@ -123,7 +123,7 @@ def route_stops(route: str, problem: Problem) -> list[str] | list[int]:
     try:
         stops = [stop.strip() for stop in next(csv.reader([route], skipinitialspace=True, strict=True), [])]
     except csv.Error as error:
-        raise InputError(f"--route {route!r}: cannot be split at commas ({error})") from None
+        raise InputError(f"cannot be split at commas ({error})", field="--route", found=f"{route!r}") from None
     numbers = all(stop.isascii() and stop.isdigit() and len(stop) < 9 for stop in stops)
     if numbers and not set(stops) & set(problem.regions):
         return [int(stop) for stop in stops]

@@ -145,7 +145,7 @@ def estimate_command(
     if problem_file:
         check_destination(problem_file, WRITERS)
         if travel is None:
-            raise InputError("--problem: needs --travel, the costs between the regions")
+            raise InputError("needs --travel, the costs between the regions", field="--problem")
     names, costs = read_matrix(travel) if travel else ([], [])
     tables = read_samples(data, target, region)
     with progress_shown() as progress:
@@ -225,12 +225,12 @@ def _write_estimate(found: Estimate, path: Path) -> None:
 def _write_rest(found: Estimate, columns: dict[str, tuple[str, ...]], target: str, folder: Path) -> None:
     for name in found.regions:
         if Path(name).name != name or name in (".", ".."):
-            raise InputError(f"region {name!r}: cannot be a file name; rename it, or leave out --rest")
+            raise InputError("cannot be a file name; rename it, or leave out --rest", field=f"region {name!r}")
     for part in ("train", "test"):
         try:
             (folder / part).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{folder / part}: cannot be made ({error.strerror})") from None
+            raise InputError(f"cannot be made ({error.strerror})", where=folder / part) from None
         for name in found.regions:
             rows = getattr(found.rows[name], part)
             features, targets = found.samples[name]
@@ -266,4 +266,4 @@ def _numbers(text: str | None) -> list[float] | None:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"--start {text!r}: numbers with commas between them are needed") from None
+        raise InputError("numbers with commas between them are needed", field="--start", found=f"{text!r}") from None

@@ -75,7 +75,7 @@ def check_command(
     other regions, and the number of entries that changed is reported.
     """
     if repair != bool(output):
-        raise InputError("--repair and -o belong together: say where to write the repaired problem")
+        raise InputError("say where to write the repaired problem", field="--repair", found="and -o belong together")
     check_outputs(output, WRITERS)
     problem = source.read()
     report = check_metric(problem.travel)

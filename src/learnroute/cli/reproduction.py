@@ -31,7 +31,7 @@ def reproduce_command(quick: bool, output: Path, report: Path | None, workers: i
 
     report = report or output / "REPRODUCTION.md"
     if report.suffix.lower() != ".md":
-        raise InputError(f"--report {report}: the report is Markdown; give a name that ends in .md")
+        raise InputError("the report is Markdown; give a name that ends in .md", field="--report", found=f"{report}")
     make_folder(output)
     with progress_shown() as progress:
         found = reproduce(QUICK if quick else FULL, output, workers, progress)

@@ -37,7 +37,9 @@ def serve_command(
     elsewhere, and no file of this machine is read or written on request.
     """
     if seconds is not None and as_number("--seconds", seconds, meaning="seconds") <= 0:
-        raise InputError(f"--seconds {seconds:g}: must be > 0; leave it out to serve until interrupted")
+        raise InputError(
+            "must be > 0; leave it out to serve until interrupted", field="--seconds", found=f"{seconds:g}"
+        )
     try:
         from learnroute.web.server import serve
     except ImportError:

@@ -76,10 +76,10 @@ def sweep_command(file: Path, output: Path, resume: bool, workers: int | None, d
 def rows_command(folder: Path, output: Path | None) -> None:
     """Write the rows of the sweep in FOLDER, finished or not, in the order of its experiment."""
     if output is None:
-        raise InputError("-o: missing; say where to write the rows (.csv or .parquet)")
+        raise InputError("missing; say where to write the rows (.csv or .parquet)", field="-o")
     check_outputs(output, WRITERS)
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; give the folder of a sweep")
+        raise InputError("no such folder; give the folder of a sweep", where=folder)
     count = write_rows(read_rows(folder), output)
     click.echo(f"wrote {output}: {count} rows", err=True)
 

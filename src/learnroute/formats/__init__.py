@@ -21,7 +21,6 @@ from learnroute.formats import (
     tracks,
     tsplib,
 )
-from learnroute.formats.beside import file_beside
 from learnroute.formats.files import check_destination, errors_naming
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -82,7 +81,7 @@ def read_problem(
     and so does `travel_rate`.
     """
     path = Path(path)
-    with errors_naming(path, *([file_beside(path)] if path.suffix else [])):
+    with errors_naming(path):
         data = _read(path)
         if isinstance(data, dict):
             for field, changes in (("learner", learner), ("constraints", constraints)):
@@ -111,7 +110,7 @@ def read_plan(path: str | Path) -> Any:
     """Read the members of a plan that was written as JSON."""
     path = Path(path)
     if path.suffix.lower() != ".json":
-        raise InputError(f"{path}: plans are read from .json files; write the plan as .json")
+        raise InputError("plans are read from .json files; write the plan as .json", where=path)
     with errors_naming(path):
         return json_files.read(path)
 
@@ -137,10 +136,10 @@ def _read(path: Path) -> Any:
         if path.is_dir():
             return READERS[FOLDER](path)
     if not path.exists():
-        raise InputError(f"{path}: no such file")
+        raise InputError("no such file", where=path)
     if path.suffix.lower() not in READERS:
         known = ", ".join(suffix or "a folder" for suffix in READERS)
-        raise InputError(f"{path}: unknown format {path.suffix!r}; known are {known}")
+        raise InputError(f"unknown format {path.suffix!r}; known are {known}", where=path)
     return READERS[path.suffix.lower()](path)
 
 
@@ -153,8 +152,9 @@ def _main_file(folder: Path) -> Path:
         main = [path for path in files if path.suffix.lower() not in (".csv", ".json")]
         tables = [path for path in files if path.suffix.lower() == ".csv" and places.is_places(path)]
     except OSError as error:
-        raise InputError(f"{folder}: cannot be read ({error.strerror})") from None
+        raise InputError(f"cannot be read ({error.strerror})", where=folder) from None
     found = main or tables
     if len(found) > 1:
-        raise InputError(f"{folder}: {found[0].name} and {found[1].name}: two problems in one folder; name one of them")
+        names = f"{found[0].name} and {found[1].name}"
+        raise InputError(f"{names}: two problems in one folder; name one of them", where=folder)
     return found[0] if found else folder

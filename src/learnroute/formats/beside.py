@@ -27,7 +27,7 @@ def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
             raise InputError(f"{shown(data)}: an object with learner, and vectors or dissimilarity, is needed")
         for member in taken:
             if member in data:
-                raise InputError(f"{member}: comes from {path.name}; leave it out here")
+                raise InputError(f"comes from {path.name}; leave it out here", field=member)
         return data
 
 
@@ -40,6 +40,7 @@ def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
 def models_missing(path: Path) -> InputError:
     """Say where dissimilarities are looked for."""
     return InputError(
-        f"{file_beside(path)}: no vectors and no dissimilarity; put there, as in a JSON problem, "
-        "learner, and vectors or dissimilarity of the regions"
+        "no vectors and no dissimilarity; put there, as in a JSON problem, learner, and vectors or dissimilarity of "
+        "the regions",
+        where=file_beside(path),
     )

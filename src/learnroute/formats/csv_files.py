@@ -45,13 +45,13 @@ def read(path: Path) -> dict[str, Any]:
         data["vectors"] = _vectors(folder / "vectors.csv", names)
     if "dissimilarity" not in data and "vectors" not in data:
         raise InputError(
-            f"{folder / 'dissimilarity.csv'}: no such file; put it, or vectors.csv, beside {travel_file.name}"
+            f"no such file; put it, or vectors.csv, beside {travel_file.name}", where=folder / "dissimilarity.csv"
         )
     if table.exists():
         data |= members_of(table, read_columns(table, COLUMNS, names)[1])
     if "travel" not in data and "coordinates" not in data:
         raise InputError(
-            f"{travel_file}: no such file; put it there, or give regions.csv columns lon and lat, or x and y"
+            "no such file; put it there, or give regions.csv columns lon and lat, or x and y", where=travel_file
         )
     return data | read_settings(folder)
 
@@ -64,13 +64,13 @@ TABLES = {
 def write(problem: Problem, folder: Path) -> None:
     """Write a problem as a folder of CSV tables."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file; give a folder name, or a name that ends in .json")
+        raise InputError("is a file; give a folder name, or a name that ends in .json", where=folder)
     if problem.truth is not None:
-        raise InputError("truth: CSV tables have no place for it; write the problem as .json")
+        raise InputError("CSV tables have no place for it; write the problem as .json", field="truth")
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
+        raise InputError(f"cannot be made ({error.strerror})", where=folder) from None
     names = problem.regions
     tables: dict[str, list[list[Any]]] = {"learner.csv": learner_table(problem)}
     if problem.points is None:
@@ -92,7 +92,7 @@ def write(problem: Problem, folder: Path) -> None:
         tables["options.csv"] = options
     present = {name for name in TABLES if (folder / name).exists()}
     if present and not {"regions.csv", "learner.csv"} <= present:  # not a folder of this kind
-        raise InputError(f"{folder / min(present)}: belongs to another problem; write into a folder of its own")
+        raise InputError("belongs to another problem; write into a folder of its own", where=folder / min(present))
     for other in present - set(tables):
         (folder / other).unlink()  # of the problem that this one replaces, it would contradict it
     for name, table in tables.items():
@@ -141,12 +141,12 @@ def read_table(path: Path) -> Table:
                 rows.append([cell.strip() for cell in row])
                 lines.append(reader.line_num)
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: not CSV ({error})") from None
+        raise InputError(f"not CSV ({error})", where=path, line=reader.line_num) from None
     if not rows:
-        raise InputError(f"{path}: empty; a header and one row a region are needed")
+        raise InputError("empty; a header and one row a region are needed", where=path)
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(rows[0]):
-            raise InputError(f"{path}, line {line}: {len(row)} cells; the header has {len(rows[0])}")
+            raise InputError(f"{len(row)} cells; the header has {len(rows[0])}", where=path, line=line)
     return rows[0], rows[1:], lines[1:]
 
 
@@ -156,7 +156,7 @@ def _number(path: Path, line: int, field: str, cell: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InputError(f"{path}, line {line}, {field} = {cell!r}: a finite number is needed")
+        raise InputError("a finite number is needed", field=field, value=cell, where=path, line=line)
     return number
 
 
@@ -165,11 +165,13 @@ def read_matrix(path: Path) -> tuple[list[str], list[list[float]]]:
     header, rows, lines = read_table(path)
     names = header[1:]
     if len(rows) != len(names):
-        raise InputError(f"{path}: {len(rows)} rows below a header of {len(names)} regions; one row a region is needed")
+        raise InputError(
+            f"{len(rows)} rows below a header of {len(names)} regions; one row a region is needed", where=path
+        )
     matrix = []
     for row, line, name in zip(rows, lines, names, strict=True):
         if row[0] != name:
-            raise InputError(f"{path}, line {line}: row {row[0]!r} where the header's order has {name!r}")
+            raise InputError(f"row {row[0]!r} where the header's order has {name!r}", where=path, line=line)
         matrix.append([_number(path, line, f"{name} to {to}", cell) for to, cell in zip(names, row[1:], strict=True)])
     return names, matrix
 
@@ -187,10 +189,10 @@ def _same_regions(path: Path, found: list[str], names: list[str]) -> None:
     for name in names:
         if found.count(name) != 1:
             wrong = "missing" if name not in found else "there twice"
-            raise InputError(f"{path}: region {name!r} is {wrong}; the regions of travel.csv are needed, once each")
+            raise InputError(f"region {name!r} is {wrong}; the regions of travel.csv are needed, once each", where=path)
     for name in found:
         if name not in names:
-            raise InputError(f"{path}: region {name!r} is not in travel.csv; the same regions are needed")
+            raise InputError(f"region {name!r} is not in travel.csv; the same regions are needed", where=path)
 
 
 def _by_region(path: Path, names: list[str]) -> tuple[list[str], list[tuple[list[str], int]]]:
@@ -212,7 +214,7 @@ def header_of(path: Path) -> list[str]:
         rows = csv.reader(io.StringIO(read_text(path)))
         return next(([cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)), [])
     except csv.Error as error:
-        raise InputError(f"{path}: not CSV ({error})") from None
+        raise InputError(f"not CSV ({error})", where=path) from None
 
 
 def read_columns(
@@ -229,10 +231,14 @@ def read_columns(
     for field in header[1:]:
         if (field not in known and field not in entries) or header.count(field) > 1:
             more = ", and v1, v2, … for the vector" if vectors else ""
-            raise InputError(f"{path}: column {field!r}: known are {', '.join(('region', *known))}{more}, once each")
+            raise InputError(
+                f"known are {', '.join(('region', *known))}{more}, once each", field=f"column {field!r}", where=path
+            )
     for k in range(len(entries)):
         if f"v{k + 1}" not in entries:
-            raise InputError(f"{path}: column 'v{k + 1}': missing; vector columns are v1 … v{len(entries)}")
+            raise InputError(
+                f"missing; vector columns are v1 … v{len(entries)}", field=f"column 'v{k + 1}'", where=path
+            )
     columns = {
         field: [_number(path, line, field, row[k]) for row, line in zip(rows, lines, strict=True)]
         for k, field in enumerate(header)
@@ -246,10 +252,12 @@ def members_of(path: Path, columns: dict[str, list[float]]) -> dict[str, Any]:
     data: dict[str, Any] = {field: columns[field] for field in ("initial", "samples") if field in columns}
     for a, b in PLACES:
         if (a in columns) != (b in columns):
-            raise InputError(f"{path}: columns {a} and {b}: one is missing; give both or neither")
+            raise InputError("one is missing; give both or neither", field=f"columns {a} and {b}", where=path)
         if a in columns:
             if "coordinates" in data:
-                raise InputError(f"{path}: columns lon and lat, and x and y: both given; give two of the four")
+                raise InputError(
+                    "both given; give two of the four", field="columns lon and lat, and x and y", where=path
+                )
             data["coordinates"] = [list(pair) for pair in zip(columns[a], columns[b], strict=True)]
             if a == "lon":
                 data["geographic"] = True
@@ -293,13 +301,15 @@ def read_settings(folder: Path) -> dict[str, Any]:
         line, cells = _only_row(path)
         for field in cells:
             if field not in OPTIONS:
-                raise InputError(f"{path}: column {field!r}: known are {', '.join(OPTIONS)}")
+                raise InputError(f"known are {', '.join(OPTIONS)}", field=f"column {field!r}", where=path)
         given: dict[str, Any] = {field: cell for field, cell in cells.items() if cell}
         if "travel_rate" in given:
             data["travel_rate"] = _number(path, line, "travel_rate", given["travel_rate"])
         if "return" in given:
             if given["return"].lower() not in ("true", "false"):
-                raise InputError(f"{path}, line {line}, return = {given['return']!r}: true or false is needed")
+                raise InputError(
+                    "true or false is needed", field="return", value=given["return"], where=path, line=line
+                )
             given["return"] = given["return"].lower() == "true"
         data |= {"title": given["title"]} if "title" in given else {}
         data["constraints"] = {field: given[field] for field in ("start", "end", "return") if field in given}
@@ -309,5 +319,5 @@ def read_settings(folder: Path) -> dict[str, Any]:
 def _only_row(path: Path) -> tuple[int, dict[str, str]]:
     header, rows, lines = read_table(path)
     if len(rows) != 1:
-        raise InputError(f"{path}: {len(rows)} rows below the header; exactly one is needed")
+        raise InputError(f"{len(rows)} rows below the header; exactly one is needed", where=path)
     return lines[0], dict(zip(header, rows[0], strict=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError
 from learnroute.formats import json_files
 from learnroute.formats.files import write_text
 from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, track_of
@@ -35,14 +35,14 @@ def read(path: Path) -> dict[str, Any]:
     data = json_files.read(path)
     if not isinstance(data, dict) or data.get("type") != "FeatureCollection":
         got = data.get("type") if isinstance(data, dict) else data
-        raise InputError(f"type = {shown(got)}: a FeatureCollection of Points is needed")
+        raise InputError("a FeatureCollection of Points is needed", field="type", value=got)
     for key in data:
         if key not in MEMBERS and key not in PASSED_OVER:
-            raise InputError(f"{key}: unknown field; known are {', '.join(MEMBERS)}, beside features")
+            raise InputError(f"unknown field; known are {', '.join(MEMBERS)}, beside features", field=key)
     _check_reference_system(data.get("crs"))
     features = data.get("features")
     if not isinstance(features, list):
-        raise InputError(f"features = {shown(features)}: a list of features is needed")
+        raise InputError("a list of features is needed", field="features", value=features)
     members = {key: data[key] for key in MEMBERS if key in data}
     members["coordinates"] = [_place(f"features[{i}]", feature) for i, feature in enumerate(features)]
     members["geographic"] = True
@@ -53,7 +53,8 @@ def read(path: Path) -> dict[str, Any]:
             members[field] = values
     if "vectors" not in members and "dissimilarity" not in members:
         raise InputError(
-            "features[0].properties.vector: missing; give each feature a vector, or the collection a dissimilarity"
+            "missing; give each feature a vector, or the collection a dissimilarity",
+            field="features[0].properties.vector",
         )
     return members
 
@@ -95,12 +96,12 @@ def _place(field: str, feature: Any) -> list[Any]:
     """Return the longitude and latitude of a feature; a height is passed over."""
     geometry = feature.get("geometry") if isinstance(feature, dict) else None
     if not isinstance(geometry, dict) or not isinstance(feature.get("properties") or {}, dict):
-        raise InputError(f"{field} = {shown(feature)}: a Feature with a geometry and properties is needed")
+        raise InputError("a Feature with a geometry and properties is needed", field=field, value=feature)
     if geometry.get("type") != "Point":
-        raise InputError(f"{field}.geometry.type = {shown(geometry.get('type'))}: Points are needed")
+        raise InputError("Points are needed", field=f"{field}.geometry.type", value=geometry.get("type"))
     place = geometry.get("coordinates")
     if not isinstance(place, list) or not 2 <= len(place) <= 3:
-        raise InputError(f"{field}.geometry.coordinates = {shown(place)}: a longitude and a latitude are needed")
+        raise InputError("a longitude and a latitude are needed", field=f"{field}.geometry.coordinates", value=place)
     return place[:2]
 
 
@@ -110,11 +111,13 @@ def _column(name: str, properties: list[dict[str, Any]]) -> list[Any] | None:
     if len(missing) == len(properties):
         return None
     if missing:
-        raise InputError(f"features[{missing[0]}].properties.{name}: missing; others have it, so each must")
+        raise InputError("missing; others have it, so each must", field=f"features[{missing[0]}].properties.{name}")
     return [own[name] for own in properties]
 
 
 def _check_reference_system(system: Any) -> None:
     name = str(system.get("properties")) if isinstance(system, dict) else ""
     if system is not None and "CRS84" not in name and "4326" not in name:
-        raise InputError(f"crs = {shown(system)}: longitudes and latitudes (WGS 84) are needed; transform the points")
+        raise InputError(
+            "longitudes and latitudes (WGS 84) are needed; transform the points", field="crs", value=system
+        )

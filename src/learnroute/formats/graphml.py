@@ -36,11 +36,12 @@ def read(path: Path) -> dict[str, Any]:
     chosen = _chosen(path, parser, data.pop("nodes", None))
     if len(chosen) < 2:
         raise InputError(
-            f"{path}: {len(chosen)} regions; mark at least 2 nodes by an attribute region (their name), or list their "
-            f"ids as nodes in {file_beside(path)}"
+            f"{len(chosen)} regions; mark at least 2 nodes by an attribute region (their name), or list their ids as "
+            f"nodes in {file_beside(path)}",
+            where=path,
         )
     if len(chosen) > MOST_MATRIX_REGIONS:
-        raise InputError(f"{path}: {len(chosen):,} regions; travel is limited to {MOST_MATRIX_REGIONS:,} regions")
+        raise InputError(f"{len(chosen):,} regions; travel is limited to {MOST_MATRIX_REGIONS:,} regions", where=path)
     own = [parser.nodes[i] for i in chosen]
     data.setdefault("regions", [node.get("region", node["id"]) for node in own])
     if "title" in parser.graph:
@@ -64,10 +65,12 @@ def _chosen(path: Path, parser: _Parser, listed: Any) -> list[int]:
     if listed is None:
         return [i for i, node in enumerate(parser.nodes) if "region" in node]
     if not isinstance(listed, list):
-        raise InputError(f"{file_beside(path)}: nodes = {shown(listed)}: a list of node ids is needed")
+        raise InputError("a list of node ids is needed", field="nodes", value=listed, where=file_beside(path))
     for k, node in enumerate(listed):
         if isinstance(node, bool) or not isinstance(node, str | int) or str(node) not in parser.place:
-            raise InputError(f"{file_beside(path)}: nodes[{k}] = {shown(node)}: there is no such node in {path.name}")
+            raise InputError(
+                f"there is no such node in {path.name}", field=f"nodes[{k}]", value=node, where=file_beside(path)
+            )
     return [parser.place[str(node)] for node in listed]
 
 
@@ -99,11 +102,11 @@ class _Parser:
         try:
             self._parser.Parse(text.encode(), True)
         except expat.ExpatError as error:
-            raise InputError(f"{self.path}, line {error.lineno}: not XML ({expat.ErrorString(error.code)})") from None
+            raise InputError(f"not XML ({expat.ErrorString(error.code)})", where=self.path, line=error.lineno) from None
         except UnicodeEncodeError:
-            raise InputError(f"{self.path}: not UTF-8 text; save the file as UTF-8") from None
+            raise InputError("not UTF-8 text; save the file as UTF-8", where=self.path) from None
         if not self.nodes:
-            raise InputError(f"{self.path}: no nodes; a GraphML graph with nodes and edges is needed")
+            raise InputError("no nodes; a GraphML graph with nodes and edges is needed", where=self.path)
 
     def roads(self) -> Roads:
         """Return the graph with its costs and places."""
@@ -114,10 +117,10 @@ class _Parser:
             ends = []
             for end in ("source", "target"):
                 if edge[end] not in self.place:
-                    raise InputError(f"{self.path}, line {line}, {end} = {shown(edge[end])}: there is no such node")
+                    raise InputError("there is no such node", field=end, value=edge[end], where=self.path, line=line)
                 ends.append(self.place[edge[end]])
             if which not in edge:
-                raise InputError(f"{self.path}, line {line}: the edge has no {which}; give each edge a length")
+                raise InputError(f"the edge has no {which}; give each edge a length", where=self.path, line=line)
             cost = _number(self.path, line, which, edge[which], least=0.0)
             for way in (ends,) if edge["directed"] else (ends, ends[::-1]):
                 origins.append(way[0])
@@ -138,13 +141,13 @@ class _Parser:
 
     def _refuse_declarations(self, *_: object) -> None:
         line = self._parser.CurrentLineNumber
-        raise InputError(f"{self.path}, line {line}: document types and entities are not read; remove the declaration")
+        raise InputError("document types and entities are not read; remove the declaration", where=self.path, line=line)
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
         line = self._parser.CurrentLineNumber
         if not self._open and name != "graphml":
-            raise InputError(f"{self.path}, line {line}: <{name[:40]}>: a GraphML file begins with <graphml>")
+            raise InputError(f"<{name[:40]}>: a GraphML file begins with <graphml>", where=self.path, line=line)
         self._open.append(name)
         if name == "data" and self._owner is not None:
             kind, field = self._keys.get(attributes.get("key", ""), ("", ""))
@@ -153,7 +156,7 @@ class _Parser:
         elif name == "node":
             identity = self._needed(line, attributes, "id")
             if identity in self.place:
-                raise InputError(f"{self.path}, line {line}, id = {shown(identity)}: given twice")
+                raise InputError("given twice", field="id", value=identity, where=self.path, line=line)
             self.place[identity] = len(self.nodes)
             self.nodes.append({"id": identity, "line": line})
             self._owner = ("node", self.nodes[-1])
@@ -164,14 +167,14 @@ class _Parser:
             self._owner = ("edge", self.edges[-1])
         elif name == "graph":
             if self._open.count("graph") > 1 or self.nodes:
-                raise InputError(f"{self.path}, line {line}: a second graph; one alone is needed")
+                raise InputError("a second graph; one alone is needed", where=self.path, line=line)
             self._directed = attributes.get("edgedefault", "directed") == "directed"
             self._owner = ("graph", self.graph)
         elif name == "key":
             identity = self._needed(line, attributes, "id")
             self._keys[identity] = (attributes.get("for", "all"), attributes.get("attr.name", identity))
         elif name == "hyperedge":
-            raise InputError(f"{self.path}, line {line}: hyperedges are not read; roads join two nodes")
+            raise InputError("hyperedges are not read; roads join two nodes", where=self.path, line=line)
 
     def _end(self, name: str) -> None:
         self._open.pop()
@@ -188,7 +191,7 @@ class _Parser:
 
     def _needed(self, line: int, attributes: dict[str, str], name: str) -> str:
         if name not in attributes:
-            raise InputError(f"{self.path}, line {line}: {name}: missing")
+            raise InputError("missing", field=name, where=self.path, line=line)
         return attributes[name]
 
 
@@ -199,7 +202,7 @@ def _number(path: Path, line: int, field: str, text: str, least: float = -LARGES
         number = math.nan
     if not least <= number <= LARGEST_VALUE:
         kind = "a number >= 0" if least == 0 else "a finite number"
-        raise InputError(f"{path}, line {line}, {field} = {shown(text)}: {kind} is needed")
+        raise InputError(f"{kind} is needed", field=field, value=text, where=path, line=line)
     return number
 
 
@@ -207,5 +210,5 @@ def _vector(path: Path, node: dict[str, Any]) -> list[float]:
     """Return the numbers of a node's vector, which commas or spaces separate."""
     entries = node.get("vector", "").replace(",", " ").split()
     if not entries:
-        raise InputError(f"{path}, line {node['line']}, vector: missing at node {shown(node['id'])}")
+        raise InputError(f"missing at node {shown(node['id'])}", field="vector", where=path, line=node["line"])
     return [_number(path, node["line"], "vector", entry) for entry in entries]

@@ -18,9 +18,11 @@ def parse(text: str) -> Any:
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
+    except InputError:  # from the hooks
+        raise
     except RecursionError:
         raise InputError("not a problem: lists are nested too deeply") from None
-    except ValueError as error:  # InputError from the hooks, or an integer of too many digits
+    except ValueError as error:  # an integer of too many digits
         raise InputError(str(error)) from None
 
 
@@ -85,6 +87,6 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise InputError(f"{key}: given twice; give each field once")
+                raise InputError("given twice; give each field once", field=key)
             seen.add(key)
     return members

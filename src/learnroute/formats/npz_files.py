@@ -33,7 +33,9 @@ def read(path: Path) -> dict[str, Any]:
     learner = members.pop("learner", None)
     if learner is not None:
         if learner.shape != (3,):
-            raise InputError(f"learner has shape {learner.shape}: features, samples and noise are needed")
+            raise InputError(
+                "features, samples and noise are needed", field="learner", found=f"has shape {learner.shape}"
+            )
         data["learner"] = dict(zip(LEARNER, learner.tolist(), strict=True))
     if "regions" in members:
         data["regions"] = [str(name) for name in members.pop("regions").tolist()]
@@ -48,7 +50,7 @@ def read(path: Path) -> dict[str, Any]:
         try:
             data["constraints"] = json.loads(text)
         except ValueError:
-            raise InputError(f"constraints = {shown(text)}: JSON text is needed") from None
+            raise InputError("JSON text is needed", field="constraints", value=text) from None
     return {**data, **members}  # what is unknown is refused by name, as in any other format
 
 
@@ -92,23 +94,23 @@ def _members(path: Path) -> dict[str, Any]:
         with zipfile.ZipFile(path) as archive:
             total = sum(entry.file_size for entry in archive.infolist())
         if total > MOST_BYTES:
-            raise InputError(f"{path}: {total:,} bytes of arrays; archives are limited to {MOST_BYTES:,}")
+            raise InputError(f"{total:,} bytes of arrays; archives are limited to {MOST_BYTES:,}", where=path)
         with warnings.catch_warnings(action="ignore"), np.load(path, allow_pickle=False) as archive:
             members = {name: archive[name] for name in archive.files}
     except InputError:
         raise
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError("no such file", where=path) from None
     except Exception as error:  # whatever damaged bytes make the readers of zip files and of arrays say
         cause = " ".join(str(error).split())[:100]
-        raise InputError(f"{path}: not a NumPy archive that can be read ({cause})") from None
+        raise InputError(f"not a NumPy archive that can be read ({cause})", where=path) from None
     for name, value in members.items():
         if not isinstance(value, np.ndarray):
-            raise InputError(f"{path}: {shown(name)} is not an array")
+            raise InputError(f"{shown(name)} is not an array", where=path)
     return members
 
 
 def _single(field: str, value: Any) -> Any:
     if value.shape != ():
-        raise InputError(f"{field} has shape {value.shape}: a single value is needed")
+        raise InputError("a single value is needed", field=field, found=f"has shape {value.shape}")
     return value.item()

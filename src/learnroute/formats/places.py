@@ -37,14 +37,16 @@ def read(path: Path) -> dict[str, Any]:
     elif other.exists():
         data["dissimilarity"] = csv_files.reordered(*csv_files.read_matrix(other), names, other)
     else:
-        raise InputError(f"{path}: columns v1, v2, …: missing; give each place a vector, or put {other.name} beside it")
+        raise InputError(
+            f"missing; give each place a vector, or put {other.name} beside it", field="columns v1, v2, …", where=path
+        )
     return data | csv_files.read_settings(path.parent)
 
 
 def write(problem: Problem, path: Path) -> None:
     """Write a table of places, and the learner beside it."""
     if path.name.lower() in csv_files.TABLES:
-        raise InputError(f"{path}: a table of this name is something else beside places; give another name")
+        raise InputError("a table of this name is something else beside places; give another name", where=path)
     for lost, field, instead in (
         (problem.points is None, "travel", "between places it is their distance"),
         (problem.vectors is None, "dissimilarity", "places have vectors"),
@@ -52,7 +54,7 @@ def write(problem: Problem, path: Path) -> None:
     ):
         if lost:
             raise InputError(
-                f"{path}: {field}: a table of places cannot hold it: {instead}; write the problem as .json"
+                f"a table of places cannot hold it: {instead}; write the problem as .json", field=field, where=path
             )
     assert problem.vectors is not None
     columns = csv_files.columns_of(problem)
@@ -62,7 +64,7 @@ def write(problem: Problem, path: Path) -> None:
     texts = {path.parent / name: csv_files.table_text(table) if table else "" for name, table in beside.items()}
     for other, text in texts.items():
         if other.exists() and read_text(other) != text:
-            raise InputError(f"{other}: is there already, for another problem; write the places into another folder")
+            raise InputError("is there already, for another problem; write the places into another folder", where=other)
     for other, text in texts.items():
         if text:
             write_text(other, text)

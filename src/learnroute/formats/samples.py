@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError
 from learnroute.formats.csv_files import read_table, table_text
 from learnroute.formats.files import write_text
 from learnroute.model.validation import FloatArray, frozen
@@ -44,10 +44,12 @@ def read_samples(path: str | Path, target: str, region: str | None = None) -> di
     path = Path(path)
     if path.is_dir():
         if region is not None:
-            raise InputError(f"{path}: is a folder, where each file is a region; give no region column")
+            raise InputError("is a folder, where each file is a region; give no region column", where=path)
         return _folder(path, target)
     if region is None:
-        raise InputError(f"{path}: which column has the region's name? Say so, or give a folder of one file a region")
+        raise InputError(
+            "which column has the region's name? Say so, or give a folder of one file a region", where=path
+        )
     return _grouped(path, target, region)
 
 
@@ -60,7 +62,7 @@ def write_samples(path: Path, columns: Sequence[str], target: str, features: Flo
 def _folder(folder: Path, target: str) -> dict[str, RegionTable]:
     files = sorted(folder.glob("*.csv"))
     if not files:
-        raise InputError(f"{folder}: no .csv files; one file a region is needed")
+        raise InputError("no .csv files; one file a region is needed", where=folder)
     found = {}
     for file in files:
         try:
@@ -76,11 +78,11 @@ def _grouped(path: Path, target: str, region: str) -> dict[str, RegionTable]:
     _place(path, header, target)  # a wrong name is everybody's problem
     where = _place(path, header, region)
     if region == target:
-        raise InputError(f"{path}: column {region!r} cannot be both the region and the target")
+        raise InputError(f"column {region!r} cannot be both the region and the target", where=path)
     groups: dict[str, list[int]] = {}
     for k, row in enumerate(rows):
         if not row[where]:
-            raise InputError(f"{path}, line {lines[k]}: column {region!r} is empty; every sample needs its region")
+            raise InputError(f"column {region!r} is empty; every sample needs its region", where=path, line=lines[k])
         groups.setdefault(row[where], []).append(k)
     others = [name for k, name in enumerate(header) if k != where]
     found = {}
@@ -104,20 +106,23 @@ def _region(path: Path, header: list[str], rows: list[list[str]], lines: list[in
             except ValueError:
                 if cell.lower() not in MISSING:
                     raise InputError(
-                        f"{path}, line {lines[i]}, {header[k]} = {shown(cell)}: a number is needed; "
-                        "turn categories into numbers, or leave the column out"
+                        "a number is needed; turn categories into numbers, or leave the column out",
+                        field=header[k],
+                        value=cell,
+                        where=path,
+                        line=lines[i],
                     ) from None
                 table[i, k] = np.nan
     columns = tuple(name for k, name in enumerate(header) if k != where)
     if not columns:
-        raise InputError(f"{path}: no column besides {target!r}; at least one feature is needed")
+        raise InputError(f"no column besides {target!r}; at least one feature is needed", where=path)
     return RegionTable(columns, frozen(np.delete(table, where, axis=1)), frozen(table[:, where]))
 
 
 def _place(path: Path, header: list[str], name: str) -> int:
     if header.count(name) != 1:
         wrong = "there twice" if name in header else f"missing; there are {', '.join(header[:12])}"
-        raise InputError(f"{path}: column {name!r} is {wrong}")
+        raise InputError(f"column {name!r} is {wrong}", where=path)
     return header.index(name)
 
 

@@ -34,7 +34,7 @@ def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool =
     The file format at `path` needs longitudes and latitudes (`degrees`), or places in a plane.
     """
     if problem is None:
-        raise InputError(f"{path}: the problem is needed too, for the places of its regions")
+        raise InputError("the problem is needed too, for the places of its regions", where=path)
     places = in_degrees(problem, path) if degrees else in_plane(problem, path)
     order = [*plan.order, *plan.order[: int(problem.constraints.returns)]]
     legs = [0.0, *ways_of(problem).legs(plan.order).tolist()]
@@ -73,8 +73,9 @@ def in_degrees(problem: Problem, path: Path) -> FloatArray:
     if problem.coordinates is None or not problem.geographic:
         what = "there are no coordinates" if problem.coordinates is None else "the coordinates are in a plane"
         raise InputError(
-            f"{path}: {path.suffix} files need longitudes and latitudes, but {what}; give coordinates as "
-            "[longitude, latitude] with geographic: true"
+            f"{path.suffix} files need longitudes and latitudes, but {what}; give coordinates as "
+            "[longitude, latitude] with geographic: true",
+            where=path,
         )
     return _wrapped(problem.coordinates)
 
@@ -84,8 +85,8 @@ def in_plane(problem: Problem, path: Path) -> FloatArray:
     if problem.coordinates is None or problem.geographic:
         what = "there are no coordinates" if problem.coordinates is None else "the coordinates are in degrees"
         raise InputError(
-            f"{path}: {path.suffix} files need x and y in the plane of the robot's map, but {what}; "
-            "give coordinates in metres"
+            f"{path.suffix} files need x and y in the plane of the robot's map, but {what}; give coordinates in metres",
+            where=path,
         )
     return problem.coordinates
 

@@ -42,7 +42,7 @@ def read(path: Path) -> dict[str, Any]:
     facts, sections = _parts(path)
     kind = facts.get("TYPE", "TSP").split()[:1] or ["TSP"]
     if kind[0] not in ("TSP", "ATSP"):
-        raise InputError(f"{path}: TYPE = {shown(facts['TYPE'])}: TSP or ATSP is needed")
+        raise InputError("TSP or ATSP is needed", field="TYPE", value=facts["TYPE"], where=path)
     size = _dimension(path, facts)
     weights = facts.get("EDGE_WEIGHT_TYPE", "")
     data: dict[str, Any] = {"title": facts.get("NAME", "")}
@@ -56,13 +56,13 @@ def read(path: Path) -> dict[str, Any]:
         data["travel"] = _matrix(path, facts.get("EDGE_WEIGHT_FORMAT", ""), sections.get("EDGE_WEIGHT_SECTION"), size)
     elif weights in RULES:
         if shown_at != "NODE_COORD_SECTION":
-            raise InputError(f"{path}: NODE_COORD_SECTION: missing; {weights} needs the places")
+            raise InputError(f"missing; {weights} needs the places", field="NODE_COORD_SECTION", where=path)
         data["travel"] = _distances(data["coordinates"], RULES[weights])
         if weights == "GEO":
             data["coordinates"] = _degrees(data["coordinates"])[:, ::-1]
             data["geographic"] = True
     else:
-        raise InputError(f"{path}: EDGE_WEIGHT_TYPE = {shown(weights)}: known are EXPLICIT, {', '.join(RULES)}")
+        raise InputError(f"known are EXPLICIT, {', '.join(RULES)}", field="EDGE_WEIGHT_TYPE", value=weights, where=path)
     taken = tuple(key for key in ("travel", "coordinates", "geographic") if key in data)
     data |= read_beside(path, taken)
     if "vectors" not in data and "dissimilarity" not in data:
@@ -74,7 +74,7 @@ def write(problem: Problem, path: Path) -> None:
     """Write the travel costs as an explicit matrix, and everything else beside it."""
     symmetric = bool(np.array_equal(problem.travel, problem.travel.T))
     if not symmetric and path.suffix.lower() != ".atsp":
-        raise InputError(f"{path}: travel differs by direction; end the name in .atsp")
+        raise InputError("travel differs by direction; end the name in .atsp", where=path)
     lines = [
         f"NAME: {problem.title or path.stem}",
         f"TYPE: {'TSP' if path.suffix.lower() == '.tsp' else 'ATSP'}",
@@ -108,30 +108,34 @@ def _parts(path: Path) -> tuple[dict[str, str], dict[str, Lines]]:
         found = KEYWORD.fullmatch(text)
         if found is None:
             if text and section is None:
-                raise InputError(f"{path}, line {number}: {shown(text)}: a keyword such as DIMENSION: is needed")
+                raise InputError(f"{shown(text)}: a keyword such as DIMENSION: is needed", where=path, line=number)
             if text and section is not None:
                 section.append((number, text.split()))
             continue
         key, value = found.groups()
         if key in facts or key in sections:
-            raise InputError(f"{path}, line {number}: {key}: given twice")
+            raise InputError("given twice", field=key, where=path, line=number)
         if key in SECTIONS:
             section = sections[key] = []
         elif key in KNOWN:
             section, facts[key] = None, value.strip()
         else:
-            raise InputError(f"{path}, line {number}: {key}: unknown; known are {', '.join((*KNOWN, *SECTIONS))}")
+            known = ", ".join((*KNOWN, *SECTIONS))
+            raise InputError(f"unknown; known are {known}", field=key, where=path, line=number)
     return facts, sections
 
 
 def _dimension(path: Path, facts: dict[str, str]) -> int:
     text = facts.get("DIMENSION", "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise InputError(f"{path}: DIMENSION = {shown(text)}: the number of regions is needed")
+        raise InputError("the number of regions is needed", field="DIMENSION", value=text, where=path)
     if int(text) > MOST_MATRIX_REGIONS:
         raise InputError(
-            f"{path}: DIMENSION = {text}: matrices are limited to {MOST_MATRIX_REGIONS:,} regions; "
-            "distances between the places of a .csv table need none"
+            f"matrices are limited to {MOST_MATRIX_REGIONS:,} regions; distances between the places of a .csv table "
+            "need none",
+            field="DIMENSION",
+            value=text,
+            where=path,
         )
     return int(text)
 
@@ -152,18 +156,18 @@ def _numbers(path: Path, section: str, lines: Lines) -> FloatArray:
             except ValueError:
                 fine = False
             if not fine:
-                raise InputError(f"{path}, line {number}, {section}: {shown(word)}: a finite number is needed")
-    raise InputError(f"{path}, {section}: numbers are needed")
+                raise InputError(f"{shown(word)}: a finite number is needed", field=section, where=path, line=number)
+    raise InputError("numbers are needed", field=section, where=path)
 
 
 def _coordinates(path: Path, section: str, lines: Lines, size: int) -> tuple[list[str], FloatArray]:
     for number, words in lines:
         if len(words) != 3:
             raise InputError(
-                f"{path}, line {number}, {section}: {len(words)} entries; a node and its x and y are needed"
+                f"{len(words)} entries; a node and its x and y are needed", field=section, where=path, line=number
             )
     if len(lines) != size:
-        raise InputError(f"{path}, {section}: {len(lines)} nodes; DIMENSION says {size}")
+        raise InputError(f"{len(lines)} nodes; DIMENSION says {size}", field=section, where=path)
     places = _numbers(path, section, [(number, words[1:]) for number, words in lines])
     return [words[0] for _, words in lines], places.reshape(size, 2)
 
@@ -171,14 +175,18 @@ def _coordinates(path: Path, section: str, lines: Lines, size: int) -> tuple[lis
 def _matrix(path: Path, form: str, lines: Lines | None, size: int) -> FloatArray:
     """Return an explicit matrix; what it has on the diagonal means nothing in TSPLIB."""
     if lines is None:
-        raise InputError(f"{path}: EDGE_WEIGHT_SECTION: missing; EXPLICIT needs the costs")
+        raise InputError("missing; EXPLICIT needs the costs", field="EDGE_WEIGHT_SECTION", where=path)
     if form != "FULL_MATRIX" and form not in TRIANGLES:
-        raise InputError(f"{path}: EDGE_WEIGHT_FORMAT = {shown(form)}: known are FULL_MATRIX, {', '.join(TRIANGLES)}")
+        raise InputError(
+            f"known are FULL_MATRIX, {', '.join(TRIANGLES)}", field="EDGE_WEIGHT_FORMAT", value=form, where=path
+        )
     triangle, offset = TRIANGLES.get(form, (None, 0))
     needed = size * size if triangle is None else size * (size + (1 if offset == 0 else -1)) // 2
     given = sum(len(words) for _, words in lines)
     if given != needed:
-        raise InputError(f"{path}, EDGE_WEIGHT_SECTION: {given} numbers; {form} of DIMENSION {size} has {needed}")
+        raise InputError(
+            f"{given} numbers; {form} of DIMENSION {size} has {needed}", field="EDGE_WEIGHT_SECTION", where=path
+        )
     numbers = _numbers(path, "EDGE_WEIGHT_SECTION", lines)
     if triangle is None:
         matrix = numbers.reshape(size, size)

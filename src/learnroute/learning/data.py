@@ -43,13 +43,14 @@ def as_batch(region: str, features: Any, targets: Any) -> Batch:
     try:
         inputs, outputs = np.array(features, dtype=np.float64), np.array(targets, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"region {region!r}: features and targets must be tables of numbers") from None
+        raise InputError("features and targets must be tables of numbers", field=f"region {region!r}") from None
     if outputs.ndim == 2 and outputs.shape[1] == 1:
         outputs = outputs[:, 0]
     if inputs.ndim != 2 or outputs.ndim != 1 or len(inputs) != len(outputs):
         raise InputError(
-            f"region {region!r}: features of shape {inputs.shape} and targets of shape {outputs.shape}; "
-            "(samples, features) and (samples,) are needed"
+            f"features of shape {inputs.shape} and targets of shape {outputs.shape}; (samples, features) and "
+            "(samples,) are needed",
+            field=f"region {region!r}",
         )
     return frozen(inputs), frozen(outputs)
 
@@ -67,7 +68,7 @@ def as_share(field: str, value: Any, *, most: float = 1.0) -> float:
     """Return a share of the samples, above 0 and at most `most`, or refuse."""
     share = as_number(field, value, meaning="shares")
     if not 0 < share <= most:
-        raise InputError(f"{field} = {share!r}: a share above 0 and at most {most:g} is needed")
+        raise InputError(f"a share above 0 and at most {most:g} is needed", field=field, value=share)
     return share
 
 
@@ -83,7 +84,9 @@ def split(
     """
     estimate, test = as_share("estimate", estimate), as_number("test", test, least=0.0, meaning="shares")
     if estimate + test > 1:
-        raise InputError(f"estimate = {estimate:g} and test = {test:g}: shares must not sum to more than 1")
+        raise InputError(
+            "shares must not sum to more than 1", field="estimate", found=f"= {estimate:g} and test = {test:g}"
+        )
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples))
     return {
         region: split_rows(len(np.asarray(targets)), estimate, test, np.random.default_rng(child))
@@ -97,7 +100,7 @@ def fitted_map(features: FeatureMap | None, pooled: FloatArray) -> Callable[[Flo
         return None
     if not hasattr(features, "transform"):
         if not callable(features):
-            raise InputError(f"features = {features!r}: a callable or an object with transform is needed")
+            raise InputError("a callable or an object with transform is needed", field="features", value=features)
         return lambda inputs: _mapped(features(inputs), inputs)
     ready = features
     if hasattr(features, "fit") and not _is_fitted(features):
@@ -111,8 +114,9 @@ def _mapped(outputs: Any, inputs: FloatArray) -> FloatArray:
     table = np.asarray(outputs, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(inputs):
         raise InputError(
-            f"features: a table of shape {inputs.shape} became one of shape {table.shape}; "
-            "one row of features a sample is needed"
+            f"a table of shape {inputs.shape} became one of shape {table.shape}; one row of features a sample "
+            "is needed",
+            field="features",
         )
     return frozen(table)
 

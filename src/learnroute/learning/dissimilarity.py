@@ -113,10 +113,14 @@ class Estimate:
         names = list(regions) if regions is not None else list(self.regions)
         costs = np.asarray(travel, dtype=object)
         if costs.shape != (len(names), len(names)):
-            raise InputError(f"travel has shape {costs.shape}: there are {len(names)} regions; give a square matrix")
+            raise InputError(
+                f"there are {len(names)} regions; give a square matrix",
+                field="travel",
+                found=f"has shape {costs.shape}",
+            )
         for name in self.regions:
             if name not in names:
-                raise InputError(f"travel: region {name!r} is missing; all estimated regions are needed")
+                raise InputError(f"region {name!r} is missing; all estimated regions are needed", field="travel")
         place = [names.index(name) for name in self.regions]
         if samples is None:
             samples = min(len(self.rows[name].train) for name in self.regions)
@@ -216,15 +220,15 @@ def estimate(
         Called now and then with the share that is done.
     """
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
-        raise InputError(f"level = {level!r}: a confidence level is above 0 and below 1, such as 0.95")
+        raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
     share = as_share("share", share)
     test = (1 - share) / 2 if test is None else as_number("test", test, least=0.0, meaning="shares")
     if share + test > 1:
-        raise InputError(f"share = {share:g} and test = {test:g}: shares must not sum to more than 1")
+        raise InputError("shares must not sum to more than 1", field="share", found=f"= {share:g} and test = {test:g}")
     if missing not in get_args(Missing):
-        raise InputError(f"missing = {missing!r}: one of {', '.join(get_args(Missing))} is needed")
+        raise InputError(f"one of {', '.join(get_args(Missing))} is needed", field="missing", value=missing)
     if scaling not in get_args(Scaling):
-        raise InputError(f"scaling = {scaling!r}: one of {', '.join(get_args(Scaling))} is needed")
+        raise InputError(f"one of {', '.join(get_args(Scaling))} is needed", field="scaling", value=scaling)
     draws = as_count("draws", draws, least=100, meaning="the number of draws")
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples) + 1)
     taken = take_in(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])
@@ -300,7 +304,7 @@ def _pilot(inputs: dict[str, FloatArray], pilot: int | None) -> tuple[FloatArray
     if pilot is not None:
         wanted = as_count("pilot", pilot, meaning="the number of pilot features")
         if wanted > width:
-            raise InputError(f"pilot = {wanted}: there are {width} features; at most {width}")
+            raise InputError(f"there are {width} features; at most {width}", field="pilot", value=wanted)
         reason = "as asked for"
     elif least >= width + SPARE:
         return None, ()
@@ -324,8 +328,10 @@ def _distances(
     size, width = len(fits), len(start)
     if size * draws * width > MOST_NUMBERS:
         raise InputError(
-            f"draws = {draws}: {size} regions of {width} features would keep more than {MOST_NUMBERS:,} numbers; "
-            f"use draws <= {MOST_NUMBERS // (size * width)}"
+            f"{size} regions of {width} features would keep more than {MOST_NUMBERS:,} numbers; "
+            f"use draws <= {MOST_NUMBERS // (size * width)}",
+            field="draws",
+            value=draws,
         )
     errors = [error_draws(f, draws, rng) for f in fits]
     delta, upper = np.zeros((size, size)), np.zeros((size, size))

@@ -65,7 +65,7 @@ class Following:
         elif path.suffix.lower() == ".json":
             write_text(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
         else:
-            raise InputError(f"{path}: unknown format {path.suffix!r}; known are .csv, .json")
+            raise InputError(f"unknown format {path.suffix!r}; known are .csv, .json", where=path)
 
 
 def squared_error(model: Any, region: RegionData) -> float:
@@ -77,7 +77,7 @@ def squared_error(model: Any, region: RegionData) -> float:
 def model_distance(model: Any, region: RegionData) -> float:
     """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2)."""
     if region.truth is None:
-        raise InputError("truth: missing; model_distance needs every region's true model")
+        raise InputError("missing; model_distance needs every region's true model", field="truth")
     return float(np.sum((model.coef_ - region.truth) ** 2))
 
 
@@ -119,7 +119,7 @@ def follow(
         try:
             model.partial_fit(*region.train)
         except InputError as refusal:
-            raise InputError(f"region {name!r}: {refusal}") from None
+            raise refusal.within(f"region {name!r}") from None
         errors[i] = _errors(model, regions, error)
         if progress is not None:
             progress("follow", (i + 1) / len(stops))
@@ -133,12 +133,16 @@ def _errors(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArr
 def _stops(route: Sequence[str], data: Mapping[str, Any]) -> tuple[str, ...]:
     stops = tuple(route)
     if isinstance(route, str) or len(stops) < 2:
-        raise InputError(f"route = {route!r}: a list of at least 2 region names is needed")
+        raise InputError("a list of at least 2 region names is needed", field="route", value=route)
     for name in stops:
         if name not in data:
-            raise InputError(f"route: there is no data for region {name!r}; there is for {', '.join(list(data)[:12])}")
+            raise InputError(
+                f"there is no data for region {name!r}; there is for {', '.join(list(data)[:12])}", field="route"
+            )
         if stops.count(name) > 1:
-            raise InputError(f"route: region {name!r} is visited {stops.count(name)} times; visit each region once")
+            raise InputError(
+                f"region {name!r} is visited {stops.count(name)} times; visit each region once", field="route"
+            )
     return stops
 
 
@@ -149,18 +153,20 @@ def _checked(name: str, given: Any) -> RegionData:
         region = RegionData(given[:2], given[2:])
     if not isinstance(region, RegionData):
         raise InputError(
-            f"region {name!r}: a RegionData, or (features, targets, test features, test targets), is needed; "
-            "test samples must not be those trained on"
+            "a RegionData, or (features, targets, test features, test targets), is needed; test samples must not be "
+            "those trained on",
+            field=f"region {name!r}",
         )
     for part, what in ((region.train, "training"), (region.test, "test")):
         inputs, outputs = as_batch(name, *part)
         wrong = ~(np.isfinite(inputs).all(axis=1) & np.isfinite(outputs))
         if wrong.any():
             raise InputError(
-                f"region {name!r}: {what} sample {int(np.argmax(wrong))} is not finite; fill in or drop missing values"
+                f"{what} sample {int(np.argmax(wrong))} is not finite; fill in or drop missing values",
+                field=f"region {name!r}",
             )
         if not len(outputs):
-            raise InputError(f"region {name!r}: there are no {what} samples; at least 1 is needed")
+            raise InputError(f"there are no {what} samples; at least 1 is needed", field=f"region {name!r}")
         parts[what] = (inputs, outputs)
     return RegionData(parts["training"], parts["test"], region.truth)
 

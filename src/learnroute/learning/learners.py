@@ -120,5 +120,7 @@ class ProximalRegressor(_RegionByRegion):
     def _step(self, features: FloatArray, targets: FloatArray, previous: FloatArray) -> FloatArray:
         strength = as_number("strength", self.strength, meaning="the strength")
         if strength <= 0:
-            raise InputError(f"strength = {strength!r}: the strength must be > 0; for none, use a RouteRegressor")
+            raise InputError(
+                "the strength must be > 0; for none, use a RouteRegressor", field="strength", value=strength
+            )
         return proximal(features, targets, previous, strength)

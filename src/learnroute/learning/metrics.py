@@ -51,7 +51,9 @@ def metrics_of(errors: ArrayLike) -> Metrics:
     matrix = as_matrix("errors", errors, None, None, least=-LARGEST_VALUE, meaning="errors")
     size = len(matrix)
     if size < 2 or matrix.shape[1] != size:
-        raise InputError(f"errors has {size} rows of {matrix.shape[1]} entries: T rows of T >= 2 are needed")
+        raise InputError(
+            "T rows of T >= 2 are needed", field="errors", found=f"has {size} rows of {matrix.shape[1]} entries"
+        )
     final, learnt = matrix[-1], np.diagonal(matrix)
     rise = float(np.mean(final[:-1] - learnt[:-1]))
     return Metrics(

@@ -140,12 +140,12 @@ def simulate(
     """
     started = time.monotonic()
     if sampler not in SAMPLERS:
-        raise InputError(f"sampler = {sampler!r}: unknown; known are {', '.join(SAMPLERS)}")
+        raise InputError(f"unknown; known are {', '.join(SAMPLERS)}", field="sampler", value=sampler)
     runs = as_count("runs", runs, least=2, meaning="the number of runs")
     if runs > MOST_RUNS:
-        raise InputError(f"runs = {runs}: at most {MOST_RUNS:,} runs")
+        raise InputError(f"at most {MOST_RUNS:,} runs", field="runs", value=runs)
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
-        raise InputError(f"level = {level!r}: a confidence level is above 0 and below 1, such as 0.95")
+        raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
     budget = Budget.of(time_limit, progress)
     stops = as_order(order, problem.size, problem.regions)
     drawn, stream = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(2)
@@ -189,7 +189,7 @@ def _draw(
         if numbers > MOST_ENTRIES:
             raise RefusedError(
                 f"direct: {learner.features:,} features x {samples.max():,} samples are more than {MOST_ENTRIES:,} "
-                "numbers a region; use the low-dimensional sampler, which draws from the same law"
+                "numbers a region; use the low-dimensional sampler, which draws from the same law",
             )
     else:
         models = span_coordinates(models)

@@ -17,8 +17,10 @@ def train(features: FloatArray, targets: FloatArray, previous: FloatArray) -> Fl
     samples, width = features.shape
     if abs(width - samples) <= 1:
         raise InputError(
-            f"a batch of {samples} samples with {width} features: the expected error does not exist for m in "
-            "{n-1, n, n+1}; give more samples, fewer samples, or use a ProximalRegressor"
+            "the expected error does not exist for m in {n-1, n, n+1}; give more samples, fewer samples, or use a "
+            "ProximalRegressor",
+            field="a batch",
+            found=f"of {samples} samples with {width} features",
         )
     if width < samples:
         return least_squares(features, targets)
@@ -59,7 +61,8 @@ def _solve(features: FloatArray, targets: FloatArray, what: str) -> FloatArray:
     solution, _, rank, _ = np.linalg.lstsq(features, targets, rcond=None)
     if rank < min(features.shape):
         raise InputError(
-            f"a batch of {features.shape[0]} samples with {features.shape[1]} features has rank {rank}: its {what} "
-            f"are not independent; drop constant or repeated {what}, or use a ProximalRegressor"
+            f"its {what} are not independent; drop constant or repeated {what}, or use a ProximalRegressor",
+            field="a batch",
+            found=f"of {features.shape[0]} samples with {features.shape[1]} features has rank {rank}",
         )
     return np.asarray(solution, dtype=np.float64)

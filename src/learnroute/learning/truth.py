@@ -42,7 +42,8 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
         return Truth(problem.truth, problem.start, "given")
     if problem.size > MOST_DRAWN:
         raise InputError(
-            f"truth: missing, and models are drawn for at most {MOST_DRAWN} regions; this problem has {problem.size}"
+            f"missing, and models are drawn for at most {MOST_DRAWN} regions; this problem has {problem.size}",
+            field="truth",
         )
     wanted = _squares(problem.vectors) if problem.vectors is not None else np.array(problem.dissimilarity)
     notes: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError
 from learnroute.model.ends import Ends
 
 
@@ -24,13 +24,14 @@ class Constraints:
         for field in ("start", "end"):
             value = getattr(self, field)
             if value is not None and not isinstance(value, str):
-                raise InputError(f"constraints.{field} = {shown(value)}: the name of a region is needed")
+                raise InputError("the name of a region is needed", field=f"constraints.{field}", value=value)
         if not isinstance(self.returns, bool):
-            raise InputError(f"constraints.return = {shown(self.returns)}: true or false is needed")
+            raise InputError("true or false is needed", field="constraints.return", value=self.returns)
         if self.start is not None and self.start == self.end:
             raise InputError(
-                f"constraints.end = {shown(self.end)}: also the start, but each region is visited once; "
-                "to come back to the start, say return"
+                "also the start, but each region is visited once; to come back to the start, say return",
+                field="constraints.end",
+                value=self.end,
             )
 
     def __bool__(self) -> bool:
@@ -52,7 +53,7 @@ class Constraints:
             return None
         if name not in regions:
             known = ", ".join(regions[:12]) + (", …" if len(regions) > 12 else "")
-            raise InputError(f"constraints.{field} = {shown(name)}: there is no such region; regions are {known}")
+            raise InputError(f"there is no such region; regions are {known}", field=f"constraints.{field}", value=name)
         return regions.index(name)
 
 

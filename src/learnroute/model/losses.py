@@ -55,7 +55,7 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
     Its `error` is the paper's expected forgetting loss, (e6) or (e12).
     """
     if problem.truth is None or problem.start is None:
-        raise InputError("truth: missing; the true models are needed for the true expected loss")
+        raise InputError("missing; the true models are needed for the true expected loss", field="truth")
     initial_sum = math.fsum(((problem.truth - problem.start) ** 2).ravel())
     scores = distance_sums(problem.truth)
     return _loss(problem, scores, initial_sum, as_order(order, problem.size))
@@ -175,16 +175,16 @@ def as_order(order: ArrayLike, size: int, names: Sequence[str] | None = None) ->
     except ValueError:
         stops = np.empty(0)
     if stops.ndim != 1 or (stops.size and stops.dtype.kind not in "iu"):
-        raise InputError("route: a list of region indices is needed")
+        raise InputError("a list of region indices is needed", field="route")
     outside = stops[(stops < 0) | (stops >= size)]
     if outside.size:
-        raise InputError(f"route: there is no region {outside[0]}; indices go from 0 to {size - 1}")
+        raise InputError(f"there is no region {outside[0]}; indices go from 0 to {size - 1}", field="route")
     stops = stops.astype(np.int64)
     visits = np.bincount(stops, minlength=size)
     for region in np.flatnonzero(visits != 1).tolist():
         called = region if names is None else repr(names[region])
         wrong = f"visited {visits[region]} times" if visits[region] else "missing"
-        raise InputError(f"route: region {called} is {wrong}; visit each region once")
+        raise InputError(f"region {called} is {wrong}; visit each region once", field="route")
     return frozen(stops)
 
 
@@ -194,7 +194,8 @@ def check_ends(problem: Problem, order: IntArray) -> None:
         if region is not None and stop != region:
             verb = "begins" if field == "start" else "ends"
             raise InputError(
-                f"route: {verb} at {problem.regions[stop]!r}; constraints.{field} is {problem.regions[region]!r}"
+                f"{verb} at {problem.regions[stop]!r}; constraints.{field} is {problem.regions[region]!r}",
+                field="route",
             )
 
 

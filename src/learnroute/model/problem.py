@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError
 from learnroute.model.constraints import Constraints
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
@@ -32,7 +32,7 @@ from learnroute.model.validation import (
 
 Regime = Literal["under", "over", "mixed"]
 
-NO_TRAVEL = "travel: missing; give travel costs, or coordinates to take distances from"
+NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 ROUNDING = 1e-14  # relative; costs in two directions that differ by less are the same
 ASYMMETRY_TOLERANCE = 1e-9  # relative; what rounding leaves between Δ[i, j] and Δ[j, i]
 
@@ -71,9 +71,10 @@ def check_shape(field: str, m: int, n: int) -> None:
     if abs(m - n) <= 1:
         below = f"<= {n - 2} or " if n > 2 else ""
         raise InputError(
-            f"learner.features = {m} with {field} = {n}: the expected error does not exist for "
-            "m in {n-1, n, n+1} (the mean of an inverse Wishart matrix is infinite there); "
-            f"use features {below}>= {n + 2}"
+            "the expected error does not exist for m in {n-1, n, n+1} (the mean of an inverse Wishart matrix is "
+            f"infinite there); use features {below}>= {n + 2}",
+            field="learner.features",
+            found=f"= {m} with {field} = {n}",
         )
 
 
@@ -162,7 +163,7 @@ class Problem:
         streets: Streets | None = None,
     ) -> None:
         if not isinstance(learner, Learner):
-            raise InputError(f"learner = {shown(learner)}: a Learner is needed")
+            raise InputError("a Learner is needed", field="learner", value=learner)
         if travel is not None:
             costs = _either_way(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
@@ -170,25 +171,25 @@ class Problem:
         elif coordinates is not None:
             size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
         else:
-            raise InputError(NO_TRAVEL)
+            raise InputError(NO_TRAVEL, field="travel")
         if size < 2:
             given = "coordinates" if travel is None else "travel"
-            raise InputError(f"{given} has {size} rows: at least 2 regions are needed to have an order")
+            raise InputError("at least 2 regions are needed to have an order", field=given, found=f"has {size} rows")
         if (dissimilarity is None) == (vectors is None):
             given = "neither" if vectors is None else "both"
-            raise InputError(f"dissimilarity and vectors: {given} given; give exactly one of the two")
+            raise InputError(f"{given} given; give exactly one of the two", field="dissimilarity", found="and vectors")
         delta = None
         if dissimilarity is not None:
             delta = _symmetric(as_square("dissimilarity", dissimilarity, size, meaning="dissimilarities"))
         models = _rows("truth", truth, size, None, "model parameters")
         if not isinstance(title, str) or not title.isprintable():
-            raise InputError(f"title = {shown(title)}: one line of printable text is needed")
+            raise InputError("one line of printable text is needed", field="title", value=title)
         names = as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size)
         places = _rows("coordinates", coordinates, size, 2, "coordinates")
         _check_geographic(geographic, places)
         wanted = Constraints() if constraints is None else constraints
         if not isinstance(wanted, Constraints):
-            raise InputError(f"constraints = {shown(wanted)}: Constraints are needed")
+            raise InputError("Constraints are needed", field="constraints", value=wanted)
         checked = {
             "learner": learner,
             "dissimilarity": delta,
@@ -276,7 +277,7 @@ class Problem:
         """Build a problem from the content of a problem file (see docs/formats.md)."""
         fields = _members("", data, FIELDS, ())
         if "travel" not in fields and "coordinates" not in fields:
-            raise InputError(NO_TRAVEL)
+            raise InputError(NO_TRAVEL, field="travel")
         _members("", fields, FIELDS, ("learner",))
         learner = _members("learner.", fields["learner"], ("features", "samples", "noise"), ("features",))
         if "samples" in fields:  # they replace the learner's own
@@ -288,17 +289,18 @@ class Problem:
             own = as_count("learner.samples", learner.get("samples", counts[0]), meaning="the number of samples n")
             learner["samples"] = int(counts[0]) if abs(own - m) <= 1 else own
         elif "samples" not in learner:
-            raise InputError("learner.samples: missing; needed are features, samples")
+            raise InputError("missing; needed are features, samples", field="learner.samples")
         if isinstance(fields.get("start"), str):
             raise InputError(
-                f"start = {shown(fields['start'])}: the learner's first model is a list of numbers; "
-                "the region to start from is constraints.start"
+                "the learner's first model is a list of numbers; the region to start from is constraints.start",
+                field="start",
+                value=fields["start"],
             )
         if "constraints" in fields:
             wanted = _members("constraints.", fields["constraints"], ("start", "end", "return"), ())
             fields["constraints"] = Constraints(**{"returns" if k == "return" else k: v for k, v in wanted.items()})
         if not isinstance(fields.get("geographic", False), bool):
-            raise InputError(f"geographic = {shown(fields['geographic'])}: true or false is needed")
+            raise InputError("true or false is needed", field="geographic", value=fields["geographic"])
         return cls(**{**fields, "learner": Learner(**learner)})
 
 
@@ -309,7 +311,7 @@ def _samples(learner: Learner | None, samples: ArrayLike | None, size: int | Non
     entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
     counts = [as_count(f"samples[{i}]", n, meaning="the number of samples") for i, n in enumerate(entries.tolist())]
     if not counts:
-        raise InputError("samples has 0 entries: one a region is needed")
+        raise InputError("one a region is needed", field="samples", found="has 0 entries")
     for i, n in enumerate(counts if learner is not None else []):
         assert learner is not None
         check_shape(f"samples[{i}]", learner.features, n)
@@ -321,13 +323,14 @@ def _lower(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None
     if low is None:
         return None
     if delta is None:
-        raise InputError("dissimilarity_low: given without dissimilarity; lower bounds belong to upper ones")
+        raise InputError("given without dissimilarity; lower bounds belong to upper ones", field="dissimilarity_low")
     bounds = _symmetric(as_square("dissimilarity_low", low, len(delta), meaning="dissimilarities"), "dissimilarity_low")
     i, j = divmod(int(np.argmax(bounds - delta)), len(delta))
     if bounds[i, j] > delta[i, j]:
         raise InputError(
-            f"dissimilarity_low[{i}, {j}] = {bounds[i, j]:g}: above dissimilarity[{i}, {j}] = {delta[i, j]:g}; "
-            "a lower bound is no larger than the upper one"
+            f"above dissimilarity[{i}, {j}] = {delta[i, j]:g}; a lower bound is no larger than the upper one",
+            field=f"dissimilarity_low[{i}, {j}]",
+            found=f"= {bounds[i, j]:g}",
         )
     return bounds
 
@@ -335,18 +338,23 @@ def _lower(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None
 def _check_geographic(geographic: Any, places: FloatArray | None) -> None:
     """Refuse longitudes and latitudes that are none."""
     if not isinstance(geographic, bool):
-        raise InputError(f"geographic = {shown(geographic)}: true or false is needed")
+        raise InputError("true or false is needed", field="geographic", value=geographic)
     if not geographic:
         return
     if places is None:
-        raise InputError("geographic = true: there are no coordinates; give a longitude and a latitude for each region")
+        raise InputError(
+            "there are no coordinates; give a longitude and a latitude for each region",
+            field="geographic",
+            found="= true",
+        )
     for column, (most, what) in enumerate(((360.0, "longitudes"), (90.0, "latitudes"))):
         wrong = np.flatnonzero(np.abs(places[:, column]) > most)
         if wrong.size:
             i = int(wrong[0])
             raise InputError(
-                f"coordinates[{i}, {column}] = {places[i, column]:g}: {what} go from -{most:g} to {most:g} degrees; "
-                "longitude comes first"
+                f"{what} go from -{most:g} to {most:g} degrees; longitude comes first",
+                field=f"coordinates[{i}, {column}]",
+                found=f"= {places[i, column]:g}",
             )
 
 
@@ -356,7 +364,7 @@ def _rows(field: str, value: ArrayLike | None, size: int, width: int | None, mea
         return None
     rows = as_matrix(field, value, size, width, least=-LARGEST_VALUE, meaning=meaning)
     if rows.shape[1] == 0:
-        raise InputError(f"{field}[0] has 0 entries: at least 1 needed")
+        raise InputError("at least 1 needed", field=f"{field}[0]", found="has 0 entries")
     return rows
 
 
@@ -364,13 +372,14 @@ def _start(learner: Learner, truth: FloatArray | None, start: ArrayLike | None) 
     """Check the first model against the true ones."""
     if truth is None:
         if start is not None:
-            raise InputError("start: the learner's first model is given without truth; give both or neither")
+            raise InputError("the learner's first model is given without truth; give both or neither", field="start")
         return None
     width = truth.shape[1]
     if width > learner.features:
         raise InputError(
-            f"truth[0] has {width} entries: a learner with learner.features = {learner.features} "
-            f"has models of at most {learner.features}"
+            f"a learner with learner.features = {learner.features} has models of at most {learner.features}",
+            field="truth[0]",
+            found=f"has {width} entries",
         )
     first = np.zeros(width) if start is None else start
     return as_vector("start", first, width, least=-LARGEST_VALUE, meaning="model parameters")
@@ -380,16 +389,16 @@ def _members(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str, 
     """Return the members of a JSON object, refusing unknown and missing ones by name."""
     if not isinstance(data, dict):
         raise InputError(
-            f"{prefix.rstrip('.') or 'problem'} = {shown(data)}: an object with {', '.join(known)} is needed"
+            f"an object with {', '.join(known)} is needed", field=prefix.rstrip(".") or "problem", value=data
         )
     for key in data:
         if key not in known:
             close = get_close_matches(str(key), known, 1)
             hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
-            raise InputError(f"{prefix}{key}: unknown field; {hint}")
+            raise InputError(f"unknown field; {hint}", field=f"{prefix}{key}")
     for key in needed:
         if key not in data:
-            raise InputError(f"{prefix}{key}: missing; needed are {', '.join(needed)}")
+            raise InputError(f"missing; needed are {', '.join(needed)}", field=f"{prefix}{key}")
     return {key: value for key, value in data.items() if value is not None or key in needed}
 
 
@@ -422,7 +431,8 @@ def _symmetric(matrix: FloatArray, field: str = "dissimilarity") -> FloatArray:
     i, j = divmod(int(np.argmax(excess)), len(matrix))
     if excess[i, j] > 0:
         raise InputError(
-            f"{field}[{i}, {j}] = {matrix[i, j]:g} but {field}[{j}, {i}] = {matrix[j, i]:g}: "
-            "dissimilarities must be symmetric; give the larger of the two in both places"
+            "dissimilarities must be symmetric; give the larger of the two in both places",
+            field=f"{field}[{i}, {j}]",
+            found=f"= {matrix[i, j]:g} but {field}[{j}, {i}] = {matrix[j, i]:g}",
         )
     return frozen((matrix + matrix.T) / 2)

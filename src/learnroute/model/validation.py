@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -25,33 +25,33 @@ def as_number(
 ) -> float:
     """Return a finite float no smaller than `least`, or refuse, calling the quantity `meaning`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InputError(f"{field} = {shown(value)}: {meaning} must be given as numbers")
+        raise InputError(f"{meaning} must be given as numbers", field=field, value=value)
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise InputError(f"{field} = {shown(value)}: {meaning} must be finite; fill in the missing value")
+        raise InputError(f"{meaning} must be finite; fill in the missing value", field=field, value=value)
     if number < least:
-        raise InputError(f"{field} = {number!r}: {meaning} must be >= {least:g}")
+        raise InputError(f"{meaning} must be >= {least:g}", field=field, value=number)
     if number > most:
-        raise InputError(f"{field} = {number!r}: {meaning} must be <= {most:g}; use a larger unit")
+        raise InputError(f"{meaning} must be <= {most:g}; use a larger unit", field=field, value=number)
     return number
 
 
 def as_count(field: str, value: Any, *, least: int = 1, meaning: str) -> int:
     """Return a whole number no smaller than `least`, or refuse."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InputError(f"{field} = {shown(value)}: {meaning} must be a whole number")
+        raise InputError(f"{meaning} must be a whole number", field=field, value=value)
     if not isinstance(value, Integral):
         if not float(value).is_integer():
-            raise InputError(f"{field} = {shown(value)}: {meaning} must be a whole number")
+            raise InputError(f"{meaning} must be a whole number", field=field, value=value)
         value = int(float(value))
     count = int(value)
     if count < least:
-        raise InputError(f"{field} = {shown(count)}: {meaning} must be >= {least}")
+        raise InputError(f"{meaning} must be >= {least}", field=field, value=count)
     if count > LARGEST_COUNT:
-        raise InputError(f"{field} = {shown(count)}: {meaning} must be <= {LARGEST_COUNT:,}")
+        raise InputError(f"{meaning} must be <= {LARGEST_COUNT:,}", field=field, value=count)
     return count
 
 
@@ -100,14 +100,20 @@ def as_square(field: str, value: Any, size: int | None, *, meaning: str) -> Floa
     """Return a read-only T x T matrix of non-negative entries with a zero diagonal, or refuse."""
     lines = _entries(field, value, None, what="rows")
     if len(lines) > MOST_MATRIX_REGIONS:
-        raise InputError(_too_large(field, len(lines)))
+        raise InputError(
+            f"matrices are limited to {MOST_MATRIX_REGIONS:,} regions", field=field, found=f"has {len(lines):,} rows"
+        )
     if size is not None and len(lines) != size:
-        raise InputError(f"{field} has {len(lines)} rows: there are {size} regions; give one row and one column each")
+        raise InputError(
+            f"there are {size} regions; give one row and one column each", field=field, found=f"has {len(lines)} rows"
+        )
     matrix = as_matrix(field, lines, len(lines), len(lines), least=0.0, meaning=meaning)
     wrong = np.flatnonzero(np.diagonal(matrix))
     if wrong.size:
         i = int(wrong[0])
-        raise InputError(f"{field}[{i}, {i}] = {matrix[i, i]:g}: the diagonal must be 0 (a region to itself)")
+        raise InputError(
+            "the diagonal must be 0 (a region to itself)", field=f"{field}[{i}, {i}]", found=f"= {matrix[i, i]:g}"
+        )
     return matrix
 
 
@@ -117,13 +123,15 @@ def as_names(field: str, value: Any, length: int) -> tuple[str, ...]:
     first: dict[str, int] = {}
     for i, name in enumerate(entries):
         if not isinstance(name, str):
-            raise InputError(f"{field}[{i}] = {shown(name)}: names must be given as text, in quotes")
+            raise InputError("names must be given as text, in quotes", field=f"{field}[{i}]", value=name)
         if not name.strip():
-            raise InputError(f"{field}[{i}] = {shown(name)}: names must not be empty")
+            raise InputError("names must not be empty", field=f"{field}[{i}]", value=name)
         if name != name.strip() or not name.isprintable():
-            raise InputError(f"{field}[{i}] = {shown(name)}: names must be printable, without spaces at their ends")
+            raise InputError("names must be printable, without spaces at their ends", field=f"{field}[{i}]", value=name)
         if name in first:
-            raise InputError(f"{field}[{i}] = {shown(name)}: the name of region {first[name]} too; names must differ")
+            raise InputError(
+                f"the name of region {first[name]} too; names must differ", field=f"{field}[{i}]", value=name
+            )
         first[name] = i
     return tuple(first)
 
@@ -142,13 +150,13 @@ def _entries(field: str, value: Any, length: int | None, what: str = "entries") 
         value = np.asarray(value)  # tables of other libraries
     if isinstance(value, np.ndarray):
         if value.ndim == 0:
-            raise InputError(f"{field} = {shown(value.item())}: a list of {what} is needed")
+            raise InputError(f"a list of {what} is needed", field=field, value=value.item())
         if value.dtype.kind not in "iufO":
-            raise InputError(f"{field}: an array of {value.dtype} was given; numbers are needed")
+            raise InputError(f"an array of {value.dtype} was given; numbers are needed", field=field)
     elif isinstance(value, str | bytes | dict) or not isinstance(value, Sequence):
-        raise InputError(f"{field} = {shown(value)}: a list of {what} is needed")
+        raise InputError(f"a list of {what} is needed", field=field, value=value)
     if length is not None and len(value) != length:
-        raise InputError(f"{field} has {len(value)} {what}: {length} needed")
+        raise InputError(f"{length} needed", field=field, found=f"has {len(value)} {what}")
     return cast("Sequence[Any]", value)
 
 
@@ -156,7 +164,3 @@ def _all_plain_numbers(entries: Sequence[Any]) -> bool:
     if isinstance(entries, np.ndarray):
         return entries.dtype.kind in "iuf" and entries.ndim == 1
     return set(map(type, entries)) <= {int, float}
-
-
-def _too_large(field: str, size: int) -> str:
-    return f"{field} has {size:,} rows: matrices are limited to {MOST_MATRIX_REGIONS:,} regions"

@@ -36,7 +36,7 @@ def cores() -> int:
 def engine(workers: int | None = None, dask: str | None = None) -> Iterator[tuple[Engine[Any, Any], int]]:
     """Give an engine and the number of its workers: `dask` is a scheduler's address or `local`; else joblib."""
     if workers is not None and workers < 1:
-        raise InputError(f"workers = {workers}: at least 1 is needed")
+        raise InputError("at least 1 is needed", field="workers", value=workers)
     if dask is None:
         count = workers or cores()
         yield (_serial if count == 1 else _on_cores(count)), count
@@ -160,7 +160,7 @@ def _dask_client(address: str, workers: int | None) -> Iterator[Any]:
     try:
         import distributed
     except ImportError:
-        raise InputError("--dask needs Dask: pip install 'learnroute[dask]'") from None
+        raise InputError("pip install 'learnroute[dask]'", field="--dask", found="needs Dask") from None
     library: Any = distributed
     with contextlib.ExitStack() as stack:
         if address == "local":
@@ -171,12 +171,14 @@ def _dask_client(address: str, workers: int | None) -> Iterator[Any]:
                 )  # fmt: skip
             address = stack.enter_context(cluster).scheduler_address
         elif workers is not None:
-            raise InputError(f"workers = {workers}: a cluster at {address} has its own; leave --workers out")
+            raise InputError(f"a cluster at {address} has its own; leave --workers out", field="workers", value=workers)
         try:
             client = stack.enter_context(library.Client(address, timeout=CONNECT))
             client.wait_for_workers(1, timeout=CONNECT)
         except (OSError, ValueError, TimeoutError) as error:
             raise InputError(
-                f"dask = {address!r}: no scheduler with workers answers there ({error}); give tcp://HOST:PORT, or local"
+                f"no scheduler with workers answers there ({error}); give tcp://HOST:PORT, or local",
+                field="dask",
+                value=address,
             ) from None
         yield client

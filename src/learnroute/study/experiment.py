@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError, shown
-from learnroute.formats.files import read_text
+from learnroute.errors import InputError
+from learnroute.formats.files import errors_naming, read_text
 from learnroute.formats.json_files import parse
 from learnroute.model.validation import as_count, as_number
 from learnroute.solvers.registry import method_named
@@ -77,9 +77,9 @@ class Experiment:
         for field, least in (("replicates", 1), ("draws", 1), ("seed", 0)):
             object.__setattr__(self, field, as_count(field, getattr(self, field), least=least, meaning=f"{field}"))
         if self.draws > MOST_DRAWS:
-            raise InputError(f"draws = {self.draws}: at most {MOST_DRAWS:,}")
+            raise InputError(f"at most {MOST_DRAWS:,}", field="draws", value=self.draws)
         if not isinstance(self.name, str) or not self.name.isprintable():
-            raise InputError(f"name = {shown(self.name)}: one line of printable text is needed")
+            raise InputError("one line of printable text is needed", field="name", value=self.name)
         if self.size > MOST_CELLS:
             raise InputError(f"the experiment has {self.size:,} problems: at most {MOST_CELLS:,}; shorten its lists")
 
@@ -114,15 +114,15 @@ class Experiment:
         """Build an experiment from the content of a file, refusing unknown and missing fields by name."""
         known = [field.name for field in fields(cls)]
         if not isinstance(data, dict):
-            raise InputError(f"experiment = {shown(data)}: a table with {', '.join(known)} is needed")
+            raise InputError(f"a table with {', '.join(known)} is needed", field="experiment", value=data)
         for key in data:
             if key not in known:
                 close = get_close_matches(str(key), known, 1)
                 hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
-                raise InputError(f"{key}: unknown field; {hint}")
+                raise InputError(f"unknown field; {hint}", field=key)
         for key in ("families", "regions", "features"):
             if key not in data:
-                raise InputError(f"{key}: missing; needed are families, regions and features")
+                raise InputError("missing; needed are families, regions and features", field=key)
         return cls(**data)
 
 
@@ -131,12 +131,10 @@ def read_experiment(path: str | Path) -> Experiment:
     path = Path(path)
     readers: dict[str, Callable[[str], Any]] = {".toml": _parse_toml, ".json": parse}
     if path.suffix.lower() not in readers:
-        raise InputError(f"{path}: unknown format {path.suffix!r}; experiments are .toml or .json")
+        raise InputError(f"unknown format {path.suffix!r}; experiments are .toml or .json", where=path)
     text = read_text(path)
-    try:
+    with errors_naming(path):
         return Experiment.from_dict(readers[path.suffix.lower()](text))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def _parse_toml(text: str) -> Any:
@@ -149,20 +147,20 @@ def _parse_toml(text: str) -> Any:
 def _values(field: str, given: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
     """Check one value or a list of them; none may be there twice."""
     if isinstance(given, dict):
-        raise InputError(f"{field} = {shown(given)}: a value or a list of values is needed")
+        raise InputError("a value or a list of values is needed", field=field, value=given)
     entries = list(given) if isinstance(given, list | tuple) else [given]
     if not entries:
-        raise InputError(f"{field} = []: at least one value is needed")
+        raise InputError("at least one value is needed", field=field, value=[])
     checked = tuple(check(f"{field}[{k}]" if len(entries) > 1 else field, entry) for k, entry in enumerate(entries))
     for k, value in enumerate(checked):
         if value in checked[:k]:
-            raise InputError(f"{field}[{k}] = {value!r}: given twice; give each value once")
+            raise InputError("given twice; give each value once", field=f"{field}[{k}]", value=value)
     return checked
 
 
 def _family(field: str, value: Any) -> str:
     if not isinstance(value, str) or value not in FAMILIES:
-        raise InputError(f"{field} = {shown(value)}: unknown; known are {', '.join(FAMILIES)}")
+        raise InputError(f"unknown; known are {', '.join(FAMILIES)}", field=field, value=value)
     return value
 
 
@@ -170,4 +168,4 @@ def _method(field: str, value: Any) -> str:
     try:
         return method_named(value).name
     except InputError as error:
-        raise InputError(f"{field}: {error}") from None
+        raise InputError(str(error), field=field) from None

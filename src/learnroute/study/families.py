@@ -27,12 +27,12 @@ def random_problem(family: str, regions: int, learner: Learner, seed: int | np.r
     The learner does not influence the draw, so one seed gives the same regions to every learner.
     """
     if family not in FAMILIES:
-        raise InputError(f"family = {family!r}: unknown; known are {', '.join(FAMILIES)}")
+        raise InputError(f"unknown; known are {', '.join(FAMILIES)}", field="family", value=family)
     size = as_count("regions", regions, least=2, meaning="the number of regions")
     if size > (MOST_PLACES if family == "places" else MOST_REGIONS):
         reason = "" if family == "places" else ", since travel is a matrix; family places has none"
         most = MOST_PLACES if family == "places" else MOST_REGIONS
-        raise InputError(f"regions = {size}: at most {most} regions are drawn{reason}")
+        raise InputError(f"at most {most} regions are drawn{reason}", field="regions", value=size)
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed"))
     draw, _ = FAMILIES[family]

@@ -227,4 +227,6 @@ def _refuse_failures(store: Store, groups: Ratios) -> None:
     expected = store.experiment.size * len(store.experiment.methods)
     solved = sum(len(values) for values in groups.values())
     if solved != expected:
-        raise InputError(f"{store.folder}: {expected - solved} of {expected} rows have no ratio; see `learnroute rows`")
+        raise InputError(
+            f"{expected - solved} of {expected} rows have no ratio; see `learnroute rows`", where=store.folder
+        )

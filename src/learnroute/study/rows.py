@@ -32,12 +32,12 @@ def read_rows(path: str | Path) -> Iterator[Row]:
     path = Path(path)
     if path.is_dir():
         if not (path / EXPERIMENT_FILE).exists():
-            raise InputError(f"{path}: holds no sweep; give the folder of one, or a .csv or .parquet file of rows")
+            raise InputError("holds no sweep; give the folder of one, or a .csv or .parquet file of rows", where=path)
         return Store(path).rows()
     if not path.exists():
-        raise InputError(f"{path}: no such file")
+        raise InputError("no such file", where=path)
     if path.suffix.lower() not in READERS:
-        raise InputError(f"{path}: unknown format {path.suffix!r}; known are {', '.join(READERS)}, a folder")
+        raise InputError(f"unknown format {path.suffix!r}; known are {', '.join(READERS)}, a folder", where=path)
     return READERS[path.suffix.lower()](path)
 
 
@@ -76,7 +76,7 @@ def _read_csv(path: Path) -> Iterator[Row]:
             try:
                 yield {name: _value(kind, line[name]) for name, kind in COLUMNS.items()}
             except (ValueError, TypeError) as error:
-                raise InputError(f"{path}: line {number}: {error}") from None
+                raise InputError(str(error), where=path, line=number) from None
 
 
 def _value(kind: type, text: str) -> Any:
@@ -92,7 +92,7 @@ def _read_parquet(path: Path) -> Iterator[Row]:
     try:
         file = parquet.ParquetFile(path)
     except (OSError, arrow.ArrowInvalid) as error:
-        raise InputError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None
+        raise InputError(f"not a Parquet file ({' '.join(str(error).split())})", where=path) from None
     with file:
         _check_columns(path, file.schema_arrow.names)
         for piece in file.iter_batches(PIECE, columns=list(COLUMNS)):
@@ -102,7 +102,7 @@ def _read_parquet(path: Path) -> Iterator[Row]:
 def _check_columns(path: Path, names: Iterable[str]) -> None:
     missing = [name for name in COLUMNS if name not in set(names)]
     if missing:
-        raise InputError(f"{path}: no column {missing[0]}; rows as `learnroute sweep` writes them are needed")
+        raise InputError(f"no column {missing[0]}; rows as `learnroute sweep` writes them are needed", where=path)
 
 
 def _arrow() -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.formats.files import make_folder, read_text, write_text
+from learnroute.formats.files import errors_naming, make_folder, read_text, write_text
 from learnroute.formats.json_files import dumps, parse
 from learnroute.model.validation import IntArray
 from learnroute.study.cells import Row, Values, rows_of
@@ -65,8 +65,8 @@ class Store:
             self._log.flush()
         except OSError as error:
             raise InputError(
-                f"{self.folder / LOG_FILE}: cannot be written ({error.strerror}); what was solved before is safe: "
-                "make room, then --resume"
+                f"cannot be written ({error.strerror}); what was solved before is safe: make room, then --resume",
+                where=self.folder / LOG_FILE,
             ) from None
 
     def sync(self) -> None:
@@ -90,7 +90,9 @@ def opened(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator
     folder = Path(folder)
     if (folder / EXPERIMENT_FILE).exists():
         if not resume:
-            raise InputError(f"{folder}: holds a sweep already; add --resume to go on with it, or give another folder")
+            raise InputError(
+                "holds a sweep already; add --resume to go on with it, or give another folder", where=folder
+            )
         _same(folder, _experiment_in(folder), experiment)
     else:
         _begin(folder, experiment)
@@ -109,7 +111,7 @@ def opened(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator
 def _begin(folder: Path, experiment: Experiment) -> None:
     make_folder(folder)
     if any(folder.iterdir()):
-        raise InputError(f"{folder}: holds other files; give a new or empty folder")
+        raise InputError("holds other files; give a new or empty folder", where=folder)
     write_text(folder / EXPERIMENT_FILE, dumps({"format": FORMAT, **experiment.to_dict()}))
 
 
@@ -118,25 +120,26 @@ def _locked(folder: Path) -> Iterator[IO[bytes]]:
     try:
         log = (folder / LOG_FILE).open("ab")
     except OSError as error:
-        raise InputError(f"{folder / LOG_FILE}: cannot be written ({error.strerror})") from None
+        raise InputError(f"cannot be written ({error.strerror})", where=folder / LOG_FILE) from None
     with log:
         try:
             fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InputError(f"{folder}: another sweep is writing there; wait for it, or give another folder") from None
+            raise InputError(
+                "another sweep is writing there; wait for it, or give another folder", where=folder
+            ) from None
         yield log
 
 
 def _experiment_in(folder: Path) -> Experiment:
     path = folder / EXPERIMENT_FILE
-    try:
+    with errors_naming(path):
         data = parse(read_text(path))
         if isinstance(data, dict) and data.pop("format", None) != FORMAT:
-            raise InputError(f"format: {FORMAT} is needed; the store was written by another version of learnroute")
+            raise InputError(
+                f"{FORMAT} is needed; the store was written by another version of learnroute", field="format"
+            )
         return Experiment.from_dict(data)
-    except InputError as error:
-        message = str(error)
-        raise InputError(message if message.startswith(str(path)) else f"{path}: {message}") from None
 
 
 def _same(folder: Path, stored: Experiment, given: Experiment) -> None:
@@ -144,8 +147,9 @@ def _same(folder: Path, stored: Experiment, given: Experiment) -> None:
     for field in old:
         if field != "name" and old[field] != new[field]:
             raise InputError(
-                f"{folder}: holds another experiment, with {field} = {json.dumps(old[field])} instead of "
-                f"{json.dumps(new[field])}; give another folder"
+                f"holds another experiment, with {field} = {json.dumps(old[field])} instead of {json.dumps(new[field])}"
+                "; give another folder",
+                where=folder,
             )
 
 

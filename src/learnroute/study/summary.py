@@ -79,8 +79,10 @@ def condition(text: str) -> tuple[str, Any]:
     """Read `column=value`, as `--where` has it."""
     name, sign, value = text.partition("=")
     if not sign or name not in (*DIMENSIONS, "method", "regime"):
-        raise InputError(f"where = {text!r}: give one of {', '.join((*DIMENSIONS, 'method', 'regime'))} as NAME=VALUE")
+        raise InputError(
+            f"give one of {', '.join((*DIMENSIONS, 'method', 'regime'))} as NAME=VALUE", field="where", value=text
+        )
     try:
         return name, COLUMNS[name](value)
     except ValueError:
-        raise InputError(f"where = {text!r}: {value!r} is not a number") from None
+        raise InputError(f"{value!r} is not a number", field="where", value=text) from None

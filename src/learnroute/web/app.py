@@ -5,25 +5,28 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import StreamingResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from learnroute import __version__
+from learnroute.errors import InputError
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.solvers.registry import METHODS
-from learnroute.web import openapi
+from learnroute.web import answers, openapi
 from learnroute.web.assets import examples, page_files
 from learnroute.web.guard import Guard
 from learnroute.web.jobs import Jobs
 from learnroute.web.pool import Pool
-from learnroute.web.refusals import PROBLEM_JSON, Refusal
+from learnroute.web.refusals import PROBLEM_JSON, Refusal, refusal_of
 from learnroute.web.settings import Settings
-from learnroute.web.tasks import TASKS, Result
+from learnroute.web.tasks import RENAMED, TASKS, Result
+
+TaskName = Annotated[str, Query(json_schema_extra={"enum": list(TASKS)})]
 
 
 def make_app(settings: Settings | None = None) -> FastAPI:
@@ -42,7 +45,7 @@ def make_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(
         title="learnroute", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
-        openapi_url="/api/openapi.json", summary="Plan the order in which a moving learner visits its regions",
+        summary="Plan the order in which a moving learner visits its regions",
         description=openapi.DESCRIPTION, separate_input_output_schemas=False,
     )  # fmt: skip
     app.state.pool = pool
@@ -67,70 +70,104 @@ def _add_task(app: FastAPI, task: str, jobs: Jobs, settings: Settings) -> None:
         answer.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.2f}"
         return answer
 
-    app.post(f"/api/{task}", name=task, operation_id=task, response_model=None)(run)
+    kind = TASKS[task]
+    response: type[Response] = Response if kind.answer is None else JSONResponse
+    good = {"content": openapi.files()} if kind.answer is None else {"model": kind.answer}
+    app.post(
+        f"/api/{task}", name=task, operation_id=task, summary=kind.summary, response_class=response,
+        responses={200: {"description": kind.summary, **good}, **openapi.refusals(*openapi.TASK_REFUSALS)},
+        openapi_extra=openapi.body({"$ref": openapi.REFERENCE.format(model=kind.request.__name__)}),
+    )(run)  # fmt: skip
 
 
 def _add_jobs(app: FastAPI, jobs: Jobs, settings: Settings) -> None:
     """Submit, look, follow, fetch, cancel."""
+    any_request = {"description": "As for POST /api/TASK; what is wrong with it is told by the job's result"}
+    location = {"Location": {"schema": {"type": "string"}, "description": "The job's address"}}
 
-    @app.post("/api/jobs", operation_id="submit", response_model=None, status_code=202)
-    async def submit(task: str, request: Request, response: Response) -> dict[str, Any]:
+    @app.post(
+        "/api/jobs", operation_id="submit", status_code=202, summary="Submit a long calculation",
+        responses={202: {"headers": location}, **openapi.refusals(400, 413, 415, 422, 429)},
+        openapi_extra=openapi.body(any_request),
+    )  # fmt: skip
+    async def submit(task: TaskName, request: Request, response: Response) -> answers.Job:
         body = await read_body(request, settings.limits.body)
         if task not in TASKS:
-            raise Refusal(422, f"task = {task[:60]!r}: unknown; known are {', '.join(TASKS)}", "task")
+            reason = f"is called {RENAMED[task]}" if task in RENAMED else f"unknown; known are {', '.join(TASKS)}"
+            raise refusal_of(InputError(reason, field="task", value=task))
         job = jobs.submit(task, body)
         response.headers["Location"] = f"/api/jobs/{job.id}"
-        return job.to_dict()
+        return job.shown()
 
-    @app.get("/api/jobs/{id}", operation_id="look", response_model=None)
-    async def look(id: str) -> dict[str, Any]:
-        return jobs.named(id).to_dict()
+    @app.get("/api/jobs/{id}", operation_id="look", summary="Where a job is", responses=openapi.refusals(404, 422))
+    async def look(id: str) -> answers.Job:
+        return jobs.named(id).shown()
 
-    @app.get("/api/jobs/{id}/events", operation_id="follow", response_model=None)
+    @app.delete("/api/jobs/{id}", operation_id="cancel", summary="Cancel a job", responses=openapi.refusals(404, 422))
+    async def cancel(id: str) -> answers.Job:
+        job = jobs.named(id)
+        jobs.cancel(job)
+        return job.shown()
+
+    stream = {"description": "The job as data", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+
+    @app.get(
+        "/api/jobs/{id}/events", operation_id="follow", summary="Follow a job: events `progress`, then one `end`",
+        response_class=StreamingResponse, responses={200: stream, **openapi.refusals(404, 422)},
+    )  # fmt: skip
     async def follow(id: str) -> Response:
         return StreamingResponse(jobs.follow(jobs.named(id)), media_type="text/event-stream")
 
-    @app.get("/api/jobs/{id}/result", operation_id="fetch", response_model=None)
+    result = {"description": "As the task's own answer", "content": openapi.files()}
+
+    @app.get(
+        "/api/jobs/{id}/result", operation_id="fetch", summary="Fetch what a job calculated", response_class=Response,
+        responses={200: result, **openapi.refusals(400, 404, 409, 422, 500, 503)},
+    )  # fmt: skip
     async def fetch(id: str) -> Response:
         return _answer(jobs.named(id).result())
-
-    @app.delete("/api/jobs/{id}", operation_id="cancel", response_model=None)
-    async def cancel(id: str) -> dict[str, Any]:
-        job = jobs.named(id)
-        jobs.cancel(job)
-        return job.to_dict()
 
 
 def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
     """What the service is, takes and knows."""
+    limits = answers.ServiceLimits(
+        body=settings.limits.body, regions=settings.limits.regions, seconds=settings.limits.seconds,
+        queue=settings.queue,
+    )  # fmt: skip
 
-    @app.get("/api/health", operation_id="health", response_model=None)
-    async def health() -> dict[str, Any]:
-        limits = settings.limits
-        return {
-            "status": "ok",
-            "version": __version__,
-            "workers": settings.workers,
-            "busy": pool.busy,
-            "waiting": pool.waiting,
-            "limits": {
-                "body": limits.body, "regions": limits.regions, "seconds": limits.seconds, "queue": settings.queue,
-            },
-        }  # fmt: skip
+    @app.get(
+        "/api/health", operation_id="health", summary="Whether the service is up, and its limits",
+        responses=openapi.refusals(),
+    )  # fmt: skip
+    async def health() -> answers.Health:
+        return answers.Health(
+            status="ok", version=__version__, workers=settings.workers, busy=pool.busy, waiting=pool.waiting,
+            limits=limits,
+        )  # fmt: skip
 
-    @app.get("/api/formats", operation_id="formats", response_model=None)
-    async def formats() -> dict[str, Any]:
-        return {
-            "methods": [{"name": method.name, "summary": method.summary} for method in METHODS.values()],
-            "problem": {"read": list(TEXT_READERS), "write": list(ONE_FILE)},
-            "plan": {"write": list(PLAN_WRITERS)},
-        }
+    @app.get(
+        "/api/formats", operation_id="formats", summary="Methods, and formats read and written",
+        responses=openapi.refusals(),
+    )  # fmt: skip
+    async def formats() -> answers.Formats:
+        return answers.Formats(
+            methods=[answers.MethodSummary(name=method.name, summary=method.summary) for method in METHODS.values()],
+            problem=answers.ProblemFormats(read=list(TEXT_READERS), write=list(ONE_FILE)),
+            plan=answers.PlanFormats(write=list(PLAN_WRITERS)),
+        )
 
-    @app.get("/api/examples", operation_id="examples", response_model=None)
-    async def list_examples() -> dict[str, Any]:
-        return {"examples": [{"name": name, "title": title} for name, (title, _) in examples().items()]}
+    @app.get(
+        "/api/examples", operation_id="examples", summary="The examples that come with the service",
+        responses=openapi.refusals(),
+    )  # fmt: skip
+    async def list_examples() -> answers.Examples:
+        found = [answers.Example(name=name, title=title) for name, (title, _) in examples().items()]
+        return answers.Examples(examples=found)
 
-    @app.get("/api/examples/{name}", operation_id="example", response_model=None)
+    @app.get(
+        "/api/examples/{name}", operation_id="example", summary="One of them, as a problem",
+        responses={200: {"model": answers.Problem}, **openapi.refusals(404, 422)},
+    )  # fmt: skip
     async def example(name: str) -> Response:
         if name not in examples():
             raise Refusal(404, f"there is no example {name[:60]!r}; known are {', '.join(examples())}", "name")

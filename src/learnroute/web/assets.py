@@ -7,6 +7,8 @@ import hashlib
 import json
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
 
 MEDIA = {
     ".html": "text/html; charset=utf-8",
@@ -39,16 +41,23 @@ def page_files() -> dict[str, Asset]:
         if suffix in MEDIA:
             files[f"/{file.name}"] = Asset(file.read_bytes(), MEDIA[suffix])
     files["/"] = files["/index.html"]
+    files["/docs"] = files["/docs.html"]
     return files
 
 
 @functools.cache
 def examples() -> dict[str, tuple[str, bytes]]:
     """Return the example problems by name: title and JSON text."""
-    folder = resources.files("learnroute.web") / "examples"
     found = {}
-    for file in sorted(folder.iterdir(), key=lambda f: f.name):
+    for file in sorted(_examples_folder().iterdir(), key=lambda f: f.name):
         if file.name.endswith(".json"):
             content = file.read_bytes()
             found[file.name.removesuffix(".json")] = (json.loads(content)["title"], content)
     return found
+
+
+def _examples_folder() -> Traversable:
+    """Return the folder of examples: in the package where it was installed from a wheel, or in the checkout."""
+    package = resources.files("learnroute.web")
+    installed = package / "examples"
+    return installed if installed.is_dir() else Path(str(package)).parents[2] / "examples"

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import secrets
 import time
 from collections.abc import AsyncIterator, Coroutine
-from typing import Any, Literal
+from typing import Any
 
+from learnroute.web import answers
 from learnroute.web.pool import Outcome, Pool, Started, Ticket
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import Result
 from learnroute.web.worker import Progressed
 
-State = Literal["queued", "running", "done", "failed", "cancelled"]
 MOST_HELD = 256 << 20  # bytes of results kept at once
 HEARTBEAT = 5.0  # seconds between signs of life to a follower; a follower who is gone is noticed then
 
@@ -27,7 +26,7 @@ class Job:
     def __init__(self, task: str) -> None:
         self.id = secrets.token_urlsafe(12)
         self.task = task
-        self.state: State = "queued"
+        self.state: answers.State = "queued"
         self.stage = ""
         self.share = 0.0
         self.outcome: Outcome | None = None
@@ -59,17 +58,13 @@ class Job:
         self.changed.set()
         self.changed = asyncio.Event()
 
-    def to_dict(self) -> dict[str, Any]:
+    def shown(self) -> answers.Job:
         """Return the job as the API shows it."""
         wrong = self.outcome if isinstance(self.outcome, Refusal) else None
-        return {
-            "id": self.id,
-            "task": self.task,
-            "state": self.state,
-            "stage": self.stage,
-            "progress": self.share,
-            "error": wrong.detail if wrong else None,
-        }
+        return answers.Job(
+            id=self.id, task=self.task, state=self.state, stage=self.stage, progress=self.share,
+            error=wrong.detail if wrong else None,
+        )  # fmt: skip
 
     def result(self) -> Result:
         """Return what was calculated, or refuse with what came instead."""
@@ -190,4 +185,4 @@ class Jobs:
 
 
 def _event(kind: str, job: Job) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps(job.to_dict())}\n\n".encode()
+    return f"event: {kind}\ndata: {job.shown().model_dump_json()}\n\n".encode()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 
+from learnroute.errors import InputError, RefusedError
+
 PROBLEM_JSON = "application/problem+json"
-_FIELD = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^\]]*\])*(?=( = |: | has | and | with |$))")
 
 
 class Refusal(Exception):  # noqa: N818 - not an error of ours
@@ -39,9 +39,10 @@ class Refusal(Exception):  # noqa: N818 - not an error of ours
         return {} if self.retry is None else {"Retry-After": str(self.retry)}
 
 
-def refusal_of(error: Exception, prefix: str = "") -> Refusal:
-    """Turn the library's refusal into one of the service's: its messages open with the field."""
-    message = str(error)
-    found = _FIELD.match(message)
-    field = f"{prefix}{found[0]}" if found else prefix.rstrip(".") or None
-    return Refusal(422, message, field)
+def refusal_of(error: InputError, prefix: str = "") -> Refusal:
+    """Turn the library's refusal into one of the service's; `prefix` is the member that has the field."""
+    own = error.field
+    if own is None and not prefix and isinstance(error, RefusedError):
+        own = "method"
+    field = f"{prefix}{own}" if own is not None else prefix.rstrip(".") or None
+    return Refusal(422, str(error), field)

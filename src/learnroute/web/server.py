@@ -61,7 +61,7 @@ def bound(host: str, port: int) -> socket.socket:
         )[0]
         listener = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as error:
-        raise InputError(f"--host {host}: cannot be listened on ({error})") from None
+        raise InputError(f"cannot be listened on ({error})", field="--host", found=f"{host}") from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
@@ -69,7 +69,9 @@ def bound(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         cause = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"--host {host} --port {port}: cannot be listened on ({cause}); try another port") from None
+        raise InputError(
+            f"cannot be listened on ({cause}); try another port", field="--host", found=f"{host} --port {port}"
+        ) from None
     return listener
 
 

@@ -31,7 +31,7 @@ class Limits:
         as_count("max_body", self.body, meaning="the largest body in bytes")
         as_count("max_regions", self.regions, least=2, meaning="the most regions")
         if as_number("max_seconds", self.seconds, meaning="seconds") <= 0:
-            raise InputError(f"max_seconds = {self.seconds!r}: seconds must be > 0")
+            raise InputError("seconds must be > 0", field="max_seconds", value=self.seconds)
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,11 @@ class Settings:
         for field in ("patience", "keep"):
             as_number(field, getattr(self, field), least=0.0, meaning="seconds")
         if self.token is not None and (not self.token.isascii() or not self.token.isprintable() or not self.token):
-            raise InputError("token: printable ASCII characters are needed, at least one")
+            raise InputError("printable ASCII characters are needed, at least one", field="token")
         if not self.loopback and self.token is None:
-            raise InputError(f"host = {self.host!r}: not a loopback address; give a token that callers must know")
+            raise InputError(
+                "not a loopback address; give a token that callers must know", field="host", value=self.host
+            )
 
     @property
     def loopback(self) -> bool:

@@ -2,7 +2,7 @@
 
 import { download, get, job, plan as planned, post } from "./api.js";
 import { $, el, number } from "./dom.js";
-import { Player, drawHeat, showTime } from "./journey.js";
+import { Player, drawHeat, showTime } from "./error_history.js";
 import { RouteMap } from "./map.js";
 import { showLegend, showPlan, showRegime, showRivals } from "./panels.js";
 import { added, detours, moved, removed, renamed, scores } from "./problem.js";
@@ -11,11 +11,11 @@ import { drawTradeoff } from "./tradeoff.js";
 const FIRST = "city-survey";
 const PATIENCE = 300; // ms after which an outdated calculation is called off
 const MOST_CURVE = 20; // regions up to which the curve is drawn
-const MOST_JOURNEY = 300; // regions up to which errors over time are asked for
+const MOST_HISTORY = 300; // regions up to which errors over time are asked for
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
-  method: "auto", rate: 1, plan: null, journey: null, time: 0, part: 1, curve: null,
+  method: "auto", rate: 1, plan: null, errorHistory: null, time: 0, part: 1, curve: null,
   rivals: { baseline: { shown: false, plan: null }, travel: { shown: false, plan: null } },
 };
 const map = new RouteMap($("map"), {
@@ -32,7 +32,7 @@ function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_m
   Object.assign(state, {
     rate,
     problem: { ...problem, coordinates: problem.coordinates ?? places, regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) },
-    geographic, madeUp, selected: null, plan: null, journey: null, curve: null, time: problem.travel.length, part: 1,
+    geographic, madeUp, selected: null, plan: null, errorHistory: null, curve: null, time: problem.travel.length, part: 1,
   });
   for (const rival of Object.values(state.rivals)) rival.plan = null;
   state.detour = detours(state.problem, geographic);
@@ -90,7 +90,7 @@ function removeRegion(region) {
   const name = state.problem.regions[region];
   const left = removed(state.problem, region, state.detour);
   player.stop();
-  Object.assign(state, { ...left, selected: null, plan: null, journey: null, time: left.problem.travel.length, curve: null });
+  Object.assign(state, { ...left, selected: null, plan: null, errorHistory: null, time: left.problem.travel.length, curve: null });
   changed();
   map.focusRegion(region);
   say(`${name} removed.`);
@@ -106,7 +106,7 @@ function choose(region) {
 function setTime(time, part = 1) {
   const whole = state.time !== time;
   Object.assign(state, { time, part });
-  if (!state.journey) return;
+  if (!state.errorHistory) return;
   if (whole) {
     showTime(state);
     drawHeat(state, jump);
@@ -162,19 +162,19 @@ async function calculate(signal) {
   showPlan(found);
   map.draw(state);
   if ($("status").classList.contains("wrong")) say("");
-  const [journey, ...rivals] = await Promise.all([
-    size > MOST_JOURNEY ? null : post("journey", { ...asked, route: found.order }, signal),
+  const [errorHistory, ...rivals] = await Promise.all([
+    size > MOST_HISTORY ? null : post("error_history", { ...asked, route: found.order }, signal),
     ...Object.keys(state.rivals).map((method) => post("plan", { ...asked, method }, signal)),
   ]);
   if (state.problem.travel.length !== size) return;
-  state.journey = journey;
+  state.errorHistory = errorHistory;
   Object.values(state.rivals).forEach((rival, k) => { rival.plan = rivals[k]; });
   map.draw(state);
   showRivals(found, state.rivals);
-  if (journey) {
+  if (errorHistory) {
     showTime(state);
     drawHeat(state, jump);
-  } else $("journey-text").textContent = `Errors over time are shown for up to ${MOST_JOURNEY} regions.`;
+  } else $("error-history-text").textContent = `Errors over time are shown for up to ${MOST_HISTORY} regions.`;
   showCurve();
   document.body.dataset.plans = String(Number(document.body.dataset.plans ?? 0) + 1);
 }
@@ -351,7 +351,7 @@ function listen() {
   $("time").addEventListener("input", (event) => jump(Number(event.target.value)));
   $("back").addEventListener("click", () => jump(state.time - 1));
   $("forward").addEventListener("click", () => jump(state.time + 1));
-  $("play").addEventListener("click", () => state.journey && player.toggle(state.time, state.problem.travel.length));
+  $("play").addEventListener("click", () => state.errorHistory && player.toggle(state.time, state.problem.travel.length));
   $("curve").addEventListener("click", computeCurve);
   $("cancel").addEventListener("click", () => calling.abort());
   $("file").addEventListener("change", async (event) => { await openFiles(event.target.files); event.target.value = ""; });
@@ -359,7 +359,7 @@ function listen() {
   $("theme").addEventListener("click", () => setTheme({ auto: "light", light: "dark", dark: "auto" }[$("theme").value]));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => { event.preventDefault(); openFiles(event.dataTransfer.files); });
-  window.addEventListener("resize", () => { if (state.journey) drawHeat(state, jump); showCurve(); });
+  window.addEventListener("resize", () => { if (state.errorHistory) drawHeat(state, jump); showCurve(); });
 }
 
 async function start() {

@@ -108,10 +108,10 @@ export class RouteMap {
   }
 
   /** Expected error of the model held now, as an area around each region. */
-  drawHalos({ journey, time }) {
-    if (!journey || journey.errors[0].length !== this.spots.length) return this.layers.halos.replaceChildren();
-    const most = Math.max(largest(journey.errors.slice(1)), 1e-300);
-    const now = journey.errors[Math.min(time, journey.errors.length - 1)];
+  drawHalos({ errorHistory, time }) {
+    if (!errorHistory || errorHistory.errors[0].length !== this.spots.length) return this.layers.halos.replaceChildren();
+    const most = Math.max(largest(errorHistory.errors.slice(1)), 1e-300);
+    const now = errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)];
     this.layers.halos.replaceChildren(...this.spots.map(([cx, cy], i) =>
       svg("circle", { class: "halo", cx, cy, r: 13 + 26 * Math.sqrt(Math.min(1, now[i] / most)) })));
   }
@@ -142,7 +142,7 @@ export class RouteMap {
   }
 
   drawRegions(state) {
-    const { problem, plan, scores, selected, journey, time } = state;
+    const { problem, plan, scores, selected, errorHistory, time } = state;
     const size = problem.travel.length;
     while (this.groups.length > size) this.groups.pop().remove();
     while (this.groups.length < size) this.groups.push(this.newRegion(this.groups.length));
@@ -170,7 +170,7 @@ export class RouteMap {
       label.style.fontSize = size <= MOST_NAMES ? "12px" : "8px";
       name.textContent = size <= MOST_NAMES ? problem.regions[i] : "";
       this.placeName(name, i, order, k, radius, taken);
-      const error = journey && journey.errors[0].length === size ? `, expected error now ${number(journey.errors[Math.min(time, journey.errors.length - 1)][i], 3)}` : "";
+      const error = errorHistory && errorHistory.errors[0].length === size ? `, expected error now ${number(errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)][i], 3)}` : "";
       const role = k ? `, visit ${k} of ${size}${last ? ", last" : ""}` : "";
       group.setAttribute("aria-label", `${problem.regions[i]}${role}, score ${number(scores[i], 3)}${error}`);
     });

@@ -1,4 +1,4 @@
-// The journey: which model holds after each visit, and which regions it has forgotten.
+// The error history: which model holds after each visit, and which regions it has forgotten.
 
 import { $, inkOn, number, shade, svg } from "./dom.js";
 
@@ -6,30 +6,30 @@ const NAMES = 120; // width of the names beside the heat map
 const MOST_CELLS = 60; // regions up to which the heat map is drawn
 
 /** Say what holds after `time` visits. */
-export function showTime({ problem, journey, time }) {
-  const size = journey.order.length;
+export function showTime({ problem, errorHistory, time }) {
+  const size = errorHistory.order.length;
   $("time").max = size;
   $("time").value = time;
   $("time-label").textContent = `${time} of ${size}`;
-  const now = journey.errors[time];
+  const now = errorHistory.errors[time];
   const mean = number(now.reduce((a, b) => a + b, 0) / size, 4);
   if (time === 0) {
-    $("journey-text").textContent = `Before the first visit: the first model, expected error ${mean} on average.`;
+    $("error-history-text").textContent = `Before the first visit: the first model, expected error ${mean} on average.`;
     return;
   }
-  const forgotten = journey.order.slice(0, time - 1)
-    .map((region, k) => ({ region, more: now[region] - journey.errors[k + 1][region] }))
+  const forgotten = errorHistory.order.slice(0, time - 1)
+    .map((region, k) => ({ region, more: now[region] - errorHistory.errors[k + 1][region] }))
     .filter(({ region, more }) => more > 1e-9 * (1 + now[region]))
     .sort((a, b) => b.more - a.more);
   const shown = forgotten.slice(0, 4).map(({ region, more }) => `${problem.regions[region]} (+${number(more, 3)})`).join(", ");
   const rest = forgotten.length > 4 ? ` and ${forgotten.length - 4} more` : "";
   const lost = forgotten.length ? `Forgotten since their own visit: ${shown}${rest}.` : "Nothing forgotten so far.";
-  $("journey-text").textContent = `After visit ${time}, ${problem.regions[journey.order[time - 1]]}: expected error ${mean} on average. ${lost}`;
+  $("error-history-text").textContent = `After visit ${time}, ${problem.regions[errorHistory.order[time - 1]]}: expected error ${mean} on average. ${lost}`;
 }
 
 /** Expected error of each region (rows, in order of visit) after each visit (columns). */
-export function drawHeat({ problem, journey, time }, onTime) {
-  const size = journey.order.length;
+export function drawHeat({ problem, errorHistory, time }, onTime) {
+  const size = errorHistory.order.length;
   const node = $("heat");
   node.toggleAttribute("hidden", size > MOST_CELLS);
   if (size > MOST_CELLS) {
@@ -39,13 +39,13 @@ export function drawHeat({ problem, journey, time }, onTime) {
   const room = Math.max(300, node.parentElement.clientWidth || 600) - NAMES - 8;
   const wide = Math.max(14, Math.min(46, room / (size + 1)));
   const high = size > 25 ? 14 : 20;
-  const values = journey.errors.flat();
+  const values = errorHistory.errors.flat();
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const parts = [];
-  journey.order.forEach((region, row) => {
+  errorHistory.order.forEach((region, row) => {
     const name = problem.regions[region];
     parts.push(svg("text", { x: NAMES - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > 16 ? `${name.slice(0, 15)}…` : name));
-    journey.errors.forEach((errors, t) => {
+    errorHistory.errors.forEach((errors, t) => {
       const share = most > least ? (errors[region] - least) / (most - least) : 0;
       const cell = { x: NAMES + t * wide, y: row * high, width: wide - 1, height: high - 1, class: "cell", fill: shade(share), "data-time": t };
       parts.push(svg("rect", cell, svg("title", {}, `${name} after visit ${t}: ${number(errors[region], 4)}`)));
@@ -64,7 +64,7 @@ export function drawHeat({ problem, journey, time }, onTime) {
   $("heat-legend").textContent = `Expected error of each region (rows) after each visit (columns), from ${number(least, 3)} (yellow) to ${number(most, 3)} (dark); a dot marks the region's own visit.`;
 }
 
-/** Plays the journey: calls step(time, part of the way) until the end. */
+/** Plays the route visit by visit: calls step(time, part of the way) until the end. */
 export class Player {
   constructor(step) {
     this.step = step;
@@ -101,6 +101,6 @@ export class Player {
 
   show() {
     $("play").textContent = this.playing ? "❚❚ Pause" : "▶ Play";
-    $("play").setAttribute("aria-label", this.playing ? "Pause the journey" : "Play the journey");
+    $("play").setAttribute("aria-label", this.playing ? "Pause the error history" : "Play the error history");
   }
 }

@@ -1,0 +1,193 @@
+"""What the service answers: the models behind the schemas of /openapi.json."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, NonNegativeInt, RootModel
+
+Regime = Literal["under", "over", "mixed"]
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+class Problem(RootModel[dict[str, Any]]):
+    """A problem, as in a file: its schema is `document_schemas`'s."""
+
+
+class Plan(RootModel[dict[str, Any]]):
+    """A plan, as in a file: its schema is `document_schemas`'s."""
+
+
+class ComparedMethod(BaseModel):
+    """One method of a comparison."""
+
+    method: str
+    loss: dict[str, float] | None
+    ratio: float | None = Field(description="The loss over the bound")
+    seconds: float
+    draws: NonNegativeInt = Field(description="Routes that the loss is averaged over")
+    refused: str | None = Field(description="Why the method cannot work on this problem")
+    plan: Plan | None
+
+
+class Comparison(BaseModel):
+    """Several methods on one problem, and the best lower bound that any of them proved."""
+
+    lower_bound: float
+    bound_is_optimum: bool
+    rows: list[ComparedMethod]
+
+
+class TradeoffPoint(BaseModel):
+    """One route between least travel and least error."""
+
+    travel_cost: float
+    error: float
+    rates: list[float | None] | None = Field(description="Travel rates from and up to which no other route is better")
+    order: list[NonNegativeInt]
+    route: list[str]
+
+
+class Tradeoff(BaseModel):
+    """The routes that no other one beats in both travel and error, from least travel to least error."""
+
+    points: list[TradeoffPoint]
+    complete: bool = Field(description="Whether none is missing")
+    rate: float
+    chosen: NonNegativeInt = Field(description="Index of the point that is best at this rate")
+    marks: dict[str, TradeoffPoint] = Field(description="Routes of other methods, by method")
+
+
+class ErrorHistory(BaseModel):
+    """The expected error of each region before the first visit and after each visit of a route."""
+
+    order: list[NonNegativeInt]
+    route: list[str]
+    regime: Regime
+    retentions: list[float] = Field(description="Share of the old model that each visit keeps, in order of visit")
+    weights: list[float] = Field(description="Share of each visit in the final model, in order of visit")
+    scores: list[float] = Field(description="By region")
+    errors: list[list[float]] = Field(description="One row a moment, one column a region")
+
+
+class ReadProblem(BaseModel):
+    """What uploaded files hold."""
+
+    problem: Problem
+    places: list[list[float]] = Field(description="Where to draw the regions")
+    places_made_up: bool = Field(description="Whether the files have no places, so that these are drawn from travel")
+
+
+class Job(BaseModel):
+    """Where a long calculation is."""
+
+    id: str
+    task: str
+    state: State
+    stage: str
+    progress: float = Field(description="Share that is done")
+    error: str | None = Field(description="Why it failed")
+
+
+class ServiceLimits(BaseModel):
+    """The most that one request may ask for."""
+
+    body: NonNegativeInt = Field(description="Bytes")
+    regions: NonNegativeInt
+    seconds: float
+    queue: NonNegativeInt = Field(description="Calculations that may wait")
+
+
+class Health(BaseModel):
+    """That the service is up, and its limits."""
+
+    status: str
+    version: str
+    workers: NonNegativeInt
+    busy: NonNegativeInt
+    waiting: NonNegativeInt
+    limits: ServiceLimits
+
+
+class MethodSummary(BaseModel):
+    """A method and one line about it."""
+
+    name: str
+    summary: str
+
+
+class ProblemFormats(BaseModel):
+    """Suffixes of problem files."""
+
+    read: list[str]
+    write: list[str]
+
+
+class PlanFormats(BaseModel):
+    """Suffixes of plan files."""
+
+    write: list[str]
+
+
+class Formats(BaseModel):
+    """What the service knows."""
+
+    methods: list[MethodSummary]
+    problem: ProblemFormats
+    plan: PlanFormats
+
+
+class Example(BaseModel):
+    """An example that comes with the service."""
+
+    name: str
+    title: str
+
+
+class Examples(BaseModel):
+    """All of them."""
+
+    examples: list[Example]
+
+
+class Refusal(BaseModel):
+    """A problem document (RFC 9457)."""
+
+    type: str
+    title: str
+    status: NonNegativeInt
+    detail: str = Field(description="What is wrong and what would do, in one line")
+    field: str = Field(default="", description="The member at fault; left out where it is none")
+
+
+def document_schemas() -> dict[str, Any]:
+    """Return the schemas of Problem and Plan, which are those of the files, under names of an OpenAPI document."""
+    found: dict[str, Any] = {}
+    for name, schema in (("Problem", _file_schema("problem")), ("Plan", _file_schema("plan"))):
+        text = json.dumps(schema).replace('"#/$defs/', f'"#/components/schemas/{name}_')
+        whole = json.loads(text)
+        whole.pop("$schema", None)
+        found |= {f"{name}_{part}": body for part, body in whole.pop("$defs", {}).items()}
+        found[name] = whole
+    problem = found["Problem"]
+    problem.pop("oneOf", None)  # either dissimilarity or vectors: refused in words
+    for owner in (problem, problem["properties"]["learner"]):
+        add_null(owner)
+    return found
+
+
+def add_null(schema: dict[str, Any]) -> None:
+    """Let members that may be left out be null, too."""
+    nothing = {"type": "null"}
+    for name, member in schema.get("properties", {}).items():
+        if name not in schema.get("required", ()) and nothing not in member.get("anyOf", ()):
+            default = {"default": member.pop("default")} if "default" in member else {}
+            schema["properties"][name] = {"anyOf": [member, nothing], **default}
+
+
+def _file_schema(file: str) -> dict[str, Any]:
+    text = (resources.files("learnroute.formats") / f"{file}.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema

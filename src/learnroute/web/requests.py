@@ -1,0 +1,317 @@
+"""What tasks take: models that workers check requests with, and that /openapi.json shows.
+
+Members are checked by functions of the library where it has them, so that refusals are its own lines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
+
+from learnroute.errors import InputError, shown
+from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
+from learnroute.frontier import MOST_POINTS
+from learnroute.model.problem import Problem
+from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_count, as_number
+from learnroute.solvers.registry import METHODS
+from learnroute.web import answers
+from learnroute.web.assets import examples
+from learnroute.web.refusals import Refusal, refusal_of
+from learnroute.web.settings import Limits
+
+MOST_DRAWS = 1000
+MOST_FILES = 20
+FORMATS = sorted({*PLAN_WRITERS, *ONE_FILE})
+
+
+def checked(check: Callable[..., Any], **arguments: Any) -> BeforeValidator:
+    """Have a member checked by `check(name, value, **arguments)`, which raises an InputError or returns the value."""
+
+    def run(value: Any, info: ValidationInfo) -> Any:
+        return check(info.field_name, value, **arguments)
+
+    return BeforeValidator(run)
+
+
+def _most(field: str, value: Any, *, least: int, most: int, meaning: str) -> int:
+    count = as_count(field, value, least=least, meaning=meaning)
+    if count > most:
+        raise InputError(f"this service takes at most {most}", field=field, value=count)
+    return count
+
+
+def _one_of(field: str, value: Any, *, known: list[str]) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"unknown; known are {', '.join(known)}", field=field, value=value)
+    return value
+
+
+def _methods(field: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not value or len(set(map(str, value))) < len(value):
+        raise InputError("a list of different methods is needed", field=field, value=value)
+    return [_one_of(f"{field}[{k}]", name, known=list(METHODS)) for k, name in enumerate(value)]
+
+
+def _route(field: str, value: Any) -> list[str | int]:
+    if not isinstance(value, list) or not all(type(stop) in (str, int) for stop in value):
+        raise InputError("a list of region names is needed", field=field, value=value)
+    if any(isinstance(stop, int) and abs(stop) >= 1 << 62 for stop in value):
+        raise InputError("there is no region with so large an index", field=field)
+    return value
+
+
+def _seconds(field: str, value: Any) -> float:
+    limit = as_number(field, value, meaning="seconds")
+    if limit <= 0:
+        raise InputError("seconds must be > 0; leave it out for the longest", field=field, value=limit)
+    return limit
+
+
+def _files(field: str, value: Any) -> list[Any]:
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_FILES:
+        raise InputError(f"a list of 1 to {MOST_FILES} objects with name and text is needed", field=field, value=value)
+    names: set[str] = set()
+    for i, file in enumerate(value):
+        at = f"{field}[{i}]"
+        if not isinstance(file, dict) or set(file) != {"name", "text"}:
+            raise InputError("an object with name and text is needed", field=at, value=file)
+        if not isinstance(file["name"], str) or not isinstance(file["text"], str):
+            raise InputError("name and text must be text", field=at, value=file)
+        _file_name(f"{at}.name", file["name"])
+        if file["name"] in names:
+            raise InputError("given twice; give each file once", field=f"{at}.name", value=file["name"])
+        names.add(file["name"])
+        try:
+            file["text"].encode()
+        except UnicodeEncodeError:
+            raise InputError("not UTF-8 text; save the file as UTF-8", field=f"{at}.text") from None
+    return value
+
+
+def _file_name(field: str, name: str) -> None:
+    long = len(name.encode(errors="replace")) > 200
+    if long or not name.isprintable() or set(name) & set("/\\:") or name[:1] == ".":
+        raise InputError("a plain file name without folders is needed", field=field, value=name)
+    suffix = Path(name).suffix.lower()
+    if suffix not in TEXT_READERS:
+        raise InputError(f"unknown format {suffix!r}; known are {', '.join(TEXT_READERS)}", field=field, value=name)
+
+
+class _AsProblem:
+    """Read a member as a problem of the library; in schemas, it is the problem of files."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        document = handler.generate_schema(answers.Problem)
+        return core_schema.with_info_plain_validator_function(self.read, json_schema_input_schema=document)
+
+    def read(self, data: Any, info: ValidationInfo) -> Problem:
+        limits = info.context
+        assert isinstance(limits, Limits)
+        if isinstance(data, dict):
+            for field in ("travel", "dissimilarity", "vectors", "coordinates"):
+                size = len(data[field]) if isinstance(data.get(field), list) else 0
+                if size > limits.regions:
+                    most = f"this service takes at most {limits.regions} regions"
+                    raise InputError(most, field=field, found=f"has {size} rows")
+        return Problem.from_dict(data)
+
+
+Route = Annotated[list[str | int], Field(description="Names, or 0-based indices"), checked(_route)]
+
+
+class Request(BaseModel):
+    """Unknown members are refused; null counts as left out where a member may be left out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, members: dict[str, Any]) -> dict[str, Any]:
+        left_out = {name for name, field in cls.model_fields.items() if not field.is_required()}
+        return {name: value for name, value in members.items() if value is not None or name not in left_out}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        made = handler(schema)
+        own = handler.resolve_ref_schema(made)
+        answers.add_null(own)
+        own["example"] = cls.example()
+        return made
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Return a request that works."""
+        return {"problem": json.loads(examples()["warehouse-robot"][1])}
+
+    @classmethod
+    def of(cls, members: Any, limits: Limits) -> Any:
+        """Return the request that the members of a body make, or refuse."""
+        known = ", ".join(cls.model_fields)
+        if not isinstance(members, dict):
+            raise Refusal(422, f"body = {shown(members)}: an object with {known} is needed", "body")
+        try:
+            return cls.model_validate(members, context=limits)
+        except ValidationError as error:
+            raise _refusal(error, known) from None
+
+
+class AboutProblem(Request):
+    """A problem, and how much travel counts."""
+
+    problem: Annotated[Problem, _AsProblem()]
+    travel_rate: Annotated[
+        float | None,
+        Field(ge=0, le=LARGEST_VALUE, description="Loss that one unit of travel is worth; the problem's own if null"),
+        checked(as_number, least=0.0, meaning="the travel rate"),
+    ] = None
+
+    @property
+    def rated_problem(self) -> Problem:
+        """The problem, travel counted at the rate asked for."""
+        return self.problem if self.travel_rate is None else self.problem.changed(travel_rate=self.travel_rate)
+
+
+class SolvingRequest(AboutProblem):
+    """What all calculations take that choose routes."""
+
+    seed: Annotated[int, Field(ge=0, le=LARGEST_COUNT), checked(as_count, least=0, meaning="the seed")] = 0
+    time_limit: Annotated[
+        float | None,
+        Field(gt=0, description="Seconds, for each method of a comparison; the most is limits.seconds of /api/health"),
+        checked(_seconds),
+    ] = None
+
+    def seconds(self, limits: Limits, share: int = 1) -> float:
+        """Return the time limit of each of `share` calculations."""
+        most = limits.seconds / share
+        if self.time_limit is not None and self.time_limit > most * (1 + 1e-9):
+            reason = f"this service gives at most {most:.4g} seconds to each calculation"
+            raise InputError(reason, field="time_limit", value=self.time_limit)
+        return most if self.time_limit is None else self.time_limit
+
+
+Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(_one_of, known=list(METHODS))]
+
+
+class PlanRequest(SolvingRequest):
+    """Choose the route with the least expected loss."""
+
+    method: Method = "auto"
+
+
+class RouteRequest(AboutProblem):
+    """Look at a given route."""
+
+    route: Route
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Return a request that works."""
+        made = super().example()
+        return made | {"route": made["problem"]["regions"]}
+
+
+class EvaluateRequest(RouteRequest):
+    """Say what a given route costs."""
+
+
+class ErrorHistoryRequest(RouteRequest):
+    """Expected error by region after each visit."""
+
+
+class CompareRequest(SolvingRequest):
+    """Run several methods on one problem."""
+
+    methods: Annotated[
+        list[str],
+        Field(
+            json_schema_extra={"uniqueItems": True, "minItems": 1, "items": {"type": "string", "enum": list(METHODS)}},
+            description="All but auto if left out",
+        ),
+        checked(_methods),
+    ] = [name for name in METHODS if name != "auto"]
+    draws: Annotated[
+        int,
+        Field(ge=1, le=MOST_DRAWS, description="Routes that random methods are averaged over"),
+        checked(_most, least=1, most=MOST_DRAWS, meaning="the number of draws"),
+    ] = 100
+
+
+class TradeoffRequest(SolvingRequest):
+    """Routes from least travel to least error."""
+
+    points: Annotated[
+        int,
+        Field(ge=2, le=MOST_POINTS, description="About so many plans are made, beyond 14 regions"),
+        checked(_most, least=2, most=MOST_POINTS, meaning="the number of points"),
+    ] = 20
+
+
+class UploadedFile(BaseModel):
+    """A file as text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1)
+    text: str
+
+
+class ReadRequest(Request):
+    """Read uploaded files into a problem."""
+
+    files: Annotated[list[UploadedFile], Field(min_length=1, max_length=MOST_FILES), checked(_files)]
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Return a request that works."""
+        return {"files": [{"name": "problem.json", "text": json.dumps(super().example()["problem"])}]}
+
+
+class ExportRequest(PlanRequest):
+    """Write a plan or a problem as a file."""
+
+    route: Annotated[
+        list[str | int] | None,
+        Field(description="The route to write; one is planned if it is left out"),
+        checked(_route),
+    ] = None
+    what: Annotated[Literal["plan", "problem"], checked(_one_of, known=["plan", "problem"])] = "plan"
+    format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), checked(_one_of, known=FORMATS)] = ".json"
+
+    @model_validator(mode="after")
+    def _format_of_what(self) -> ExportRequest:
+        known = list(PLAN_WRITERS if self.what == "plan" else ONE_FILE)
+        if self.format not in known:
+            reason = f"unknown for a {self.what}; known are {', '.join(known)}"
+            raise InputError(reason, field="format", value=self.format)
+        return self
+
+
+def _refusal(error: ValidationError, known: str) -> Refusal:
+    """Say the first thing that is wrong, in one line."""
+    first = error.errors(include_url=False)[0]
+    field = str(first["loc"][0])[:60] if first["loc"] else "body"
+    own = first.get("ctx", {}).get("error")
+    if isinstance(own, InputError):
+        return refusal_of(own, "problem." if field == "problem" != own.field else "")
+    if first["type"] == "extra_forbidden":
+        return Refusal(422, f"{shown(first['loc'][0])}: unknown field; known are {known}", field)
+    if first["type"] == "missing":
+        return refusal_of(InputError(f"missing; known are {known}", field=field))
+    reason = first["msg"].removeprefix("Input ")
+    return refusal_of(InputError(reason, field=field, value=first["input"]))
