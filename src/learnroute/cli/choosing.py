@@ -29,11 +29,11 @@ from learnroute.errors import InputError
 from learnroute.formats import json_files, read_problem
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import errors_naming, write_text
-from learnroute.frontier import Choice, Tradeoff, tradeoff
+from learnroute.journeys import MEASURED, Journey
 from learnroute.model.problem import Problem
-from learnroute.replanning import MEASURED, Journey
+from learnroute.robust import Robustness, robustness
 from learnroute.solvers.registry import METHODS
-from learnroute.stability import Robustness, robustness
+from learnroute.tradeoffs import Choice, Tradeoff, tradeoff
 
 REPORTS = (".json", ".csv")
 MOST_ENDS = 12  # last regions that are listed

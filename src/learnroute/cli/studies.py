@@ -100,7 +100,7 @@ def plot_command(
     sources: tuple[Path, ...], output: Path, axis: str | None, conditions: tuple[str, ...], band: str
 ) -> None:
     """Draw the ratio to the optimum (or best bound) of each method, from rows: .csv, .parquet or folders of sweeps."""
-    from learnroute.figures import save_ratios
+    from learnroute.plots import save_ratios
 
     check_outputs(None, (), output)
     where = dict(condition(text) for text in conditions)

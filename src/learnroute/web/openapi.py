@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from learnroute.formats import ONE_FILE, PLAN_WRITERS
-from learnroute.frontier import MOST_POINTS
 from learnroute.solvers.registry import METHODS
+from learnroute.tradeoffs import MOST_POINTS
 from learnroute.web.assets import examples
 from learnroute.web.refusals import PROBLEM_JSON
 from learnroute.web.settings import Settings

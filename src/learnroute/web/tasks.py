@@ -11,15 +11,15 @@ from typing import Any
 
 from learnroute.errors import InputError, shown
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS, json_files, read_problem, write_plan, write_problem
-from learnroute.frontier import tradeoff
 from learnroute.model.losses import error_over_time, learnt_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import as_count, as_number
 from learnroute.planner import compare, evaluate, plan
-from learnroute.plots import scaled_places
+from learnroute.plots.scaling import scaled_places
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
+from learnroute.tradeoffs import tradeoff
 from learnroute.web.refusals import Refusal, refusal_of
 from learnroute.web.settings import Limits
 

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 import oracle
 from learnroute import Constraints, InputError, Learner, Problem, objective_of, plan
 from learnroute.cli import commands
-from learnroute.frontier import Tradeoff, tradeoff
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.pareto import undominated_orders
 from learnroute.study.families import random_problem
+from learnroute.tradeoffs import Tradeoff, tradeoff
 from samples import OVER, UNDER, asymmetric
 
 

@@ -18,11 +18,11 @@ import pytest
 import oracle
 from conftest import Shared
 from learnroute import Learner, Problem, plan, read_problem
-from learnroute.study.claims import HOLDS, _reading_verdict
-from learnroute.study.lemmas import check_lemma
-from learnroute.study.readings import improvements
-from learnroute.study.report import CAPTIONS
-from learnroute.study.worst_cases import Search, bounds_of, find_worst, ratio_of
+from learnroute.reproduction.claims import HOLDS, _reading_verdict
+from learnroute.reproduction.lemmas import check_lemma
+from learnroute.reproduction.readings import improvements
+from learnroute.reproduction.report import CAPTIONS
+from learnroute.reproduction.worst_cases import Search, bounds_of, find_worst, ratio_of
 
 
 @pytest.fixture(scope="module")

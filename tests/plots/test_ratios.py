@@ -6,7 +6,7 @@ import pytest
 
 from learnroute import InputError
 from learnroute.cli import run
-from learnroute.figures import draw_ratios, save_ratios
+from learnroute.plots import draw_ratios, save_ratios
 from learnroute.study.cells import Row
 from learnroute.study.experiment import Experiment
 from learnroute.study.store import Store
