@@ -74,8 +74,8 @@ def simulate_command(
 ) -> None:  # fmt: skip
     """Train along a route through the regions of FILE many times, and set the mean error beside the closed form.
 
-    True models come from the file (truth, start), or are drawn to match its dissimilarities. --time-limit is for
-    each route.
+    True models come from the file (truth, initial_model), or are drawn to match its dissimilarities. --time-limit is
+    for each route.
     """
     from learnroute.learning.simulation import simulate
 
@@ -119,7 +119,9 @@ def simulate_command(
 @click.option("--intercept", is_flag=True, help="Add a constant feature.")
 @click.option("--drop-missing", is_flag=True, help="Drop samples with missing values instead of refusing the region.")
 @click.option("--pilot", type=int, metavar="P", help="Compare models on P principal directions of the features only.")
-@click.option("--start", metavar="A,B,…", help="The learner's first model, one number a feature; zeros if omitted.")
+@click.option(
+    "--initial-model", metavar="A,B,…", help="Where the learner begins, one number a feature; zeros if omitted."
+)
 @click.option("--travel", type=click.Path(path_type=Path), metavar="FILE", help="Travel costs (.csv), for --problem.")
 @click.option("--samples", type=int, metavar="n", help="Samples a region of the learner, for --problem.")
 @click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
@@ -131,7 +133,7 @@ def simulate_command(
 @output_option("Write the report (.json), or the bounds as a matrix (.csv).")
 def estimate_command(
     data: Path, target: str, region: str | None, level: float, share: float, no_split: bool, scaling: Scaling,
-    intercept: bool, drop_missing: bool, pilot: int | None, start: str | None, travel: Path | None,
+    intercept: bool, drop_missing: bool, pilot: int | None, initial_model: str | None, travel: Path | None,
     samples: int | None, problem_file: Path | None, rest: Path | None, seed: int, as_json: bool, output: Path | None,
 ) -> None:  # fmt: skip
     """Estimate from samples how different the regions' models are, with upper confidence bounds.
@@ -150,8 +152,9 @@ def estimate_command(
     tables = read_samples(data, target, region)
     with progress_shown() as progress:
         found = estimate(
-            tables, level, 1.0 if no_split else share, seed=seed, start=_numbers(start), scaling=scaling,
-            intercept=intercept, missing="drop" if drop_missing else "refuse", pilot=pilot, progress=progress,
+            tables, level, 1.0 if no_split else share, seed=seed, initial_model=_numbers(initial_model),
+            scaling=scaling, intercept=intercept, missing="drop" if drop_missing else "refuse", pilot=pilot,
+            progress=progress,
         )  # fmt: skip
     for name, reason in found.failures.items():
         click.echo(f"learnroute: region {name!r}: {' '.join(reason.split())}", err=True)
@@ -266,4 +269,4 @@ def _numbers(text: str | None) -> list[float] | None:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"--start {text!r}: numbers with commas between them are needed") from None
+        raise InputError(f"--initial-model {text!r}: numbers with commas between them are needed") from None

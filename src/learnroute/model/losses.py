@@ -54,9 +54,9 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
 
     Its `error` is the paper's expected forgetting loss, (e6) or (e12).
     """
-    if problem.truth is None or problem.start is None:
+    if problem.truth is None or problem.initial_model is None:
         raise InputError("truth: missing; the true models are needed for the true expected loss")
-    initial_sum = math.fsum(((problem.truth - problem.start) ** 2).ravel())
+    initial_sum = math.fsum(((problem.truth - problem.initial_model) ** 2).ravel())
     scores = distance_sums(problem.truth)
     return _loss(problem, scores, initial_sum, as_order(order, problem.size))
 
