@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.losses import expected_loss, learnt_shares
+from learnroute.model.losses import expected_loss, model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray, as_count, as_number
@@ -194,5 +194,5 @@ def _hanging(
 def _owed(problem: Problem, order: tuple[int, ...]) -> FloatArray:
     """Return the share of the final model that comes from each region."""
     shares = np.empty(problem.size)
-    shares[list(order)] = learnt_shares(problem, order)
+    shares[list(order)] = model_shares(problem, order)
     return shares

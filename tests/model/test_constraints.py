@@ -9,7 +9,7 @@ import pytest
 
 import oracle
 from learnroute import Constraints, InputError, Learner, Problem, error_over_time, evaluate, expected_loss, objective_of
-from learnroute.model.losses import learnt_shares, travel_cost
+from learnroute.model.losses import model_shares, travel_cost
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER
 
@@ -50,8 +50,8 @@ def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner
         assert error_over_time(problem, order)[-1].mean() == pytest.approx(by_hand["error"], rel=1e-12)
         floor = np.sum(objective.weights * objective.scores[list(order)])
         assert floor <= np.sum(objective.shares(order) * objective.scores[list(order)]) * (1 + 1e-12)
-        kept = float(np.prod(problem.retentions))
-        assert learnt_shares(problem, order).sum() == pytest.approx(1 - kept, rel=1e-12)
+        retained = float(np.prod(problem.retentions))
+        assert model_shares(problem, order).sum() == pytest.approx(1 - retained, rel=1e-12)
 
 
 def test_ranks_put_regions_in_the_order_that_forgets_least() -> None:

@@ -177,8 +177,8 @@ def shape(problem: Problem) -> str:
     """Return the learner's numbers in a line."""
     learner, counts = problem.learner, problem.samples
     n = str(learner.samples) if counts is None else f"{counts.min()} … {counts.max()}"
-    kept = f", r = {learner.retention:.4g}" if counts is None and learner.regime == "over" else ""
-    return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}{kept}"
+    retention = f", r = {learner.retention:.4g}" if counts is None and learner.regime == "over" else ""
+    return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}{retention}"
 
 
 def plain(text: str) -> str:

@@ -33,7 +33,7 @@ from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, 
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
-from learnroute.model.losses import learnt_shares, ways_of
+from learnroute.model.losses import model_shares, ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
@@ -178,7 +178,7 @@ def _print_plan(found: Plan, problem: Problem) -> None:
 
 
 def _route_table(found: Plan, problem: Problem) -> Any:
-    weights = learnt_shares(problem, found.order)
+    weights = model_shares(problem, found.order)
     legs = ways_of(problem).legs(found.order)
     shown = table("visit", "region", "travel", "score / T", "weight", left=2)
     skipped = range(MOST_STOPS // 2, problem.size - MOST_STOPS // 2) if problem.size > MOST_STOPS else range(0)

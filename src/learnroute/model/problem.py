@@ -60,7 +60,7 @@ class Learner:
 
     @property
     def retention(self) -> float:
-        """The paper's r = 1 - n/m, the share of the old model kept by one region's training; 0 in the under regime."""
+        """The paper's r = 1 - n/m, the share of the old model that training in a region retains; 0 where n > m."""
         m, n = self.features, self.samples
         return (m - n) / m if m > n else 0.0
 
@@ -249,7 +249,7 @@ class Problem:
 
     @cached_property
     def retentions(self) -> FloatArray:
-        """r_i = 1 - n_i/m, the share of the old model that training in region i keeps; 0 where n_i > m."""
+        """r_i = 1 - n_i/m, the share of the old model that training in region i retains; 0 where n_i > m."""
         m = self.learner.features
         return frozen(np.maximum(0, m - self.counts) / m)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from learnroute.errors import InputError, shown
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS, json_files, read_problem, write_plan, write_problem
-from learnroute.model.losses import error_over_time, learnt_shares
+from learnroute.model.losses import error_over_time, model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import as_count, as_number
@@ -143,7 +143,7 @@ def _journey(asked: Asked) -> Result:
         "route": list(walked.route),
         "regime": walked.regime,
         "retentions": problem.retentions[list(walked.order)].tolist(),
-        "weights": learnt_shares(problem, walked.order).tolist(),
+        "weights": model_shares(problem, walked.order).tolist(),
         "scores": problem.scores.tolist(),
         "errors": error_over_time(problem, walked.order).tolist(),
     })  # fmt: skip
