@@ -98,7 +98,7 @@ def robustness(
 
     Lower bounds are the problem's `dissimilarity_low`; or each may be smaller than its bound by a share of `within`.
     """
-    low, high = bounds(problem, within)
+    low, high = dissimilarity_bounds(problem, within)
     draws = as_count("draws", draws, meaning="the number of draws")
     if draws > MOST_DRAWS:
         raise InputError(f"draws = {draws}: at most {MOST_DRAWS:,} draws")
@@ -136,7 +136,7 @@ def robustness(
     )
 
 
-def bounds(problem: Problem, within: float | None) -> tuple[FloatArray, FloatArray]:
+def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatArray, FloatArray]:
     """Return the lower and the upper bounds of all dissimilarities."""
     if problem.size > MOST_REGIONS:
         raise InputError(f"{problem.size} regions: robustness is for at most {MOST_REGIONS:,} regions")

@@ -39,7 +39,7 @@ from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
 
 if TYPE_CHECKING:
-    from learnroute.learning.dissimilarity import Estimate
+    from learnroute.learning.estimation import Estimate
     from learnroute.learning.intake import Scaling
     from learnroute.learning.simulation import Simulation
 
@@ -141,7 +141,7 @@ def estimate_command(
     DATA is a folder with one CSV file a region, or one CSV table with a region column. A region that cannot be
     estimated is named with the reason; the others still are.
     """
-    from learnroute.learning.dissimilarity import estimate
+    from learnroute.learning.estimation import estimate
 
     check_outputs(output, REPORTS)
     if problem_file:

@@ -22,7 +22,7 @@ from learnroute.solvers.contract import Progress
 from learnroute.study.engines import engine
 from learnroute.study.families import random_problem
 from learnroute.study.store import Store
-from learnroute.study.summary import ratios
+from learnroute.study.summary import grouped_ratios
 from learnroute.study.sweeps import sweep
 
 GROUP = ("family", "regions", "features", "noise", "method")
@@ -53,7 +53,7 @@ def reproduce(scale: Scale, folder: Path, workers: int | None = None, progress: 
         place = folder / "sweeps" / f"{scale.name}-figure{number}"
         sweep(experiment, place, True, workers, None, lambda _, share, n=number: tell(f"figure {n}", share))  # type: ignore[misc]
         store = Store(place)
-        setattr(found, f"figure{number}", ratios(store.rows(), GROUP))
+        setattr(found, f"figure{number}", grouped_ratios(store.rows(), GROUP))
         _refuse_failures(store, found.figure1 if number == 1 else found.figure2)
     found.improvements = improvements(found.figure2)
     streams = np.random.SeedSequence(SEED).spawn(len(scale.lemmas))
