@@ -11,6 +11,7 @@ import pytest
 
 from learnroute import METHODS
 from learnroute.cli import run
+from learnroute.formats import FOLDER, PLAN_WRITERS, READERS, WRITERS
 from learnroute.study.families import FAMILIES
 
 ROOT = Path(__file__).parents[1]
@@ -45,6 +46,14 @@ def test_the_readme_table_is_what_compare_prints(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("name", [*METHODS, *FAMILIES])
 def test_every_method_and_family_is_documented(name: str) -> None:
     assert f"| `{name}` |" in (ROOT / "docs" / "commands.md").read_text()
+
+
+@pytest.mark.parametrize("suffix", sorted({*READERS, *WRITERS, *PLAN_WRITERS} - {FOLDER}))
+def test_every_format_is_documented(suffix: str) -> None:
+    tables = (ROOT / "docs" / "formats.md").read_text().split("\n## ")[0]
+    assert f"`{suffix}`" in tables
+    if suffix in PLAN_WRITERS:
+        assert f"`{suffix}`" in (ROOT / "docs" / "commands.md").read_text().split("`-o` writes")[1].split(";")[0]
 
 
 def test_links_between_documents_lead_somewhere() -> None:

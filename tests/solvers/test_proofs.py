@@ -101,7 +101,7 @@ def test_score_parts_by_last_region_are_the_least() -> None:
         assert parts[v] == pytest.approx(min(found), rel=1e-14)
 
 
-def test_the_tree_bound_is_tight_for_a_thousand_points() -> None:
+def test_the_tree_bound_is_tight_for_hundreds_of_points() -> None:
     objective = objective_of(random_problem("euclidean", 300, UNDER, 1))
     order = best_order(objective, RNG(0), Budget(), 2000)
     assert tree_bound(objective, objective(order), Budget(), 300).bound > 0.99 * objective(order)

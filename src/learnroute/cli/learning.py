@@ -9,6 +9,7 @@ import click
 
 from learnroute.cli.common import (
     METHOD_HELP,
+    REPORTS,
     Source,
     check_outputs,
     deliver,
@@ -23,6 +24,7 @@ from learnroute.cli.common import (
     route_stops,
     say_written,
     seed_option,
+    suffixes,
     table,
     terminal,
     time_option,
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from learnroute.learning.intake import Scaling
     from learnroute.learning.simulation import Simulation
 
-REPORTS = (".json", ".csv")
 SAMPLERS = ("low-dimensional", "direct")  # named here so that other commands need not load the simulation
 SCALINGS = ("none", "standardise", "whiten")
 
@@ -65,7 +66,7 @@ SCALINGS = ("none", "standardise", "whiten")
 @seed_option
 @time_option
 @json_option
-@output_option("Write the results (.json or .csv).")
+@output_option(f"Write the results ({suffixes(REPORTS)}).")
 @plot_option
 def simulate_command(
     source: Source, methods: tuple[str, ...],
@@ -125,7 +126,7 @@ def simulate_command(
 @click.option("--travel", type=click.Path(path_type=Path), metavar="FILE", help="Travel costs (.csv), for --problem.")
 @click.option("--samples", type=int, metavar="n", help="Samples a region of the learner, for --problem.")
 @click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the planning problem (.json, or a folder); needs --travel.")  # fmt: skip
+              help=f"Write the planning problem ({suffixes(WRITERS)}); needs --travel.")  # fmt: skip
 @click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the samples that were not used, to FOLDER/train and FOLDER/test.")  # fmt: skip
 @seed_option

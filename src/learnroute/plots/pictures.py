@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnroute.errors import InputError
+from learnroute.formats import PICTURES
 from learnroute.formats.files import check_destination, written_whole
 from learnroute.model.problem import Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-SUFFIXES = (".png", ".svg", ".pdf")
 
 # Okabe and Ito's colours, told apart by all kinds of colour vision
 BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, YELLOW, BLACK = (
@@ -33,7 +32,7 @@ NEGLIGIBLE = 1e-4  # share of the loss below which a part is not drawn
 
 def check_picture(path: Path) -> None:
     """Refuse a picture that could not be drawn or written later."""
-    check_destination(path, SUFFIXES, "picture format")
+    check_destination(path, PICTURES, "picture format")
     new_figure()
 
 
