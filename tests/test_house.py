@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import learnroute.learning
+import learnroute.plots
 from learnroute import METHODS
 from learnroute.cli import run
 from learnroute.formats import FOLDER, PLAN_WRITERS, READERS, WRITERS
@@ -60,6 +62,12 @@ def test_links_between_documents_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
+
+
+def test_no_module_has_the_name_of_a_public_function() -> None:
+    public = {*learnroute.__all__, *learnroute.learning.__all__, *learnroute.plots.__all__}
+    modules = {path.stem for path in (ROOT / "src" / "learnroute").rglob("*.py")}
+    assert not public & modules
 
 
 def test_architecture_names_every_module() -> None:

@@ -211,7 +211,7 @@ def test_every_command_has_help_with_an_example_that_works(
     assert f"learnroute {command}" in out.split("Example:")[1]
     assert command in (ROOT / "docs" / "commands.md").read_text()
     if command == "reproduce":
-        return  # takes a minute: tests/reproduction runs it
+        return  # takes half a minute: tests/reproduction runs it
     # run it, on a folder that looks like the repository
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)

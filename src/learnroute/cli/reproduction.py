@@ -17,7 +17,7 @@ from learnroute.reproduction.tables import write_tables
 
 
 @click.command("reproduce", epilog="\b\nExample:\n  learnroute reproduce --quick -o reproduction")
-@click.option("--quick", is_flag=True, help="Fewer and smaller problems: about a minute instead of some ten.")
+@click.option("--quick", is_flag=True, help="Fewer and smaller problems: half a minute instead of some ten.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
               help="Folder for tables, figures, worst instances and the report.")  # fmt: skip
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE",

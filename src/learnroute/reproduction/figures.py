@@ -44,9 +44,11 @@ def save_figures(found: Reproduction, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, draw in FIGURES.items():
+        figure = draw(found)
         for suffix in SUFFIXES:
             path = folder / f"{name}{suffix}"
-            save_figure(path, lambda draw=draw: draw(found))  # type: ignore[misc]
+            save_figure(path, lambda figure=figure: figure)  # type: ignore[misc]
+            figure.set_layout_engine("none")  # everything has its place by now
             paths.append(path)
     return paths
 

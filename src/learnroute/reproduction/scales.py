@@ -19,7 +19,7 @@ SEED = 2025
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is run: `QUICK` takes about a minute, `FULL` some ten."""
+    """How much is run: `QUICK` takes half a minute, `FULL` some ten."""
 
     name: str
     figure1: Experiment
@@ -50,8 +50,8 @@ def _searches(
 
 QUICK = Scale(
     name="quick",
-    figure1=_experiment([6, 10], [20, 50, 80, 95, 105, 120, 200, 1000], 8, 5),
-    figure2=_experiment([2, 4, 6, 8, 10, 12], [UNDER, OVER], 30, 10),
+    figure1=_experiment([6, 10], [20, 50, 80, 95, 105, 120, 200, 1000], 4, 5),
+    figure2=_experiment([2, 4, 6, 8, 10, 12], [UNDER, OVER], 16, 10),
     lemmas=(
         (Learner(UNDER, SAMPLES, 0.5), 5, 400), (Learner(OVER, SAMPLES, 0.5), 5, 400),
         (Learner(10, 30, 1.0), 6, 5000), (Learner(30, 10, 1.0), 6, 5000),
