@@ -31,9 +31,8 @@ from typing import Any
 import numpy as np
 
 from learnroute import Learner, Objective, Problem, objective_of, plan
-from learnroute.figures.lines import BLUE, GREEN, VERMILLION, tidy
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.plots import save_figure
+from learnroute.plots.pictures import BLUE, GREEN, VERMILLION, save_figure, tidy
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.iterated import best_order, search_well

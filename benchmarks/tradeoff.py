@@ -1,4 +1,4 @@
-"""How long all undominated routes take.
+"""How long the whole Pareto front of travel and error takes.
 
 python benchmarks/tradeoff.py
 """

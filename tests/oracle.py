@@ -152,7 +152,9 @@ def journey_loss(problem: Any, order: Sequence[int], delta: Any = None, initial:
 def true_error(problem: Any, order: Sequence[int]) -> float:
     """The expected final error where the true models are known."""
     delta = squared_distances(problem.truth)
-    initial = [sum((float(a) - float(b)) ** 2 for a, b in zip(w, problem.start, strict=True)) for w in problem.truth]
+    initial = [
+        sum((float(a) - float(b)) ** 2 for a, b in zip(w, problem.initial_model, strict=True)) for w in problem.truth
+    ]
     return journey_loss(problem, order, delta, initial)["error"]
 
 

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import learnroute.learning
+import learnroute.plots
 from learnroute import METHODS
 from learnroute.cli import run
+from learnroute.formats import FOLDER, PLAN_WRITERS, READERS, WRITERS
 from learnroute.study.families import FAMILIES
 
 ROOT = Path(__file__).parents[1]
@@ -47,10 +50,24 @@ def test_every_method_and_family_is_documented(name: str) -> None:
     assert f"| `{name}` |" in (ROOT / "docs" / "commands.md").read_text()
 
 
+@pytest.mark.parametrize("suffix", sorted({*READERS, *WRITERS, *PLAN_WRITERS} - {FOLDER}))
+def test_every_format_is_documented(suffix: str) -> None:
+    tables = (ROOT / "docs" / "formats.md").read_text().split("\n## ")[0]
+    assert f"`{suffix}`" in tables
+    if suffix in PLAN_WRITERS:
+        assert f"`{suffix}`" in (ROOT / "docs" / "commands.md").read_text().split("`-o` writes")[1].split(";")[0]
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)
+
+
+def test_no_module_has_the_name_of_a_public_function() -> None:
+    public = {*learnroute.__all__, *learnroute.learning.__all__, *learnroute.plots.__all__}
+    modules = {path.stem for path in (ROOT / "src" / "learnroute").rglob("*.py")}
+    assert not public & modules
 
 
 def test_architecture_names_every_module() -> None:

@@ -34,13 +34,13 @@ def test_auto_proves_small_problems_and_guarantees_large_metric_ones() -> None:
     found = plan(random_problem("closure", 10, OVER, 1))
     assert (found.method, found.requested, found.optimal, found.gap) == ("exact", "auto", True, 0.0)
     assert found.guarantee.value == 1.0
-    proved = plan(random_problem("closure", 120, UNDER, 1))
+    proved = plan(random_problem("closure", 104, UNDER, 1))
     assert (proved.method, proved.optimal, proved.gap) == ("exact", True, 0.0)
-    large = plan(random_problem("closure", 120, OVER, 1))
+    large = plan(random_problem("closure", 104, OVER, 1))
     assert large.method == "search"
     assert large.guarantee.value is not None
     assert large.guarantee.value >= 1.5
-    assert large.loss.total <= plan(random_problem("closure", 120, OVER, 1), "algorithm1").loss.total
+    assert large.loss.total <= plan(random_problem("closure", 104, OVER, 1), "algorithm1").loss.total
     assert large.gap is not None
     assert large.gap < 0.01
 

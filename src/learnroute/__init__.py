@@ -12,7 +12,7 @@
 
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import read_plan, read_problem, write_plan, write_problem
-from learnroute.frontier import Tradeoff, tradeoff
+from learnroute.journeys import Journey
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import Constraints
 from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
@@ -21,11 +21,11 @@ from learnroute.model.objective import Objective
 from learnroute.model.problem import Learner, Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
-from learnroute.replanning import Journey
+from learnroute.robust import Robustness, robustness
 from learnroute.solvers.matching.perfect_matching import Matching, minimum_matching
 from learnroute.solvers.params import SolverParams
 from learnroute.solvers.registry import METHODS
-from learnroute.stability import Robustness, robustness
+from learnroute.tradeoffs import Tradeoff, tradeoff
 from learnroute.verification import Check, verify
 
 __version__ = "0.1.0"

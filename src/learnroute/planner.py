@@ -255,11 +255,21 @@ def _row(
     if isinstance(answer, RefusedError):
         return Row(method.name, None, 0.0, 0, None, str(answer))
     found = _assess(problem, answer, certificate, method.name, seed, seconds)
-    if not method.random:
-        return Row(method.name, found.loss, found.seconds, 1, found)
-    objective, rng = objective_of(problem), np.random.default_rng(seed)
-    losses = [expected_loss(problem, method.solve(objective, rng, Budget(), DEFAULTS).order) for _ in range(draws)]
-    parts = {key: math.fsum(getattr(loss, key) for loss in losses) / draws for key in losses[0].to_dict()}
-    if len({loss.total for loss in losses}) == 1:  # not random on this problem
-        return Row(method.name, found.loss, found.seconds, 1, found)
-    return Row(method.name, Loss(**parts), found.seconds, draws, found)
+    loss, made = mean_loss(problem, method, found, draws)
+    return Row(method.name, loss, found.seconds, made, found)
+
+
+def mean_loss(problem: Problem, method: Method, found: Plan, draws: int) -> tuple[Loss, int]:
+    """Return the mean loss of `draws` routes of a random method, and their number, from the seed of the plan it found.
+
+    Where all draws give the same order, or the method is not random, that is the loss of the plan, and 1.
+    """
+    if not method.random or draws == 1:
+        return found.loss, 1
+    objective, rng = objective_of(problem), np.random.default_rng(found.seed)
+    orders = [method.solve(objective, rng, Budget()).order for _ in range(draws)]
+    if all(np.array_equal(order, orders[0]) for order in orders):
+        return found.loss, 1
+    losses = [expected_loss(problem, order) for order in orders]
+    mean = {part: math.fsum(getattr(loss, part) for loss in losses) / draws for part in losses[0].to_dict()}
+    return Loss(**mean), draws

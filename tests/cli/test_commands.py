@@ -16,6 +16,7 @@ import oracle
 from calls import call, call_json
 from learnroute import METHODS, read_problem, write_problem
 from learnroute.cli import commands
+from learnroute.formats import READERS
 from learnroute.study.families import FAMILIES, random_problem
 from samples import METRIC_FAMILIES, OVER
 
@@ -210,13 +211,23 @@ def test_every_command_has_help_with_an_example_that_works(
     assert f"learnroute {command}" in out.split("Example:")[1]
     assert command in (ROOT / "docs" / "commands.md").read_text()
     if command == "reproduce":
-        return  # takes a minute: tests/study/test_reproduction.py runs it
+        return  # takes half a minute: tests/reproduction runs it
     # run it, on a folder that looks like the repository
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     write_problem(random_problem("uniform", 5, OVER, 1), tmp_path / "problem.json")
     for line in out.split("Example:")[1].replace("\\\n", " ").strip().splitlines():
         assert call(capsys, *shlex.split(line)[1:])[0] == 0
+
+
+def test_whoever_takes_a_problem_says_in_which_formats(capsys: pytest.CaptureFixture[str]) -> None:
+    taking = [name for name, command in commands.commands.items() if "travel_rate" in [p.name for p in command.params]]
+    assert {"plan", "compare", "tradeoff", "simulate", "convert"} <= set(taking)
+    for name in taking:
+        words = set(
+            " ".join(call(capsys, name, "--help")[1].split()).split("FILE is a problem: ")[1].split(". ")[0].split()
+        )
+        assert {word.strip(",") for word in words} >= set(READERS) - {""}
 
 
 def test_without_arguments_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

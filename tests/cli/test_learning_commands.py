@@ -31,7 +31,7 @@ def known(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     truth = rng.standard_normal((4, 6))
     travel = rng.uniform(1, 2, (4, 4)) * (1 - np.eye(4))
-    problem = Problem(travel, Learner(30, 12, 0.4), vectors=truth, truth=truth, start=rng.standard_normal(6))
+    problem = Problem(travel, Learner(30, 12, 0.4), vectors=truth, truth=truth, initial_model=rng.standard_normal(6))
     write_problem(problem, tmp_path / "known.json")
     return tmp_path / "known.json"
 
@@ -192,8 +192,8 @@ def test_estimate_from_one_table_in_words(capsys: pytest.CaptureFixture[str], tm
         ["estimate", BUOYS, "--target", "height", "--share", "0"],
         ["estimate", BUOYS, "--target", "height", "--share", "0.01"],
         ["estimate", BUOYS, "--target", "height", "--pilot", "9"],
-        ["estimate", BUOYS, "--target", "height", "--start", "1,2"],
-        ["estimate", BUOYS, "--target", "height", "--start", "a,b"],
+        ["estimate", BUOYS, "--target", "height", "--initial-model", "1,2"],
+        ["estimate", BUOYS, "--target", "height", "--initial-model", "a,b"],
         ["estimate", BUOYS, "--target", "height", "--problem", "p.json"],
         ["estimate", BUOYS, "--target", "height", "--travel", TRAVEL, "--samples", "5", "--problem", "p.json"],
         ["estimate", BUOYS, "--target", "height", "--travel", "missing.csv", "--problem", "p.json"],

@@ -59,7 +59,7 @@ def problems() -> list[Problem]:
         small(**places),
         small(**places, travel=None, title="Zürich – 東京", constraints=Constraints("A", "C"), travel_rate=2),
         small(**places, dissimilarity=None, vectors=[[0.1, 1], [2, 3], [1e-17, 0], [4, 4]], samples=[90, 105, 110, 95]),
-        small(**places, truth=truth, start=[1, 2, 3]),
+        small(**places, truth=truth, initial_model=[1, 2, 3]),
     ]
 
 
@@ -130,10 +130,11 @@ def wrong(path: str, value: Any) -> Any:
         (wrong("features.2.properties", [1]), "features[2] = {"),
         (wrong("crs", {"type": "name", "properties": {"name": "EPSG:2056"}}), "crs = {"),
         (wrong("lerner", {}), "lerner: unknown field; known are title, learner"),
+        (wrong("start", [0, 0]), "start: the learner's initial model is now called initial_model"),
         (wrong("learner", 7), "learner = 7"),
         (wrong("features", []), "missing; give each feature a vector"),
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_wrong_collections_are_refused_by_field(tmp_path: Path, data: Any, message: str) -> None:
     with pytest.raises(InputError) as refusal:

@@ -21,7 +21,7 @@ def problems() -> list[Problem]:
     lonlat = np.column_stack([rng.uniform(-180, 180, 5), rng.uniform(-90, 90, 5)])
     ends = Constraints(start="R2", end="R1", returns=True)
     far = Problem(learner=UNDER, coordinates=lonlat, vectors=rng.normal(size=(5, 2)), geographic=True, constraints=ends)
-    return [*drawn, far, small(truth=rng.normal(size=(4, 3)), start=[1, 2, 3], title="Öl", travel_rate=0.5)]
+    return [*drawn, far, small(truth=rng.normal(size=(4, 3)), initial_model=[1, 2, 3], title="Öl", travel_rate=0.5)]
 
 
 def test_archives_round_trip_to_the_last_bit(tmp_path: Path) -> None:
@@ -56,6 +56,7 @@ def archive(path: Path, **changes: Any) -> Path:
         ({"coordinates": np.full((3, 2), np.nan)}, r"coordinates\[0, 0\]"),
         ({"vectors": np.ones((2, 1))}, "vectors has 2 rows"),
         ({"colour": np.zeros(1)}, "colour"),
+        ({"start": np.zeros(2)}, "start: the learner's initial model is now called initial_model"),
         ({"vectors": np.array([[1], [None], [3]], dtype=object)}, "not a NumPy archive that can be read"),
     ],
 )

@@ -40,7 +40,8 @@ def problems() -> list[Problem]:
     truth = np.random.default_rng(0).normal(size=(4, 3))
     odd = Problem(drawn[0].travel, UNDER, drawn[0].dissimilarity, regions=names, title="Odd names")
     return [
-        *drawn, odd, small(truth=truth, start=[1, 2, 3]), small(coordinates=[[0, 0], [1e-9, 2], [3, 1e9], [-4, 0]]),
+        *drawn, odd, small(truth=truth, initial_model=[1, 2, 3]),
+        small(coordinates=[[0, 0], [1e-9, 2], [3, 1e9], [-4, 0]]),
         small(samples=[90, 100, 110, 95], constraints=Constraints("B", None, True), travel_rate=0.3, title="Rich"),
         small(travel=None, coordinates=[[0, 51.5], [-1e-9, 2], [179.9, -60], [13.4, 52.5]], geographic=True),
         small(travel=None, coordinates=[[0, 0], [1, 2], [3, 4], [5, 6]]),

@@ -35,14 +35,14 @@ def batch(samples: int, features: int, seed: int = 0) -> tuple[FloatArray, Float
 
 def test_under_is_e5_whatever_was_learnt_before() -> None:
     x, y = batch(30, 5)
-    learner = RouteRegressor(start=np.full(5, 9.0)).partial_fit(*batch(20, 5, seed=1)).partial_fit(x, y)
+    learner = RouteRegressor(initial_model=np.full(5, 9.0)).partial_fit(*batch(20, 5, seed=1)).partial_fit(x, y)
     expected = np.linalg.inv(x.T @ x) @ x.T @ y  # (e5) as it is written
     np.testing.assert_allclose(learner.coef_, expected, rtol=1e-10)
 
 
 def test_over_is_e11_from_the_previous_model() -> None:
     start = np.arange(12.0)
-    learner = RouteRegressor(start=start)
+    learner = RouteRegressor(initial_model=start)
     expected = start
     for seed in range(3):
         x, y = batch(5, 12, seed)
@@ -55,7 +55,7 @@ def test_over_is_e11_from_the_previous_model() -> None:
 def test_over_moves_least_of_all_exact_fits() -> None:
     x, y = batch(4, 9)
     start = np.ones(9)
-    model = RouteRegressor(start=start).fit(x, y).coef_
+    model = RouteRegressor(initial_model=start).fit(x, y).coef_
     null_space = np.linalg.svd(x)[2][4:]
     for direction in null_space:
         assert abs((model - start) @ direction) < 1e-10
@@ -111,9 +111,9 @@ def test_proximal_is_ridge_from_zero_and_comes_near_the_paper_where_weak() -> No
     for shape in ((20, 6), (6, 20)):
         x, y = batch(*shape)
         start = np.ones(shape[1])
-        weak, paper = ProximalRegressor(strength=1e-10, start=start), RouteRegressor(start=start)
+        weak, paper = ProximalRegressor(strength=1e-10, initial_model=start), RouteRegressor(initial_model=start)
         np.testing.assert_allclose(weak.fit(x, y).coef_, paper.fit(x, y).coef_, atol=1e-7)
-        strong = ProximalRegressor(strength=1e10, start=start).fit(x, y)
+        strong = ProximalRegressor(strength=1e10, initial_model=start).fit(x, y)
         np.testing.assert_allclose(strong.coef_, start, atol=1e-7)
 
 
@@ -129,5 +129,5 @@ def test_strength_is_checked(strength: Any) -> None:
 
 
 def test_start_must_fit_the_features() -> None:
-    with pytest.raises(InputError, match="start has 2 entries: 3 needed"):
-        RouteRegressor(start=[1.0, 2.0]).fit(*batch(10, 3))
+    with pytest.raises(InputError, match="initial_model has 2 entries: 3 needed"):
+        RouteRegressor(initial_model=[1.0, 2.0]).fit(*batch(10, 3))

@@ -20,7 +20,7 @@ def problem_of(m: int, n: int, size: int, noise: float, seed: int = 0, width: in
     truth = rng.standard_normal((size, width or m))
     return Problem(
         rng.uniform(1, 2, (size, size)) * (1 - np.eye(size)), Learner(m, n, noise), vectors=truth, truth=truth,
-        start=rng.standard_normal(width or m),
+        initial_model=rng.standard_normal(width or m),
     )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def lemma(problem: Problem, order: list[int]) -> float:
         (1 - r) * r ** (size - i) / size * sum(np.sum((w[i - 1] - w[j]) ** 2) for j in range(size))
         for i in range(1, size + 1)
     )
-    second = r**size / size * sum(np.sum((w[i] - problem.start) ** 2) for i in range(size))
+    second = r**size / size * sum(np.sum((w[i] - problem.initial_model) ** 2) for i in range(size))
     return float(first + second + (1 - r**size) * m * variance / (m - n - 1))
 
 
@@ -94,8 +94,8 @@ def test_samplers_agree_in_law(shape: tuple[int, int, int, int | None], noise: f
     m, n, size, width = shape
     problem = problem_of(m, n, size, noise, seed=3, width=width)
     assert problem.truth is not None
-    assert problem.start is not None
-    models = np.zeros_like(problem.truth) if width else problem.truth - problem.start
+    assert problem.initial_model is not None
+    models = np.zeros_like(problem.truth) if width else problem.truth - problem.initial_model
     rng = np.random.default_rng(11)
     quick, slow = (sample(models, problem.learner, problem.counts, 4000, rng) for sample in (low_dimensional, direct))
     if noise == 0 and (m < n or width):
@@ -164,10 +164,10 @@ def test_unequal_samples_both_samplers_and_the_closed_form_agree(
     base = problem_of(features, features + 2, 4, noise, seed=5)
     problem = base.changed(samples=samples)
     assert problem.truth is not None
-    assert problem.start is not None
+    assert problem.initial_model is not None
     rng = np.random.default_rng(4)
     for order in ((0, 1, 2, 3), (3, 1, 0, 2)):
-        models, counts = (problem.truth - problem.start)[list(order)], problem.counts[list(order)]
+        models, counts = (problem.truth - problem.initial_model)[list(order)], problem.counts[list(order)]
         quick, slow = (sample(models, problem.learner, counts, 4000, rng) for sample in (low_dimensional, direct))
         if np.ptp(slow) > 1e-9:
             assert ks_2samp(quick, slow).pvalue > 1e-3
@@ -184,8 +184,8 @@ def test_direct_sampling_trains_as_the_learners_do() -> None:
     for m, n in ((4, 9), (9, 4)):
         problem = problem_of(m, n, 3, 0.4)
         assert problem.truth is not None
-        assert problem.start is not None
-        models = problem.truth - problem.start
+        assert problem.initial_model is not None
+        models = problem.truth - problem.initial_model
         errors = direct(models, problem.learner, problem.counts, 5, np.random.default_rng(8))
         rng = np.random.default_rng(8)
         learners = [RouteRegressor() for _ in range(5)]

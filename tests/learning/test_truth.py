@@ -23,7 +23,7 @@ def test_squared_distances_are_met_exactly() -> None:
     problem = Problem(flat(6), Learner(30, 10), dissimilarity=delta[:6, :6], initial=delta[6, :6])
     truth = truth_of(problem, np.random.default_rng(1))
     np.testing.assert_allclose(squares(truth.models), delta[:6, :6], atol=1e-9)
-    np.testing.assert_allclose(np.sum((truth.models - truth.start) ** 2, axis=1), delta[6, :6], atol=1e-9)
+    np.testing.assert_allclose(np.sum((truth.models - truth.initial_model) ** 2, axis=1), delta[6, :6], atol=1e-9)
     assert (truth.origin, truth.met, truth.notes) == ("drawn", 1.0, ())
 
 
@@ -32,7 +32,7 @@ def test_vectors_are_met_exactly() -> None:
     problem = Problem(flat(5), Learner(30, 10), vectors=points)
     truth = truth_of(problem, np.random.default_rng(1))
     np.testing.assert_allclose(squares(truth.models), squares(points), atol=1e-9)
-    np.testing.assert_allclose(truth.start, truth.models.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(truth.initial_model, truth.models.mean(axis=0), atol=1e-9)
     assert any("mean of the true ones" in note for note in truth.notes)
 
 
@@ -44,7 +44,7 @@ def test_other_matrices_are_approached_from_below(size: int) -> None:
     problem = Problem(flat(size), Learner(30, 10), dissimilarity=delta, initial=rng.uniform(1, 10, size))
     truth = truth_of(problem, rng)
     wanted = np.block([[delta, problem.initial[:, None]], [problem.initial[None], np.zeros((1, 1))]])
-    points = np.vstack([truth.models, truth.start])
+    points = np.vstack([truth.models, truth.initial_model])
     found = squares(points)
     assert (found <= wanted * (1 + 1e-9)).all()
     assert 0.3 < truth.met < 1

@@ -9,7 +9,7 @@ import pytest
 
 import oracle
 from learnroute import Constraints, InputError, Learner, Problem, error_over_time, evaluate, expected_loss, objective_of
-from learnroute.model.losses import learnt_shares, travel_cost
+from learnroute.model.losses import model_shares, travel_cost
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER
 
@@ -50,8 +50,8 @@ def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner
         assert error_over_time(problem, order)[-1].mean() == pytest.approx(by_hand["error"], rel=1e-12)
         floor = np.sum(objective.weights * objective.scores[list(order)])
         assert floor <= np.sum(objective.shares(order) * objective.scores[list(order)]) * (1 + 1e-12)
-        kept = float(np.prod(problem.retentions))
-        assert learnt_shares(problem, order).sum() == pytest.approx(1 - kept, rel=1e-12)
+        retained = float(np.prod(problem.retentions))
+        assert model_shares(problem, order).sum() == pytest.approx(1 - retained, rel=1e-12)
 
 
 def test_ranks_put_regions_in_the_order_that_forgets_least() -> None:
@@ -84,7 +84,8 @@ def test_both_units_say_the_same() -> None:
         ({"constraints": {"end": 3}}, "constraints.end = 3: the name of a region is needed"),
         ({"constraints": {"return": "yes"}}, "constraints.return = 'yes': true or false"),
         ({"constraints": {"begin": "R1"}}, "constraints.begin: unknown field"),
-        ({"start": "R1"}, "start = 'R1': the learner's first model is a list of numbers; the region to start from"),
+        ({"start": "R1"}, "start: the learner's initial model is now called initial_model; the region to"),
+        ({"start": [1.0]}, "start: the learner's initial model is now called initial_model"),
         ({"travel_rate": -1}, "travel_rate = -1.0: the worth of travel must be >= 0"),
         ({"samples": [50, 60]}, "samples has 2 entries: 3 needed"),
         ({"samples": [50, 60, 81]}, "learner.features = 80 with samples[2] = 81: the expected error does not exist"),

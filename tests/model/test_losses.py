@@ -50,7 +50,7 @@ def test_true_loss_is_the_closed_form_with_true_distances(learner: Learner) -> N
     width = min(4, learner.features)
     truth, start = rng.normal(size=(5, width)), rng.normal(size=width)
     base = random_problem("closure", 5, learner, 5)
-    problem = Problem(base.travel, learner, base.dissimilarity, truth=truth, start=start)
+    problem = Problem(base.travel, learner, base.dissimilarity, truth=truth, initial_model=start)
     initial = [float(((w - start) ** 2).sum()) for w in truth]
     for order in itertools.permutations(range(5)):
         expected = oracle.loss_parts(

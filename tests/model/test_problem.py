@@ -66,9 +66,9 @@ SQUARE = [[0, 1], [1, 0]]
         ({"travel": np.float64(3)}, "travel = np.float64(3.0): a list of rows is needed"),
         ({"coordinates": [[0, 0, 0]] * 4}, "coordinates[0] has 3 entries: 2 needed"),
         ({"coordinates": [[0, 0], [1, 1]]}, "coordinates has 2 rows: 4 needed"),
-        ({"start": [1.0]}, "start: the learner's first model is given without truth"),
+        ({"initial_model": [1.0]}, "initial_model: the learner's initial model is given without truth"),
         ({"truth": [[1.0] * 81] * 4}, "truth[0] has 81 entries"),
-        ({"truth": [[1.0, 2.0]] * 4, "start": [0]}, "start has 1 entries: 2 needed"),
+        ({"truth": [[1.0, 2.0]] * 4, "initial_model": [0]}, "initial_model has 1 entries: 2 needed"),
         ({"title": "two\nlines"}, "title = 'two\\nlines': one line"),
     ],
 )

@@ -31,7 +31,7 @@ from learnroute.study.sweeps import sweep
 
 SMALL = Experiment(("uniform", "vectors"), (3, 5), (80, 120), noise=(0.0, 0.5), replicates=2, draws=3)
 # a few seconds of work: long enough to be killed in the middle
-LONG = Experiment(("uniform",), (10,), (80, 120), methods=("algorithm1", "exact", "random"), replicates=400, draws=2)
+LONG = Experiment(("uniform",), (10,), (80, 120), methods=("algorithm1", "exact", "random"), replicates=250, draws=2)
 
 
 @pytest.fixture(scope="session")
@@ -91,9 +91,9 @@ def test_even_a_bug_in_a_method_is_a_row(tmp_path: Path, monkeypatch: pytest.Mon
     assert [row["error"] for row in rows] == ["ZeroDivisionError: by nothing"] * 2
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-def test_rows_are_the_same_for_any_number_of_workers(tmp_path: Path, long_rows: list[Row], workers: int) -> None:
-    assert rows_of(LONG, tmp_path / "a", workers=workers) == long_rows
+def test_rows_are_the_same_for_any_number_of_workers(tmp_path: Path, long_rows: list[Row]) -> None:
+    """Of three; two are at work wherever a sweep is interrupted below."""
+    assert rows_of(LONG, tmp_path / "a", workers=3) == long_rows
 
 
 def test_the_order_of_solving_does_not_show(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_kill_9_loses_nothing_and_repeats_nothing(tmp_path: Path, long_rows: lis
     folder = tmp_path / "sweep"
     chance = random.Random(os.getpid())  # other moments every time
     done = 0
-    for more in (1, chance.randrange(1, 150), chance.randrange(1, 150)):
+    for more in (1, chance.randrange(1, 200)):
         process = start(folder, "--workers", "2", "--resume")
         wait_for_cells(process, folder, min(done + more, LONG.size))
         time.sleep(chance.random() * 0.1)
@@ -230,7 +230,7 @@ def test_ctrl_c_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -
     ]
     wait_for_the_end_of(process.pid)
     assert 20 <= stored < LONG.size
-    assert sweep(LONG, folder, resume=True, workers=2).solved == LONG.size - stored
+    assert sweep(LONG, folder, resume=True, workers=1).solved == LONG.size - stored
     assert list(Store(folder).rows()) == long_rows
 
 

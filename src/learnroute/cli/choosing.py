@@ -9,6 +9,7 @@ import click
 
 from learnroute.cli.common import (
     METHOD_HELP,
+    REPORTS,
     Source,
     check_outputs,
     deliver,
@@ -21,6 +22,7 @@ from learnroute.cli.common import (
     problem_options,
     progress_shown,
     seed_option,
+    suffixes,
     table,
     terminal,
     time_option,
@@ -29,13 +31,12 @@ from learnroute.errors import InputError
 from learnroute.formats import json_files, read_problem
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import errors_naming, write_text
-from learnroute.frontier import Choice, Tradeoff, tradeoff
+from learnroute.journeys import MEASURED, Journey
 from learnroute.model.problem import Problem
-from learnroute.replanning import MEASURED, Journey
+from learnroute.robust import Robustness, robustness
 from learnroute.solvers.registry import METHODS
-from learnroute.stability import Robustness, robustness
+from learnroute.tradeoffs import Choice, Tradeoff, tradeoff
 
-REPORTS = (".json", ".csv")
 MOST_ENDS = 12  # last regions that are listed
 MOST_ROWS = 60  # points up to which the whole curve is printed
 NAMES = {"algorithm1": "Algorithm 1", "baseline": "forgetting only", "travel": "travel only", "nearest": "nearest"}
@@ -53,7 +54,7 @@ NAMES = {"algorithm1": "Algorithm 1", "baseline": "forgetting only", "travel": "
 @seed_option
 @time_option
 @json_option
-@output_option("Write the curve (.json or .csv).")
+@output_option(f"Write the curve ({suffixes(REPORTS)}).")
 @plot_option
 def tradeoff_command(
     source: Source, points: int, budget: float | None, ceiling: float | None, seed: int, time_limit: float | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import functools
+import inspect
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +20,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from learnroute.errors import InputError
-from learnroute.formats import read_problem
+from learnroute.formats import PICTURES, READERS, read_problem
 from learnroute.formats.files import check_destination
 from learnroute.formats.json_files import dumps
 from learnroute.model.problem import Problem
@@ -27,6 +28,7 @@ from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 
 F = TypeVar("F", bound=Callable[..., Any])
+REPORTS = (".json", ".csv")  # what tables of results are written as
 WIDTH = 120  # of tables that do not go to a terminal
 METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
 PATIENCE = 0.5  # seconds before progress is shown
@@ -63,7 +65,10 @@ OPTIONS = {
 
 
 def problem_options(function: F) -> F:
-    """Add FILE and the options that replace parts of it; the command gets them all as its first argument, a Source."""
+    """Add FILE and the options that replace parts of it; the command gets them all as its first argument, a Source.
+
+    Its help ends with the formats that FILE can have.
+    """
 
     @functools.wraps(function)
     def command(
@@ -74,6 +79,7 @@ def problem_options(function: F) -> F:
         constraints = {"start": start, "end": end, "return": return_}
         return function(*args, Source(file, _given(learner), _given(constraints), travel_rate), **others)
 
+    command.__doc__ = f"{inspect.getdoc(function)}\n\nFILE is a problem: {suffixes(READERS)}."
     for option in reversed(OPTIONS.values()):
         command = option(command)
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
@@ -114,7 +120,7 @@ def suffixes(known: Iterable[str]) -> str:
 def plot_option(function: F) -> F:
     """Add --plot."""
     return click.option(
-        "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw a picture (.png, .svg or .pdf)."
+        "--plot", type=click.Path(path_type=Path), metavar="FILE", help=f"Draw a picture ({suffixes(PICTURES)})."
     )(function)
 
 
@@ -177,8 +183,8 @@ def shape(problem: Problem) -> str:
     """Return the learner's numbers in a line."""
     learner, counts = problem.learner, problem.samples
     n = str(learner.samples) if counts is None else f"{counts.min()} … {counts.max()}"
-    kept = f", r = {learner.retention:.4g}" if counts is None and learner.regime == "over" else ""
-    return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}{kept}"
+    retention = f", r = {learner.retention:.4g}" if counts is None and learner.regime == "over" else ""
+    return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}{retention}"
 
 
 def plain(text: str) -> str:

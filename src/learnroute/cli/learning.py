@@ -9,6 +9,7 @@ import click
 
 from learnroute.cli.common import (
     METHOD_HELP,
+    REPORTS,
     Source,
     check_outputs,
     deliver,
@@ -23,6 +24,7 @@ from learnroute.cli.common import (
     route_stops,
     say_written,
     seed_option,
+    suffixes,
     table,
     terminal,
     time_option,
@@ -39,11 +41,10 @@ from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
 
 if TYPE_CHECKING:
-    from learnroute.learning.dissimilarity import Estimate
+    from learnroute.learning.estimation import Estimate
     from learnroute.learning.intake import Scaling
     from learnroute.learning.simulation import Simulation
 
-REPORTS = (".json", ".csv")
 SAMPLERS = ("low-dimensional", "direct")  # named here so that other commands need not load the simulation
 SCALINGS = ("none", "standardise", "whiten")
 
@@ -65,7 +66,7 @@ SCALINGS = ("none", "standardise", "whiten")
 @seed_option
 @time_option
 @json_option
-@output_option("Write the results (.json or .csv).")
+@output_option(f"Write the results ({suffixes(REPORTS)}).")
 @plot_option
 def simulate_command(
     source: Source, methods: tuple[str, ...],
@@ -74,8 +75,8 @@ def simulate_command(
 ) -> None:  # fmt: skip
     """Train along a route through the regions of FILE many times, and set the mean error beside the closed form.
 
-    True models come from the file (truth, start), or are drawn to match its dissimilarities. --time-limit is for
-    each route.
+    True models come from the file (truth, initial_model), or are drawn to match its dissimilarities. --time-limit is
+    for each route.
     """
     from learnroute.learning.simulation import simulate
 
@@ -119,11 +120,13 @@ def simulate_command(
 @click.option("--intercept", is_flag=True, help="Add a constant feature.")
 @click.option("--drop-missing", is_flag=True, help="Drop samples with missing values instead of refusing the region.")
 @click.option("--pilot", type=int, metavar="P", help="Compare models on P principal directions of the features only.")
-@click.option("--start", metavar="A,B,…", help="The learner's first model, one number a feature; zeros if omitted.")
+@click.option(
+    "--initial-model", metavar="A,B,…", help="Where the learner begins, one number a feature; zeros if omitted."
+)
 @click.option("--travel", type=click.Path(path_type=Path), metavar="FILE", help="Travel costs (.csv), for --problem.")
 @click.option("--samples", type=int, metavar="n", help="Samples a region of the learner, for --problem.")
 @click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the planning problem (.json, or a folder); needs --travel.")  # fmt: skip
+              help=f"Write the planning problem ({suffixes(WRITERS)}); needs --travel.")  # fmt: skip
 @click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the samples that were not used, to FOLDER/train and FOLDER/test.")  # fmt: skip
 @seed_option
@@ -131,7 +134,7 @@ def simulate_command(
 @output_option("Write the report (.json), or the bounds as a matrix (.csv).")
 def estimate_command(
     data: Path, target: str, region: str | None, level: float, share: float, no_split: bool, scaling: Scaling,
-    intercept: bool, drop_missing: bool, pilot: int | None, start: str | None, travel: Path | None,
+    intercept: bool, drop_missing: bool, pilot: int | None, initial_model: str | None, travel: Path | None,
     samples: int | None, problem_file: Path | None, rest: Path | None, seed: int, as_json: bool, output: Path | None,
 ) -> None:  # fmt: skip
     """Estimate from samples how different the regions' models are, with upper confidence bounds.
@@ -139,7 +142,7 @@ def estimate_command(
     DATA is a folder with one CSV file a region, or one CSV table with a region column. A region that cannot be
     estimated is named with the reason; the others still are.
     """
-    from learnroute.learning.dissimilarity import estimate
+    from learnroute.learning.estimation import estimate
 
     check_outputs(output, REPORTS)
     if problem_file:
@@ -150,8 +153,9 @@ def estimate_command(
     tables = read_samples(data, target, region)
     with progress_shown() as progress:
         found = estimate(
-            tables, level, 1.0 if no_split else share, seed=seed, start=_numbers(start), scaling=scaling,
-            intercept=intercept, missing="drop" if drop_missing else "refuse", pilot=pilot, progress=progress,
+            tables, level, 1.0 if no_split else share, seed=seed, initial_model=_numbers(initial_model),
+            scaling=scaling, intercept=intercept, missing="drop" if drop_missing else "refuse", pilot=pilot,
+            progress=progress,
         )  # fmt: skip
     for name, reason in found.failures.items():
         click.echo(f"learnroute: region {name!r}: {' '.join(reason.split())}", err=True)
@@ -266,4 +270,6 @@ def _numbers(text: str | None) -> list[float] | None:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError("numbers with commas between them are needed", field="--start", found=f"{text!r}") from None
+        raise InputError(
+            "numbers with commas between them are needed", field="--initial-model", found=f"{text!r}"
+        ) from None

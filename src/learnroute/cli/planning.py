@@ -11,6 +11,7 @@ from rich.console import Console
 
 from learnroute.cli.common import (
     METHOD_HELP,
+    REPORTS,
     Source,
     check_outputs,
     deliver,
@@ -33,7 +34,7 @@ from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, 
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
-from learnroute.model.losses import learnt_shares, ways_of
+from learnroute.model.losses import model_shares, ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
@@ -61,10 +62,7 @@ def plan_command(
     source: Source, method: str, seed: int,
     time_limit: float | None, as_json: bool, output: Path | None, plot: Path | None,
 ) -> None:  # fmt: skip
-    """Choose the route with the least expected loss for the problem in FILE.
-
-    FILE is a problem as .json, .geojson, .csv, .tsp, .atsp or .graphml, or a folder of CSV tables.
-    """
+    """Choose the route with the least expected loss for the problem in FILE."""
     check_outputs(output, PLAN_WRITERS, plot)
     problem = source.read()
     if output:
@@ -101,14 +99,14 @@ def evaluate_command(
 @time_option
 @click.option("--draws", type=int, default=100, show_default=True, help="Routes to average random methods over.")
 @json_option
-@output_option("Write the table (.json or .csv).")
+@output_option(f"Write the table ({suffixes(REPORTS)}).")
 @plot_option
 def compare_command(
     source: Source, methods: str | None, seed: int,
     time_limit: float | None, draws: int, as_json: bool, output: Path | None, plot: Path | None,
 ) -> None:  # fmt: skip
     """Run all methods on the problem in FILE and show their losses side by side."""
-    check_outputs(output, (".json", ".csv"), plot)
+    check_outputs(output, REPORTS, plot)
     problem = source.read()
     names = [name.strip() for name in methods.split(",")] if methods is not None else None
     with progress_shown() as progress:
@@ -178,7 +176,7 @@ def _print_plan(found: Plan, problem: Problem) -> None:
 
 
 def _route_table(found: Plan, problem: Problem) -> Any:
-    weights = learnt_shares(problem, found.order)
+    weights = model_shares(problem, found.order)
     legs = ways_of(problem).legs(found.order)
     shown = table("visit", "region", "travel", "score / T", "weight", left=2)
     skipped = range(MOST_STOPS // 2, problem.size - MOST_STOPS // 2) if problem.size > MOST_STOPS else range(0)

@@ -9,13 +9,15 @@ import click
 from learnroute.cli.common import json_option, print_json, progress_shown, say_written, table, terminal
 from learnroute.errors import InputError
 from learnroute.formats.files import make_folder, write_text
-from learnroute.study.claims import Claim, claims_of
-from learnroute.study.report import relative, report_text
-from learnroute.study.reproduction import FULL, QUICK, reproduce, write_tables
+from learnroute.reproduction.claims import Claim, claims_of
+from learnroute.reproduction.measurements import reproduce
+from learnroute.reproduction.report import relative, report_text
+from learnroute.reproduction.scales import FULL, QUICK
+from learnroute.reproduction.tables import write_tables
 
 
 @click.command("reproduce", epilog="\b\nExample:\n  learnroute reproduce --quick -o reproduction")
-@click.option("--quick", is_flag=True, help="Fewer and smaller problems: about a minute instead of some ten.")
+@click.option("--quick", is_flag=True, help="Fewer and smaller problems: half a minute instead of some ten.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
               help="Folder for tables, figures, worst instances and the report.")  # fmt: skip
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
@@ -27,7 +29,7 @@ def reproduce_command(quick: bool, output: Path, report: Path | None, workers: i
 
     Writes tables (CSV), figures (PNG and SVG) and a report. Interrupted, it goes on where it was if it is run again.
     """
-    from learnroute.figures.paper import save_all
+    from learnroute.reproduction.figures import save_figures
 
     report = report or output / "REPRODUCTION.md"
     if report.suffix.lower() != ".md":
@@ -36,7 +38,7 @@ def reproduce_command(quick: bool, output: Path, report: Path | None, workers: i
     with progress_shown() as progress:
         found = reproduce(QUICK if quick else FULL, output, workers, progress)
     write_tables(found, output)
-    save_all(found, output / "figures")
+    save_figures(found, output / "figures")
     claims = claims_of(found)
     write_text(report, report_text(found, claims, relative(output, report)))
     say_written(output)

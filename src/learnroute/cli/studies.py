@@ -17,10 +17,12 @@ from learnroute.cli.common import (
     print_json,
     progress_shown,
     say_written,
+    suffixes,
     table,
     terminal,
 )
 from learnroute.errors import InputError
+from learnroute.formats import PICTURES
 from learnroute.study.experiment import Experiment, read_experiment
 from learnroute.study.rows import WRITERS, read_rows, write_rows
 from learnroute.study.store import Store
@@ -72,11 +74,11 @@ def sweep_command(file: Path, output: Path, resume: bool, workers: int | None, d
     epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n  learnroute rows ratios -o rows.parquet",
 )
 @click.argument("folder", type=click.Path(path_type=Path))
-@output_option("Where to write them (.csv or .parquet).")
+@output_option(f"Where to write them ({suffixes(WRITERS)}).")
 def rows_command(folder: Path, output: Path | None) -> None:
     """Write the rows of the sweep in FOLDER, finished or not, in the order of its experiment."""
     if output is None:
-        raise InputError("missing; say where to write the rows (.csv or .parquet)", field="-o")
+        raise InputError(f"missing; say where to write the rows ({suffixes(WRITERS)})", field="-o")
     check_outputs(output, WRITERS)
     if not folder.is_dir():
         raise InputError("no such folder; give the folder of a sweep", where=folder)
@@ -91,7 +93,7 @@ def rows_command(folder: Path, output: Path | None) -> None:
 )
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="ROWS...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True,
-              help="Where to draw (.png, .svg or .pdf).")  # fmt: skip
+              help=f"Where to draw ({suffixes(PICTURES)}).")  # fmt: skip
 @click.option("--x", "axis", type=click.Choice(NUMERIC), help="What runs along the axis.  [default: what varies most]")
 @click.option("--where", "conditions", multiple=True, metavar="NAME=VALUE", help="Only such rows; may be repeated.")
 @click.option("--band", type=click.Choice(["interval", "spread"]), default="interval", show_default=True,
@@ -100,7 +102,7 @@ def plot_command(
     sources: tuple[Path, ...], output: Path, axis: str | None, conditions: tuple[str, ...], band: str
 ) -> None:
     """Draw the ratio to the optimum (or best bound) of each method, from rows: .csv, .parquet or folders of sweeps."""
-    from learnroute.figures import save_ratios
+    from learnroute.plots import save_ratios
 
     check_outputs(None, (), output)
     where = dict(condition(text) for text in conditions)

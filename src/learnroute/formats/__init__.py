@@ -59,6 +59,7 @@ PLAN_WRITERS: dict[str, Callable[[Plan, Path, Problem | None], None]] = {
     ".txt": orders.write_plan,
     ".npz": npz_files.write_plan,
 }
+PICTURES = (".png", ".svg", ".pdf")
 
 # what the places of a problem must be for its plans to be written
 PLACES_NEEDED: dict[str, Callable[[Problem, Path], object]] = {

@@ -12,7 +12,7 @@ from learnroute.errors import InputError
 from learnroute.formats import json_files
 from learnroute.formats.files import write_text
 from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, track_of
-from learnroute.model.problem import Problem
+from learnroute.model.problem import RENAMED, Problem
 from learnroute.model.result import Plan
 
 PROPERTIES = {"name": "regions", "vector": "vectors", "initial": "initial", "samples": "samples"}
@@ -25,7 +25,7 @@ MEMBERS = (
     "dissimilarity_low",
     "travel",
     "truth",
-    "start",
+    "initial_model",
 )
 PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")
 
@@ -37,6 +37,8 @@ def read(path: Path) -> dict[str, Any]:
         got = data.get("type") if isinstance(data, dict) else data
         raise InputError("a FeatureCollection of Points is needed", field="type", value=got)
     for key in data:
+        if key in RENAMED:
+            raise InputError(f"{key}: {RENAMED[key]}")
         if key not in MEMBERS and key not in PASSED_OVER:
             raise InputError(f"unknown field; known are {', '.join(MEMBERS)}, beside features", field=key)
     _check_reference_system(data.get("crs"))

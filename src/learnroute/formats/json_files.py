@@ -52,8 +52,8 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
     data: dict[str, Any] = {"title": problem.title, "regions": list(problem.regions)}
     learner = problem.learner
     data["learner"] = {"features": learner.features, "samples": learner.samples, "noise": learner.noise}
-    arrays = ("travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "start", "samples",
-              "dissimilarity_low")  # fmt: skip
+    arrays = ("travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model",
+              "samples", "dissimilarity_low")  # fmt: skip
     for name in arrays[problem.points is not None :]:  # travel that follows from coordinates is not written
         value = getattr(problem, name)
         if value is not None:

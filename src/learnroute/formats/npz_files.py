@@ -20,7 +20,8 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
 ARRAYS = (
-    "travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "start", "samples", "dissimilarity_low",
+    "travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model", "samples",
+    "dissimilarity_low",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
 MOST_BYTES = 1 << 33  # of all arrays together, unpacked

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from learnroute.learning.data import RegionData, Rows, split
-from learnroute.learning.dissimilarity import Estimate, estimate
-from learnroute.learning.follow import Following, follow, model_distance, squared_error
+from learnroute.learning.estimation import Estimate, estimate
+from learnroute.learning.following import Following, follow, model_distance, squared_error
 from learnroute.learning.metrics import HIGHER_IS_BETTER, MEANING, Metrics, metrics_of
 from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
 from learnroute.learning.truth import Truth, truth_of

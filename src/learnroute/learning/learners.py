@@ -20,18 +20,18 @@ from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_number, as
 class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """What all learners share: `fit` starts anew from w_0, `partial_fit` goes on from the model at hand."""
 
-    start: ArrayLike | None
+    initial_model: ArrayLike | None
     fit_intercept: bool
     coef_: FloatArray
     intercept_: float
     n_features_in_: int
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
-        """Forget everything, and train on one batch from the start model."""
+        """Forget everything, and train on one batch from the initial model."""
         return self._learn(X, y, first=True)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
-        """Train on one region's batch from the model at hand (the start model if there is none yet)."""
+        """Train on one region's batch from the model at hand (the initial model if there is none yet)."""
         return self._learn(X, y, first=not hasattr(self, "coef_"))
 
     def predict(self, X: ArrayLike) -> FloatArray:  # noqa: N803
@@ -54,10 +54,10 @@ class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _first_model(self, width: int) -> FloatArray:
-        if self.start is None:
+        if self.initial_model is None:
             return np.zeros(width + 1)
-        start = as_vector("start", self.start, width, least=-LARGEST_VALUE, meaning="model parameters")
-        return np.append(start, 0.0)
+        model = as_vector("initial_model", self.initial_model, width, least=-LARGEST_VALUE, meaning="model parameters")
+        return np.append(model, 0.0)
 
     def _step(self, features: FloatArray, targets: FloatArray, previous: FloatArray) -> FloatArray:
         raise NotImplementedError
@@ -72,8 +72,8 @@ class RouteRegressor(_RegionByRegion):
 
     Parameters
     ----------
-    start
-        The first model w_0; zeros if omitted.
+    initial_model
+        The initial model w_0; zeros if omitted.
     fit_intercept
         Whether a constant goes along. It is one more feature, starts at 0 and counts in the batch's shape.
 
@@ -83,8 +83,8 @@ class RouteRegressor(_RegionByRegion):
         The model.
     """
 
-    def __init__(self, start: ArrayLike | None = None, fit_intercept: bool = False) -> None:
-        self.start = start
+    def __init__(self, initial_model: ArrayLike | None = None, fit_intercept: bool = False) -> None:
+        self.initial_model = initial_model
         self.fit_intercept = fit_intercept
 
     def _step(self, features: FloatArray, targets: FloatArray, previous: FloatArray) -> FloatArray:
@@ -101,8 +101,8 @@ class ProximalRegressor(_RegionByRegion):
     ----------
     strength
         How dear a change of the model is; > 0.
-    start
-        The first model w_0; zeros if omitted.
+    initial_model
+        The initial model w_0; zeros if omitted.
     fit_intercept
         Whether a constant goes along. It is one more feature, starts at 0 and is held back like the others.
 
@@ -112,9 +112,11 @@ class ProximalRegressor(_RegionByRegion):
         The model.
     """
 
-    def __init__(self, strength: float = 1.0, start: ArrayLike | None = None, fit_intercept: bool = False) -> None:
+    def __init__(
+        self, strength: float = 1.0, initial_model: ArrayLike | None = None, fit_intercept: bool = False
+    ) -> None:
         self.strength = strength
-        self.start = start
+        self.initial_model = initial_model
         self.fit_intercept = fit_intercept
 
     def _step(self, features: FloatArray, targets: FloatArray, previous: FloatArray) -> FloatArray:

@@ -122,7 +122,7 @@ def simulate(
     Parameters
     ----------
     problem
-        With true models (`truth`, `start`), or without: then some are drawn to match its dissimilarities.
+        With true models (`truth`, `initial_model`), or without: then some are drawn to match its dissimilarities.
     order
         Indices of the regions in order of visit, as in `Plan.order`.
     runs
@@ -156,7 +156,7 @@ def simulate(
     if samples[-1] > problem.learner.features and problem.learner.noise == 0:
         errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
     else:
-        models = (truth.models - truth.start)[stops]
+        models = (truth.models - truth.initial_model)[stops]
         errors = _draw(SAMPLERS[sampler], models, problem.learner, samples, runs, stream, budget)
     return Simulation(
         route=tuple(problem.regions[i] for i in stops),
@@ -210,7 +210,7 @@ def _draw(
 def _with_truth(problem: Problem, truth: Truth) -> Problem:
     if truth.origin == "given":
         return problem
-    return problem.changed(truth=truth.models, start=truth.start)
+    return problem.changed(truth=truth.models, initial_model=truth.initial_model)
 
 
 def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:

@@ -18,14 +18,14 @@ EXACT = 1e-9  # relative; how near squared distances must come to count as met
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """True models, one row a region, and the learner's first model.
+    """True models, one row a region, and the learner's initial model.
 
     Entries beyond the width of the rows are 0 for all. `origin` says where the models come from; `met` is the
     share of Δ that their squared distances reach (1 where they meet it exactly); `notes` say what does not fit.
     """
 
     models: FloatArray
-    start: FloatArray
+    initial_model: FloatArray
     origin: Literal["given", "drawn"]
     met: float = 1.0
     notes: tuple[str, ...] = ()
@@ -38,8 +38,8 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
     come in whose squared distances are nearest to Δ without exceeding it. Turning all models together changes
     nothing, so their common rotation is drawn at random.
     """
-    if problem.truth is not None and problem.start is not None:
-        return Truth(problem.truth, problem.start, "given")
+    if problem.truth is not None and problem.initial_model is not None:
+        return Truth(problem.truth, problem.initial_model, "given")
     if problem.size > MOST_DRAWN:
         raise InputError(
             f"missing, and models are drawn for at most {MOST_DRAWN} regions; this problem has {problem.size}",
@@ -56,13 +56,13 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
             f"no models have squared distances Δ; these have the nearest that do not exceed it, {met:.1%} of it in sum"
         )
     if anchored:
-        models, start = places[:-1], places[-1]
+        models, initial_model = places[:-1], places[-1]
     else:
-        models, start = places, places.mean(axis=0)
+        models, initial_model = places, places.mean(axis=0)
         if problem.regime == "over":
             notes.append("initial dissimilarities are all 0: the first model is put at the mean of the true ones")
     turn = _rotation(models.shape[1], rng)
-    return Truth(frozen(models @ turn), frozen(start @ turn), "drawn", met, tuple(notes))
+    return Truth(frozen(models @ turn), frozen(initial_model @ turn), "drawn", met, tuple(notes))
 
 
 def _places(wanted: FloatArray, most: int) -> tuple[FloatArray, float]:

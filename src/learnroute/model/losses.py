@@ -54,9 +54,9 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
 
     Its `error` is the paper's expected forgetting loss, (e6) or (e12).
     """
-    if problem.truth is None or problem.start is None:
+    if problem.truth is None or problem.initial_model is None:
         raise InputError("missing; the true models are needed for the true expected loss", field="truth")
-    initial_sum = math.fsum(((problem.truth - problem.start) ** 2).ravel())
+    initial_sum = math.fsum(((problem.truth - problem.initial_model) ** 2).ravel())
     scores = distance_sums(problem.truth)
     return _loss(problem, scores, initial_sum, as_order(order, problem.size))
 
@@ -86,24 +86,24 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     errors[0] = problem.initial
     model, noise = np.array(problem.initial), 0.0
     for t, region in enumerate(stops.tolist(), 1):
-        kept, learnt = steps.kept[region], steps.learnt[region]
-        model = kept * model + learnt * problem.dissimilarities_to(region)
-        noise = kept * noise + steps.noise[region] if problem.samples is not None else noise_error(problem.learner, t)
+        retention, plasticity = steps.retention[region], steps.plasticity[region]
+        model = retention * model + plasticity * problem.dissimilarities_to(region)
+        noise = noise_error(problem.learner, t) if problem.samples is None else retention * noise + steps.noise[region]
         errors[t] = model + noise
     return frozen(errors)
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What training in each region does to the expected error: it keeps a share, learns one, and adds noise.
+    """What training in each region does to the expected error: it retains a share, learns one, and adds noise.
 
-    Training in region i turns an error e_j on region j into kept_i·e_j + learnt_i·Δ[i, j] + noise_i. With n_i > m the
-    old model is forgotten (kept 0, learnt 1); else kept_i = 1 - n_i/m. So the share of region τ_t in
-    the final model is learnt times the product of what the later ones keep.
+    Training in region i turns an error e_j on region j into retention_i·e_j + plasticity_i·Δ[i, j] + noise_i. With
+    n_i > m the old model is forgotten (retention 0, plasticity 1); else retention_i = 1 - n_i/m and plasticity_i =
+    n_i/m. So the share of region τ_t in the final model is its plasticity times the later ones' retentions.
     """
 
-    kept: FloatArray
-    learnt: FloatArray
+    retention: FloatArray
+    plasticity: FloatArray
     noise: FloatArray
 
     @classmethod
@@ -126,14 +126,14 @@ def objective_of(problem: Problem) -> Objective:
         travel = problem.travel if problem.travel_rate == 1 else frozen(problem.travel * problem.travel_rate)
     ends = problem.ends
     if problem.samples is None:
-        kept = retained(problem.learner, size)
-        constant = math.fsum([kept * problem.initial_sum, size * noise_error(problem.learner, size)])
+        surviving = retained(problem.learner, size)
+        constant = math.fsum([surviving * problem.initial_sum, size * noise_error(problem.learner, size)])
         return Objective(travel, problem.scores, position_weights(problem.learner, size), constant, ends)
     steps = Steps.of(problem)
-    scores = frozen(steps.learnt * problem.scores + size * steps.noise)
-    constant = float(np.prod(steps.kept)) * problem.initial_sum
-    factors = steps.kept if steps.kept.any() else None  # if nothing is kept, only the last region counts
-    return Objective(travel, scores, least_products(steps.kept), constant, ends, factors)
+    scores = frozen(steps.plasticity * problem.scores + size * steps.noise)
+    constant = float(np.prod(steps.retention)) * problem.initial_sum
+    factors = steps.retention if steps.retention.any() else None  # if nothing is retained, only the last region counts
+    return Objective(travel, scores, least_products(steps.retention), constant, ends, factors)
 
 
 def position_weights(learner: Learner, size: int) -> FloatArray:
@@ -147,12 +147,12 @@ def position_weights(learner: Learner, size: int) -> FloatArray:
     return frozen(weights)
 
 
-def learnt_shares(problem: Problem, order: ArrayLike) -> FloatArray:
-    """Return the share of the final model that is learnt at each stop of a route."""
+def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
+    """Return the share of the final model that each stop of a route gives: what it learns and later ones retain."""
     if problem.samples is None:
         return position_weights(problem.learner, problem.size)
     stops, steps = as_order(order, problem.size), Steps.of(problem)
-    return frozen(products_after(steps.kept[stops]) * steps.learnt[stops])
+    return frozen(products_after(steps.retention[stops]) * steps.plasticity[stops])
 
 
 def retained(learner: Learner, size: int) -> float:
@@ -203,9 +203,9 @@ def _loss(problem: Problem, scores: FloatArray, initial_sum: float, order: IntAr
     size, learner = len(order), problem.learner
     if problem.samples is not None:
         steps = Steps.of(problem)
-        later = products_after(steps.kept[order])
-        dissimilarity = math.fsum(later * steps.learnt[order] * scores[order])
-        initial = float(np.prod(steps.kept)) * initial_sum
+        later = products_after(steps.retention[order])
+        dissimilarity = math.fsum(later * steps.plasticity[order] * scores[order])
+        initial = float(np.prod(steps.retention)) * initial_sum
         noise = math.fsum(later * steps.noise[order])
     elif learner.regime == "under":  # (e6), (e8): only the last region counts
         dissimilarity = float(scores[order[-1]])

@@ -61,7 +61,7 @@ class Learner:
 
     @property
     def retention(self) -> float:
-        """The paper's r = 1 - n/m, the share of the old model kept by one region's training; 0 in the under regime."""
+        """The paper's r = 1 - n/m, the share of the old model that training in a region retains; 0 where n > m."""
         m, n = self.features, self.samples
         return (m - n) / m if m > n else 0.0
 
@@ -79,9 +79,12 @@ def check_shape(field: str, m: int, n: int) -> None:
 
 
 FIELDS = (
-    "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "start", "title",
-    "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low",
+    "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
+    "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low",
 )  # fmt: skip
+RENAMED = {
+    "start": "the learner's initial model is now called initial_model; the region to start from is constraints.start"
+}
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -101,7 +104,7 @@ class Problem:
         Instead of `dissimilarity`: one vector a region, Δ[i, j] being their squared distance. No T x T
         matrix of Δ is ever made from them.
     initial
-        Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's first one;
+        Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's initial one;
         0 if omitted.
     regions
         Names; `R1`, `R2`, … if omitted.
@@ -109,8 +112,8 @@ class Problem:
         One (x, y) a region: for drawing, and for travel where no costs are given.
     geographic
         Whether the coordinates are (longitude, latitude) in degrees; distances are then great circles in kilometres.
-    truth, start
-        The regions' true models and the learner's first model (0 if omitted), where they are known.
+    truth, initial_model
+        The regions' true models and the learner's initial one, w_0 (0 if omitted), where they are known.
     title
         What the problem is called in print.
     constraints
@@ -132,7 +135,7 @@ class Problem:
     regions: tuple[str, ...]
     coordinates: FloatArray | None
     truth: FloatArray | None
-    start: FloatArray | None
+    initial_model: FloatArray | None
     title: str
     geographic: bool
     constraints: Constraints
@@ -153,7 +156,7 @@ class Problem:
         regions: Sequence[str] | None = None,
         coordinates: ArrayLike | None = None,
         truth: ArrayLike | None = None,
-        start: ArrayLike | None = None,
+        initial_model: ArrayLike | None = None,
         title: str = "",
         geographic: bool = False,
         constraints: Constraints | None = None,
@@ -201,7 +204,7 @@ class Problem:
             "regions": names,
             "coordinates": places,
             "truth": models,
-            "start": _start(learner, models, start),
+            "initial_model": _initial_model(learner, models, initial_model),
             "title": title,
             "geographic": geographic,
             "constraints": wanted,
@@ -246,7 +249,7 @@ class Problem:
 
     @cached_property
     def retentions(self) -> FloatArray:
-        """r_i = 1 - n_i/m, the share of the old model that training in region i keeps; 0 where n_i > m."""
+        """r_i = 1 - n_i/m, the share of the old model that training in region i retains; 0 where n_i > m."""
         m = self.learner.features
         return frozen(np.maximum(0, m - self.counts) / m)
 
@@ -290,12 +293,6 @@ class Problem:
             learner["samples"] = int(counts[0]) if abs(own - m) <= 1 else own
         elif "samples" not in learner:
             raise InputError("missing; needed are features, samples", field="learner.samples")
-        if isinstance(fields.get("start"), str):
-            raise InputError(
-                "the learner's first model is a list of numbers; the region to start from is constraints.start",
-                field="start",
-                value=fields["start"],
-            )
         if "constraints" in fields:
             wanted = _members("constraints.", fields["constraints"], ("start", "end", "return"), ())
             fields["constraints"] = Constraints(**{"returns" if k == "return" else k: v for k, v in wanted.items()})
@@ -368,11 +365,12 @@ def _rows(field: str, value: ArrayLike | None, size: int, width: int | None, mea
     return rows
 
 
-def _start(learner: Learner, truth: FloatArray | None, start: ArrayLike | None) -> FloatArray | None:
-    """Check the first model against the true ones."""
+def _initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLike | None) -> FloatArray | None:
+    """Check the initial model against the true ones."""
     if truth is None:
-        if start is not None:
-            raise InputError("the learner's first model is given without truth; give both or neither", field="start")
+        if given is not None:
+            reason = "the learner's initial model is given without truth; give both or neither"
+            raise InputError(reason, field="initial_model")
         return None
     width = truth.shape[1]
     if width > learner.features:
@@ -381,8 +379,8 @@ def _start(learner: Learner, truth: FloatArray | None, start: ArrayLike | None) 
             field="truth[0]",
             found=f"has {width} entries",
         )
-    first = np.zeros(width) if start is None else start
-    return as_vector("start", first, width, least=-LARGEST_VALUE, meaning="model parameters")
+    model = np.zeros(width) if given is None else given
+    return as_vector("initial_model", model, width, least=-LARGEST_VALUE, meaning="model parameters")
 
 
 def _members(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
@@ -393,6 +391,8 @@ def _members(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str, 
         )
     for key in data:
         if key not in known:
+            if not prefix and key in RENAMED:
+                raise InputError(RENAMED[key], field=key)
             close = get_close_matches(str(key), known, 1)
             hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
             raise InputError(f"unknown field; {hint}", field=f"{prefix}{key}")

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from learnroute.journeys import Journey
 from learnroute.model.losses import expected_loss
 from learnroute.model.problem import Learner, Problem
 from learnroute.planner import plan
-from learnroute.replanning import Journey
 from learnroute.study.families import random_problem
 
 

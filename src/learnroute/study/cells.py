@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.losses import Loss, expected_loss, objective_of
+from learnroute.model.losses import Loss
 from learnroute.model.problem import Learner, Problem
 from learnroute.model.result import Plan
-from learnroute.planner import plan
-from learnroute.solvers.contract import Budget
+from learnroute.planner import mean_loss, plan
 from learnroute.solvers.registry import method_named
 from learnroute.study.experiment import Experiment
 from learnroute.study.families import random_problem
@@ -91,20 +89,11 @@ def streams(seed: int, replicate: int) -> tuple[np.random.SeedSequence, int]:
 
 
 def _solve(problem: Problem, name: str, draws: int, seed: int) -> tuple[Plan, Loss, int] | Exception:
-    method = method_named(name)
     try:
         found = plan(problem, name, seed)
-        if not method.random or draws == 1:
-            return found, found.loss, 1
-        objective, rng = objective_of(problem), np.random.default_rng(seed)
-        orders = [method.solve(objective, rng, Budget()).order for _ in range(draws)]
-        if all(np.array_equal(order, orders[0]) for order in orders):  # not random on this problem
-            return found, found.loss, 1
-        losses = [expected_loss(problem, order) for order in orders]
+        return found, *mean_loss(problem, method_named(name), found, draws)
     except Exception as failure:
         return failure
-    mean = {part: math.fsum(getattr(loss, part) for loss in losses) / draws for part in found.loss.to_dict()}
-    return found, Loss(**mean), draws
 
 
 def _solved(found: Plan, loss: Loss, draws: int, *, bound: float | None, optimal: bool) -> Values:

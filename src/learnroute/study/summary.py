@@ -65,7 +65,9 @@ class Running:
         return NORMAL_95 * math.sqrt(self.squares / (self.count - 1) / self.count) if self.count > 1 else 0.0
 
 
-def ratios(rows: Iterable[Row], by: Sequence[str], where: Mapping[str, Any] | None = None) -> dict[Key, list[float]]:
+def grouped_ratios(
+    rows: Iterable[Row], by: Sequence[str], where: Mapping[str, Any] | None = None
+) -> dict[Key, list[float]]:
     """Group the ratios of rows by some columns; rows that failed, or that `where` does not want, are left out."""
     groups: dict[Key, list[float]] = {}
     wanted = dict(where or {})

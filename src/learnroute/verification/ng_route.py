@@ -104,7 +104,7 @@ class Network:
         backward: bool = False,
         most: float = math.inf,
     ) -> None:
-        """Prepare it; no order of a value below `most` pays more than that for anything: what costs more is left out."""
+        """Prepare it; no order of a value below `most` pays more for anything: what costs more is left out."""
         path, self.tight = path_relaxation(objective)
         nodes = path.weights[:, None] * path.scores[None, :]
         nodes[0] += path.begin

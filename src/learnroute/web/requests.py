@@ -25,10 +25,10 @@ from pydantic_core import CoreSchema, core_schema
 
 from learnroute.errors import InputError, shown
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
-from learnroute.frontier import MOST_POINTS
 from learnroute.model.problem import Problem
 from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_count, as_number
 from learnroute.solvers.registry import METHODS
+from learnroute.tradeoffs import MOST_POINTS
 from learnroute.web import answers
 from learnroute.web.assets import examples
 from learnroute.web.refusals import Refusal, refusal_of

@@ -13,11 +13,11 @@ from pydantic import BaseModel
 
 from learnroute.errors import InputError
 from learnroute.formats import json_files, read_problem, write_plan, write_problem
-from learnroute.frontier import tradeoff
-from learnroute.model.losses import error_over_time, learnt_shares
+from learnroute.model.losses import error_over_time, model_shares
 from learnroute.planner import compare, evaluate, plan
-from learnroute.plots import scaled_places
+from learnroute.plots.scaling import scaled_places
 from learnroute.solvers.contract import Progress
+from learnroute.tradeoffs import tradeoff
 from learnroute.web import answers
 from learnroute.web.refusals import Refusal, refusal_of
 from learnroute.web.requests import (
@@ -82,7 +82,7 @@ def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progres
         route=list(walked.route),
         regime=walked.regime,
         retentions=problem.retentions[list(walked.order)].tolist(),
-        weights=learnt_shares(problem, walked.order).tolist(),
+        weights=model_shares(problem, walked.order).tolist(),
         scores=problem.scores.tolist(),
         errors=error_over_time(problem, walked.order).tolist(),
     )

@@ -18,11 +18,12 @@ import pytest
 import oracle
 from conftest import Shared
 from learnroute import Learner, Problem, plan, read_problem
-from learnroute.study.claims import HOLDS, _reading_verdict
-from learnroute.study.lemmas import check_lemma
-from learnroute.study.readings import improvements
-from learnroute.study.report import CAPTIONS
-from learnroute.study.worst_cases import Search, bounds_of, find_worst, ratio_of
+from learnroute.cli import commands
+from learnroute.reproduction.claims import HOLDS, _reading_verdict
+from learnroute.reproduction.lemmas import check_lemma
+from learnroute.reproduction.readings import improvements
+from learnroute.reproduction.report import CAPTIONS
+from learnroute.reproduction.worst_cases import Search, bounds_of, find_worst, ratio_of
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +33,8 @@ def quick(shared_folder: Shared) -> tuple[Path, dict[str, Any]]:
 
 
 def reproduce_quickly(folder: Path) -> None:
-    shown = subprocess.run(
-        [sys.executable, "-m", "learnroute", "reproduce", "--help"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    ).stdout
+    shown = commands.commands["reproduce"].epilog
+    assert shown is not None
     example = shlex.split(shown.split("Example:")[1])[1:]
     done = subprocess.run(
         [sys.executable, "-m", "learnroute", *example, "--json"],

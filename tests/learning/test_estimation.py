@@ -54,7 +54,7 @@ def test_bounds_cover_and_estimates_are_unbiased(
     for seed in range(repeats):
         truth = apart * rng.standard_normal((3, width))
         start = rng.standard_normal(width)
-        found = estimate(drawn(truth, counts, noise, rng), share=1.0, start=start, seed=seed, draws=1000)
+        found = estimate(drawn(truth, counts, noise, rng), share=1.0, initial_model=start, seed=seed, draws=1000)
         delta, first = squares(truth), np.sum((truth - start) ** 2, axis=1)
         held.append(found.upper[above] >= delta[above])
         held_first.append(found.initial_upper >= first)
@@ -359,7 +359,7 @@ def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
         ({"draws": 5}, "draws = 5"),
         ({"draws": 10**9}, "would keep more than"),
         ({"seed": -3}, "seed"),
-        ({"start": [1.0]}, "start has 1 entries: 3 needed"),
+        ({"initial_model": [1.0]}, "initial_model has 1 entries: 3 needed"),
         ({"features": 3}, "a callable or an object with transform"),
         ({"features": lambda x: x[:3]}, "one row of features a sample is needed"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from learnroute.plots.pictures import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from learnroute.study.summary import Statistics
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ class Look(NamedTuple):
     dash: str
 
 
-# Okabe and Ito's colours, told apart by all kinds of colour vision
-BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, BLACK = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000",
-)  # fmt: skip
 METHOD_LOOKS = {
     "algorithm1": Look("Algorithm 1", BLUE, "o", "-"),
     "baseline": Look("CL baseline", VERMILLION, "s", "--"),
@@ -79,13 +76,6 @@ def draw_line(axes: Axes, line: Line, look: Look, band: str = "interval", maximu
 def break_at(axes: Axes, samples: int) -> None:
     """Mark m = n - 1, n, n + 1, where no expectation exists."""
     axes.axvspan(samples - 1.5, samples + 1.5, color="#BBBBBB", alpha=0.7, lw=0, zorder=0)
-
-
-def tidy(axes: Axes) -> None:
-    """A light grid, no box."""
-    axes.grid(True, color="#DDDDDD", lw=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def whole_ticks(axes: Axes, axis: str) -> None:

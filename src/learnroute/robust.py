@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.losses import expected_loss, learnt_shares
+from learnroute.model.losses import expected_loss, model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray, as_count, as_number
@@ -98,7 +98,7 @@ def robustness(
 
     Lower bounds are the problem's `dissimilarity_low`; or each may be smaller than its bound by a share of `within`.
     """
-    low, high = bounds(problem, within)
+    low, high = dissimilarity_bounds(problem, within)
     draws = as_count("draws", draws, meaning="the number of draws")
     if draws > MOST_DRAWS:
         raise InputError(f"at most {MOST_DRAWS:,} draws", field="draws", value=draws)
@@ -136,7 +136,7 @@ def robustness(
     )
 
 
-def bounds(problem: Problem, within: float | None) -> tuple[FloatArray, FloatArray]:
+def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatArray, FloatArray]:
     """Return the lower and the upper bounds of all dissimilarities."""
     if problem.size > MOST_REGIONS:
         raise InputError(f"{problem.size} regions: robustness is for at most {MOST_REGIONS:,} regions")
@@ -195,5 +195,5 @@ def _hanging(
 def _owed(problem: Problem, order: tuple[int, ...]) -> FloatArray:
     """Return the share of the final model that comes from each region."""
     shares = np.empty(problem.size)
-    shares[list(order)] = learnt_shares(problem, order)
+    shares[list(order)] = model_shares(problem, order)
     return shares

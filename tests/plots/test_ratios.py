@@ -6,11 +6,11 @@ import pytest
 
 from learnroute import InputError
 from learnroute.cli import run
-from learnroute.figures import draw_ratios, save_ratios
+from learnroute.plots import draw_ratios, save_ratios
 from learnroute.study.cells import Row
 from learnroute.study.experiment import Experiment
 from learnroute.study.store import Store
-from learnroute.study.summary import Statistics, ratios
+from learnroute.study.summary import Statistics, grouped_ratios
 from learnroute.study.sweeps import sweep
 
 WIDE = Experiment(("uniform", "closure"), (2, 3, 4), (80, 120), noise=(0.0, 1.0), replicates=4, draws=2)
@@ -31,7 +31,9 @@ def rows(folder: Path) -> list[Row]:
 def test_lines_go_through_the_means(rows: list[Row]) -> None:
     figure = draw_ratios(rows, "regions", {"family": "closure", "noise": 0.0, "features": 80})
     (axes,) = figure.axes
-    wanted = ratios(rows, ["regions"], {"family": "closure", "noise": 0.0, "features": 80, "method": "baseline"})
+    wanted = grouped_ratios(
+        rows, ["regions"], {"family": "closure", "noise": 0.0, "features": 80, "method": "baseline"}
+    )
     (line,) = [line for line in axes.lines if line.get_label() == "CL baseline"]
     assert list(line.get_xdata()) == [2, 3, 4]  # type: ignore[arg-type]
     assert list(line.get_ydata()) == pytest.approx([Statistics.of(wanted[t,]).mean for t in (2, 3, 4)])  # type: ignore[arg-type]

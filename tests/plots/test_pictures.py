@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from learnroute import InputError, Problem, compare, evaluate, plan
-from learnroute.plots import draw_comparison, draw_plan, save_plan, scaled_places
+from learnroute.plots import draw_comparison, draw_plan, save_plan
+from learnroute.plots.scaling import scaled_places
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, small
 

@@ -1,4 +1,4 @@
-"""Between driving and forgetting: the routes that no other route beats in both travel and expected error."""
+"""Between driving and forgetting: the Pareto front of travel and expected error, routes that no other beats in both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from learnroute.planner import plan
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
 
-MOST_EXACT = 14  # regions up to which all undominated routes are found
+MOST_EXACT = 14  # regions up to which the whole Pareto front is found
 EXTREME = 1e6  # rates this far from the even one stand for "travel only" and "error only", ties broken by the other
 SAME = 1e-9  # relative difference below which two points are one
 MOST_POINTS = 1000
@@ -143,8 +143,8 @@ def tradeoff(
         found, complete = _searched(problem, points, seed, budget)
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
     choices = [_choice(problem, tuple(map(int, order))) for order in orders]
-    kept = pareto_front(np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices]))
-    return Tradeoff(_with_rates([choices[k] for k in kept]), complete, marks, problem.travel_rate)
+    front = pareto_front(np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices]))
+    return Tradeoff(_with_rates([choices[k] for k in front]), complete, marks, problem.travel_rate)
 
 
 def _methods(problem: Problem) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def _choice(problem: Problem, order: tuple[int, ...]) -> Choice:
 
 
 def _searched(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[list[Choice], bool]:
-    """Return routes found at some rates, and whether no undominated one can be missing."""
+    """Return routes found at some rates, and whether they are sure to hold the whole Pareto front."""
     curve, corners, planned = _corners(problem, points, seed, budget)
     if not objective_of(problem).only_last_counts:
         return curve, False

@@ -65,6 +65,11 @@ class WorstCase:
     sharper: float | None
     flat: float
 
+    @property
+    def name(self) -> str:
+        """The name of the instance's file."""
+        return f"{self.search.space}-m{self.search.learner.features}-T{self.search.regions}"
+
 
 def find_worst(search: Search) -> WorstCase:
     """Climb from several random instances: change an entry or the balance, keep what is no better for Algorithm 1."""

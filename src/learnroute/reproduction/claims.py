@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from learnroute.guarantees import CHRISTOFIDES
-from learnroute.study.growth import exponent
-from learnroute.study.readings import CLAIMED, FROM_REGIONS, READINGS, Improvement
-from learnroute.study.reproduction import FAMILIES, OVER, UNDER, Ratios, Reproduction, case_name
+from learnroute.reproduction.growth import exponent
+from learnroute.reproduction.measurements import Ratios, Reproduction
+from learnroute.reproduction.readings import CLAIMED, FROM_REGIONS, READINGS, Improvement
+from learnroute.reproduction.scales import FAMILIES, OVER, UNDER
+from learnroute.reproduction.worst_cases import SPACES, WorstCase
 from learnroute.study.summary import Statistics
-from learnroute.study.worst_cases import SPACES, WorstCase
 
 HOLDS, FAILS, UNMEASURED = "holds", "does not hold", "not measured"
 ROUNDING = 1e-9
@@ -83,7 +84,7 @@ def _told(case: WorstCase) -> str:
     space = SPACES[case.search.space]
     return (
         f"{space}: at worst {case.climbed:.4f} (T = {case.search.regions}, m = {case.search.learner.features}; "
-        f"`learnroute compare FOLDER/worst/{case_name(case)}.json`)"
+        f"`learnroute compare FOLDER/worst/{case.name}.json`)"
     )
 
 

@@ -8,29 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from learnroute.figures.lines import (
-    BLACK,
-    BLUE,
-    GREEN,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
+from learnroute.guarantees import CHRISTOFIDES
+from learnroute.plots.lines import (
     Line,
     Look,
     break_at,
     counts,
     draw_line,
     look_of,
-    tidy,
     whole_ticks,
 )
-from learnroute.guarantees import CHRISTOFIDES
-from learnroute.plots import new_figure, save_figure
-from learnroute.study.growth import exponent
-from learnroute.study.readings import CLAIMED, READINGS, Improvement
-from learnroute.study.reproduction import FAMILIES, NOISE, OVER, SAMPLES, UNDER, Ratios, Reproduction
+from learnroute.plots.pictures import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILLION, new_figure, save_figure, tidy
+from learnroute.reproduction.growth import exponent
+from learnroute.reproduction.measurements import Ratios, Reproduction
+from learnroute.reproduction.readings import CLAIMED, READINGS, Improvement
+from learnroute.reproduction.scales import FAMILIES, NOISE, OVER, SAMPLES, UNDER
+from learnroute.reproduction.worst_cases import SPACES, WorstCase
 from learnroute.study.summary import Statistics
-from learnroute.study.worst_cases import SPACES, WorstCase
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,19 +39,21 @@ RATIO = "loss ÷ optimum, R"
 TOP = 1000.0  # of the axis of worst ratios; larger bounds are written as numbers
 
 
-def save_all(found: Reproduction, folder: Path) -> list[Path]:
+def save_figures(found: Reproduction, folder: Path) -> list[Path]:
     """Draw everything as PNG and SVG; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, draw in FIGURES.items():
+        figure = draw(found)
         for suffix in SUFFIXES:
             path = folder / f"{name}{suffix}"
-            save_figure(path, lambda draw=draw: draw(found))  # type: ignore[misc]
+            save_figure(path, lambda figure=figure: figure)  # type: ignore[misc]
+            figure.set_layout_engine("none")  # everything has its place by now
             paths.append(path)
     return paths
 
 
-def figure1(found: Reproduction) -> Figure:
+def draw_figure1(found: Reproduction) -> Figure:
     """R against m, a panel for each T: mean, spread and maximum, with the baseline and the exact plan beside it."""
     sizes = found.scale.figure1.regions
     figure, grid = _grid(-(-len(sizes) // 2), 2, 4.3, 2.9)
@@ -82,7 +78,7 @@ def figure1(found: Reproduction) -> Figure:
     return figure
 
 
-def figure1_families(found: Reproduction) -> Figure:
+def draw_figure1_families(found: Reproduction) -> Figure:
     """Mean R of Algorithm 1 against m, a panel for each family, a line for each σ."""
     size = 10
     figure, grid = _grid(2, 2, 4.3, 2.7)
@@ -104,7 +100,7 @@ def figure1_families(found: Reproduction) -> Figure:
     return figure
 
 
-def figure2(found: Reproduction) -> Figure:
+def draw_figure2(found: Reproduction) -> Figure:
     """R against T for both regimes: Algorithm 1, the CL baseline and the exact plan."""
     figure, grid = _grid(1, 2, 4.6, 3.6)
     for axes, (m, title) in zip(grid.flat, REGIMES.items(), strict=True):
@@ -117,17 +113,17 @@ def figure2(found: Reproduction) -> Figure:
     return figure
 
 
-def figure2_families(found: Reproduction) -> Figure:
+def draw_figure2_families(found: Reproduction) -> Figure:
     """Figure 2 for every family of problems."""
     return _figure2_panels(found, [(family, 0.0) for family in FAMILIES], "σ = 0", lambda f, _: f"family {f}")
 
 
-def figure2_noise(found: Reproduction) -> Figure:
+def draw_figure2_noise(found: Reproduction) -> Figure:
     """Figure 2 for every noise level."""
     return _figure2_panels(found, [("uniform", s) for s in NOISE], "uniform draws", lambda _, s: f"σ = {s:g}")
 
 
-def improvement(found: Reproduction) -> Figure:
+def draw_improvement(found: Reproduction) -> Figure:
     """Improvement on the baseline against T: a column a reading, a row a regime, a line a family."""
     figure, grid = _grid(2, len(READINGS), 3.4, 2.7, share_y=False)
     for row, (m, title) in zip(grid, REGIMES.items(), strict=True):
@@ -153,7 +149,7 @@ def improvement(found: Reproduction) -> Figure:
     return figure
 
 
-def lemmas(found: Reproduction) -> Figure:
+def draw_lemmas(found: Reproduction) -> Figure:
     """Simulated mean over closed form, with 95 % intervals."""
     checks = found.lemmas
     figure = new_figure(figsize=(7.2, 1.6 + 0.34 * len(checks)), layout="constrained")
@@ -178,7 +174,7 @@ def lemmas(found: Reproduction) -> Figure:
     return figure
 
 
-def worst(found: Reproduction) -> Figure:
+def draw_worst(found: Reproduction) -> Figure:
     """The worst ratio found for each m, a panel for each space of instances, beside the bounds there."""
     figure, grid = _grid(1, len(SPACES), 3.9, 3.7)
     for axes, (space, title) in zip(grid.flat, SPACES.items(), strict=True):
@@ -198,7 +194,7 @@ def worst(found: Reproduction) -> Figure:
     return figure
 
 
-def growth(found: Reproduction) -> Figure:
+def draw_growth(found: Reproduction) -> Figure:
     """Seconds against T on logarithmic axes, with the slopes of T² and T³."""
     figure = new_figure(figsize=(6.0, 4.2), layout="constrained")
     axes = figure.subplots()
@@ -226,15 +222,15 @@ def growth(found: Reproduction) -> Figure:
 
 
 FIGURES: dict[str, Callable[[Reproduction], Figure]] = {
-    "figure1": figure1,
-    "figure1-families": figure1_families,
-    "figure2": figure2,
-    "figure2-families": figure2_families,
-    "figure2-noise": figure2_noise,
-    "improvement": improvement,
-    "lemmas": lemmas,
-    "worst": worst,
-    "growth": growth,
+    "figure1": draw_figure1,
+    "figure1-families": draw_figure1_families,
+    "figure2": draw_figure2,
+    "figure2-families": draw_figure2_families,
+    "figure2-noise": draw_figure2_noise,
+    "improvement": draw_improvement,
+    "lemmas": draw_lemmas,
+    "worst": draw_worst,
+    "growth": draw_growth,
 }
 
 

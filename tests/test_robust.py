@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import oracle
 from learnroute import InputError, Learner, Problem, plan
 from learnroute.cli import commands
-from learnroute.stability import robustness
+from learnroute.robust import robustness
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER
 

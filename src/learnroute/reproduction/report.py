@@ -7,9 +7,10 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
-from learnroute.study.claims import Claim
-from learnroute.study.readings import MEANINGS
-from learnroute.study.reproduction import FAMILIES, NOISE, SAMPLES, Reproduction
+from learnroute.reproduction.claims import Claim
+from learnroute.reproduction.measurements import Reproduction
+from learnroute.reproduction.readings import MEANINGS
+from learnroute.reproduction.scales import FAMILIES, NOISE, SAMPLES
 
 CAPTIONS = {
     "figure1": "Figure 1: ratio to the optimum versus m, uniform draws, σ = 0",

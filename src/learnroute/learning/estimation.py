@@ -170,7 +170,7 @@ def estimate(
     share: float = 0.5,
     test: float | None = None,
     seed: int = 0,
-    start: ArrayLike | None = None,
+    initial_model: ArrayLike | None = None,
     features: FeatureMap | None = None,
     scaling: Scaling = "none",
     intercept: bool = False,
@@ -197,8 +197,8 @@ def estimate(
         left, and the result says so.
     seed
         Same samples and seed: same split, same numbers.
-    start
-        The learner's first model w_0, in its features; zeros if omitted.
+    initial_model
+        The learner's initial model w_0, in its features; zeros if omitted.
     features
         A map in front of everything: a callable, or a transformer (fitted on the samples for estimating if it is not
         fitted yet).
@@ -237,7 +237,7 @@ def estimate(
         reasons = "; ".join(f"{name}: {reason}" for name, reason in taken.failures.items())
         raise InputError(f"{len(fits)} regions can be estimated, at least 2 are needed ({reasons or 'no data'})")
     width = len(next(iter(fits.values())).model)
-    first = np.zeros(width) if start is None else _start(start, width)
+    first = np.zeros(width) if initial_model is None else _model(initial_model, width)
     distances = _distances(list(fits.values()), first, level, draws, np.random.default_rng(seeds[-1]), progress)
     total = sum(f.degrees for f in fits.values())
     return Estimate(
@@ -322,10 +322,15 @@ def _pilot(inputs: dict[str, FloatArray], pilot: int | None) -> tuple[FloatArray
 
 
 def _distances(
-    fits: list[Fit], start: FloatArray, level: float, draws: int, rng: np.random.Generator, progress: Progress | None
+    fits: list[Fit],
+    initial_model: FloatArray,
+    level: float,
+    draws: int,
+    rng: np.random.Generator,
+    progress: Progress | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return unbiased Δ, its bounds, unbiased Δ_i0, its bounds."""
-    size, width = len(fits), len(start)
+    size, width = len(fits), len(initial_model)
     if size * draws * width > MOST_NUMBERS:
         raise InputError(
             f"{size} regions of {width} features would keep more than {MOST_NUMBERS:,} numbers; "
@@ -337,7 +342,7 @@ def _distances(
     delta, upper = np.zeros((size, size)), np.zeros((size, size))
     initial, initial_upper = np.zeros(size), np.zeros(size)
     for i, one in enumerate(fits):
-        squared = float(np.sum((one.model - start) ** 2))
+        squared = float(np.sum((one.model - initial_model) ** 2))
         initial[i] = squared - one.inflation
         initial_upper[i] = max(initial[i], upper_bound(squared, errors[i], noisiest(one.covariance), level))
         for j in range(i):
@@ -352,8 +357,8 @@ def _distances(
     return frozen(delta), frozen(upper), frozen(initial), frozen(initial_upper)
 
 
-def _start(start: ArrayLike, width: int) -> FloatArray:
-    return as_vector("start", start, width, least=-LARGEST_VALUE, meaning="model parameters")
+def _model(entries: ArrayLike, width: int) -> FloatArray:
+    return as_vector("initial_model", entries, width, least=-LARGEST_VALUE, meaning="model parameters")
 
 
 def _scale_caveat(taken: Intake, fits: dict[str, Fit], intercept: bool) -> tuple[str, ...]:

@@ -12,27 +12,27 @@ from click.testing import CliRunner
 import oracle
 from learnroute import Constraints, InputError, Learner, Problem, objective_of, plan
 from learnroute.cli import commands
-from learnroute.frontier import Tradeoff, tradeoff
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.pareto import undominated_orders
 from learnroute.study.families import random_problem
+from learnroute.tradeoffs import Tradeoff, tradeoff
 from samples import OVER, UNDER, asymmetric
 
 
-def all_undominated(problem: Problem) -> list[tuple[float, float]]:
+def pareto_front_of(problem: Problem) -> list[tuple[float, float]]:
     """Travel and error of every allowed order, and those of them that no other one beats."""
     sides = sorted(
         (parts["travel_cost"], parts["error"])
         for parts in (oracle.journey_loss(problem, order) for order in oracle.allowed_orders(problem))
     )
-    kept: list[tuple[float, float]] = []
+    front: list[tuple[float, float]] = []
     for travel, error in sides:
-        if kept and error >= kept[-1][1] * (1 - 1e-11):
+        if front and error >= front[-1][1] * (1 - 1e-11):
             continue
-        if kept and travel <= kept[-1][0] * (1 + 1e-11):
-            kept.pop()
-        kept.append((travel, error))
-    return kept
+        if front and travel <= front[-1][0] * (1 + 1e-11):
+            front.pop()
+        front.append((travel, error))
+    return front
 
 
 ENDS: dict[str, dict[str, Any]] = {
@@ -49,7 +49,7 @@ ENDS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("learner", [UNDER, OVER, Learner(1000, 100)], ids=["under", "over", "flat"])
 @pytest.mark.parametrize("kind", ["symmetric", "asymmetric", "samples"])
-def test_all_undominated_routes_are_found(kind: str, learner: Learner, ends: dict[str, Any]) -> None:
+def test_the_whole_pareto_front_is_found(kind: str, learner: Learner, ends: dict[str, Any]) -> None:
     for seed in range(3):
         problem = asymmetric(6, learner, seed) if kind == "asymmetric" else random_problem("uniform", 6, learner, seed)
         samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
@@ -59,7 +59,7 @@ def test_all_undominated_routes_are_found(kind: str, learner: Learner, ends: dic
         assert orders is not None
         assert all(objective.allows(order) for order in orders)
         found = [oracle.journey_loss(problem, order.tolist()) for order in orders]
-        wanted = np.array(all_undominated(problem))
+        wanted = np.array(pareto_front_of(problem))
         assert np.array([(f["travel_cost"], f["error"]) for f in found]) == pytest.approx(wanted, rel=1e-11)
 
 
@@ -99,7 +99,7 @@ def test_a_route_is_picked_by_budget_or_ceiling() -> None:
         found.below(0.0)
 
 
-def undominated_among(found: Tradeoff) -> bool:
+def is_pareto_front(found: Tradeoff) -> bool:
     return all(
         a.travel_cost < b.travel_cost and a.error > b.error for a, b in itertools.pairwise(found.points)
     )  # fmt: skip
@@ -109,7 +109,7 @@ def undominated_among(found: Tradeoff) -> bool:
 def test_beyond_the_exact_size_the_best_found_are_returned(learner: Learner) -> None:
     problem = random_problem("euclidean", 16, learner, 2)
     found = tradeoff(problem, points=30)
-    assert undominated_among(found)
+    assert is_pareto_front(found)
     assert found.points[found.chosen].loss(1.0) <= plan(problem, "exact").loss.total * (1 + 1e-9)
     if learner.regime == "under":  # the shortest way to each end, proved
         assert found.complete
@@ -122,7 +122,7 @@ def test_a_time_limit_is_kept_and_points_are_counted() -> None:
     problem = random_problem("uniform", 14, OVER, 1)
     found = tradeoff(problem, points=3, time_limit=0.05)
     assert not found.complete
-    assert undominated_among(found)
+    assert is_pareto_front(found)
     with pytest.raises(InputError, match="points = 2000: at most 1000"):
         tradeoff(problem, points=2000)
     with pytest.raises(InputError, match="time_limit = 0: seconds must be > 0"):

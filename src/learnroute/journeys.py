@@ -270,7 +270,9 @@ class Journey:
         """Return the expected errors after more visits."""
         steps, errors = Steps.of(self.problem), self.errors
         for i in stops:
-            errors = steps.kept[i] * errors + steps.learnt[i] * self.problem.dissimilarities_to(i) + steps.noise[i]
+            errors = (
+                steps.retention[i] * errors + steps.plasticity[i] * self.problem.dissimilarities_to(i) + steps.noise[i]
+            )
         return errors
 
     def _planned(self, progress: Progress | None) -> tuple[str, ...]:
@@ -303,13 +305,13 @@ class Journey:
         closed = problem.constraints.returns
         if closed:  # nobody else comes back to where the agent is now, so that column can stand for the origin
             travel[1:, 0] = problem.travel_rate * problem.travel[left, seen[0]]
-        scores = steps.learnt[ids] * problem.scores[ids] + problem.size * steps.noise[ids]
+        scores = steps.plasticity[ids] * problem.scores[ids] + problem.size * steps.noise[ids]
         scores[0] = 0.0
-        weights = np.concatenate([[0.0], least_products(steps.kept[left])])
-        equal = bool(np.all(steps.kept[left] == steps.kept[left][:1]))
+        weights = np.concatenate([[0.0], least_products(steps.retention[left])])
+        equal = bool(np.all(steps.retention[left] == steps.retention[left][:1]))
         last = None if problem.ends.last is None or problem.ends.last in seen else ids.index(problem.ends.last)
-        constant = float(np.prod(steps.kept[left]) * self.errors.sum())
-        factors = None if equal else frozen(np.array(steps.kept[ids]))
+        constant = float(np.prod(steps.retention[left]) * self.errors.sum())
+        factors = None if equal else frozen(np.array(steps.retention[ids]))
         ends = Ends(0, last, closed)
         return ids, Objective(frozen(travel), frozen(scores), frozen(weights), constant, ends, factors)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnroute.errors import InputError
-from learnroute.figures.lines import (
+from learnroute.plots.lines import (
     AXIS_NAMES,
     Line,
     break_at,
@@ -15,10 +15,9 @@ from learnroute.figures.lines import (
     draw_line,
     look_of,
     shown_value,
-    tidy,
     whole_ticks,
 )
-from learnroute.plots import new_figure, save_figure
+from learnroute.plots.pictures import new_figure, save_figure, tidy
 from learnroute.study.cells import Row
 from learnroute.study.summary import DIMENSIONS, NUMERIC, Statistics
 

@@ -91,7 +91,7 @@ def test_average_final_error_is_the_papers(features: int, samples: int) -> None:
     rng = np.random.default_rng(5)
     truth, start, noise = rng.standard_normal((3, features)), rng.standard_normal(features), 0.5
     problem = Problem(
-        np.ones((3, 3)) - np.eye(3), Learner(features, samples, noise), vectors=truth, truth=truth, start=start
+        np.ones((3, 3)) - np.eye(3), Learner(features, samples, noise), vectors=truth, truth=truth, initial_model=start
     )
     finals = []
     for _ in range(400):
@@ -100,7 +100,7 @@ def test_average_final_error_is_the_papers(features: int, samples: int) -> None:
             x = rng.standard_normal((samples, features))
             batch = (x, x @ model + noise * rng.standard_normal(samples))
             data[name] = RegionData(batch, batch, model)
-        found = follow(["B", "C", "A"], data, RouteRegressor(start=start), error=model_distance)
+        found = follow(["B", "C", "A"], data, RouteRegressor(initial_model=start), error=model_distance)
         finals.append(found.metrics.average_final_error)
     error = np.std(finals, ddof=1) / len(finals) ** 0.5
     assert abs(np.mean(finals) - true_loss(problem, [1, 2, 0]).error) < 4 * error

@@ -1,0 +1,48 @@
+"""Simulations -> picture: what trainings along a route came to, beside the closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from learnroute.learning.simulation import Simulation
+from learnroute.model.problem import Problem
+from learnroute.plots.pictures import BLUE, VERMILLION, new_figure, save_figure, shape_line, unboxed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def save_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Problem, path: str | Path) -> None:
+    """Write the picture of some routes' simulations, each with its name: .png, .svg or .pdf."""
+    save_figure(path, lambda: draw_simulations(simulations, problem))
+
+
+def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Problem) -> Figure:
+    """Draw each route's simulated error with its interval, beside the closed form, and the spread of single runs."""
+    figure = new_figure(figsize=(2.2 + 1.6 * max(len(simulations), 2), 5.0), layout="constrained")
+    axes = figure.subplots()
+    axes.use_sticky_edges = False
+    found = [simulation for _, simulation in simulations]
+    places = np.arange(len(found))
+    low, high = (np.array([np.quantile(s.errors, q) for s in found]) for q in (0.05, 0.95))
+    axes.bar(places, high - low, bottom=low, width=0.5, color="#DDDDDD", label="middle 90 % of single runs")
+    for k, simulation in enumerate(found):
+        axes.plot([k - 0.3, k + 0.3], [simulation.expected] * 2, color=VERMILLION, lw=2,
+                  label="closed form" if k == 0 else None)  # fmt: skip
+    axes.errorbar(
+        places, [s.mean for s in found], yerr=[s.interval[1] - s.mean for s in found], fmt="o", ms=5, capsize=7,
+        color=BLUE, label=f"simulated mean, {found[0].level:.0%} interval",
+    )  # fmt: skip
+    names = [f"{k + 1} {name}" if len(found) > 1 else name for k, (name, _) in enumerate(simulations)]
+    axes.set_xticks(places, [f"{name}\nlast {s.route[-1]}" for name, s in zip(names, found, strict=True)])
+    axes.set_xlim(-0.7, len(found) - 0.3)
+    axes.set_ylabel("average final error")
+    unboxed(axes)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    title = f"{problem.title}\n" if problem.title else ""
+    figure.suptitle(f"{title}{shape_line(problem)}, {found[0].runs:,} runs a route", fontsize=11, x=0.02, ha="left")
+    return figure

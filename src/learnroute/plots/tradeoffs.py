@@ -1,0 +1,59 @@
+"""Tradeoff -> picture: error against travel, and what is chosen there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from learnroute.model.problem import Problem
+from learnroute.plots.pictures import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    YELLOW,
+    new_figure,
+    save_figure,
+    shape_line,
+    unboxed,
+)
+from learnroute.tradeoffs import Choice, Tradeoff
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MARKS = (("D", ORANGE), ("s", PURPLE), ("^", SKY), ("v", YELLOW))  # methods beside a curve
+
+
+def save_tradeoff(found: Tradeoff, problem: Problem, path: str | Path, picked: Choice | None = None) -> None:
+    """Write the picture of a trade-off curve: .png, .svg or .pdf."""
+    save_figure(path, lambda: draw_tradeoff(found, problem, picked))
+
+
+def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None) -> Figure:
+    """Draw the routes between least travel and least error, the chosen one, and what the methods make of it."""
+    figure = new_figure(figsize=(8.4, 5.4), layout="constrained")
+    axes = figure.subplots()
+    travel, error = ([getattr(point, side) for point in found.points] for side in ("travel_cost", "error"))
+    axes.step(travel, error, where="post", color=GREY, lw=1.0, zorder=1)
+    kind = "no route beats these in both" if found.complete else "best routes found"
+    axes.plot(travel, error, "o", color=BLUE, ms=5, label=kind, zorder=2)
+    for (name, mark), (shape, colour) in zip(found.marks.items(), MARKS[-len(found.marks) :], strict=True):
+        axes.plot([mark.travel_cost], [mark.error], shape, color=colour, ms=9, mec="black", label=name, zorder=3)
+    chosen = found.points[found.chosen]
+    rings = [(chosen, VERMILLION, f"least loss at travel rate {found.rate:g}")]
+    rings += [(picked, GREEN, "picked")] if picked else []
+    for k, (point, colour, label) in enumerate(rings):
+        axes.plot([point.travel_cost], [point.error], "o", mfc="none", mec=colour, mew=2.2, ms=14 + 5 * k, label=label,
+                  zorder=4)  # fmt: skip
+    axes.set_xlabel("travel cost of the whole route")
+    axes.set_ylabel("expected final error per region")
+    axes.legend(loc="upper right", fontsize=9, frameon=False)
+    unboxed(axes)
+    name = f"{problem.title}: " if problem.title else ""
+    figure.suptitle(f"{name}{len(found.points)} routes between least travel and least error\n{shape_line(problem)}",
+                    fontsize=12, x=0.015, ha="left")  # fmt: skip
+    return figure
