@@ -15,10 +15,11 @@ from learnroute.formats import read_plan, read_problem, write_plan, write_proble
 from learnroute.journeys import Journey
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import Constraints
+from learnroute.model.learner import Learner
 from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.objective import Objective
-from learnroute.model.problem import Learner, Problem
+from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.planner import Comparison, compare, evaluate, plan
 from learnroute.robust import Robustness, robustness

@@ -19,7 +19,7 @@ from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, write_text
 from learnroute.model.ends import Ends
-from learnroute.model.losses import Steps, objective_of, ways_of
+from learnroute.model.losses import objective_of, ways_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, as_count, as_number, as_vector, frozen
@@ -268,7 +268,7 @@ class Journey:
 
     def _after(self, stops: Sequence[int]) -> FloatArray:
         """Return the expected errors after more visits."""
-        steps, errors = Steps.of(self.problem), self.errors
+        steps, errors = self.problem.steps, self.errors
         for i in stops:
             errors = (
                 steps.retention[i] * errors + steps.plasticity[i] * self.problem.dissimilarities_to(i) + steps.noise[i]
@@ -295,7 +295,7 @@ class Journey:
 
         Without visits, all regions are left, and the objective is the problem's.
         """
-        problem, steps = self.problem, Steps.of(self.problem)
+        problem, steps = self.problem, self.problem.steps
         seen = [problem.regions.index(visit.region) for visit in self.visits]
         if not seen:
             return list(range(problem.size)), objective_of(problem)

@@ -13,7 +13,7 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
-from learnroute.model.losses import Loss, as_order, check_ends, expected_loss, objective_of, travel_cost, true_loss
+from learnroute.model.losses import Loss, as_order, expected_loss, objective_of, travel_cost, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
@@ -76,7 +76,7 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be."""
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
-    check_ends(problem, order)
+    problem.constraints.check([problem.regions[i] for i in order])
     certificate = lower_bound(objective_of(problem), order, Budget())
     return _assess(problem, Answer(order, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
 
@@ -86,7 +86,7 @@ def _assess(
 ) -> Plan:
     """Recompute everything that is claimed about an answer from the problem itself."""
     order = as_order(answer.order, problem.size)
-    check_ends(problem, order)
+    problem.constraints.check([problem.regions[i] for i in order])
     loss = expected_loss(problem, order)
     bound = certificate.bound / problem.size
     optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) <= bound

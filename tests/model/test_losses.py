@@ -8,7 +8,6 @@ import pytest
 
 import oracle
 from learnroute import InputError, Learner, Problem, error_over_time, expected_loss, objective_of, true_loss
-from learnroute.model.losses import noise_error, position_weights
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, small
 
@@ -112,7 +111,7 @@ def test_errors_over_time_are_what_learners_measure(m: int, n: int) -> None:
 
 def test_position_weights_add_up_to_what_is_learnt() -> None:
     for learner in LEARNERS.values():
-        weights = position_weights(learner, 30)
+        weights = learner.position_weights(30)
         assert np.all(np.diff(weights) >= 0)
         assert math.fsum(weights) == pytest.approx(1 - learner.retention**30, rel=1e-12)
 
@@ -120,7 +119,7 @@ def test_position_weights_add_up_to_what_is_learnt() -> None:
 def test_noise_keeps_its_digits_where_the_model_hardly_moves() -> None:
     """With r = 1 - 1e-12, one minus r^T computed naively has three digits left."""
     learner = Learner(10**15, 1000, 1.0)
-    assert noise_error(learner, 10) == pytest.approx(10 * 1e-12, rel=1e-9)
+    assert learner.noise_error(10) == pytest.approx(10 * 1e-12, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,10 @@ from learnroute.errors import InputError
 from learnroute.formats import WRITERS, write_problem
 from learnroute.formats.json_files import problem_to_dict
 from learnroute.guarantees import guarantee_of_algorithm1
+from learnroute.model.learner import Learner
 from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
-from learnroute.model.problem import Learner, Problem
+from learnroute.model.problem import Problem
 from learnroute.study.families import FAMILIES, random_problem
 
 FAMILY_HELP = "What to draw. " + "; ".join(f"{name}: {text}" for name, (_, text) in FAMILIES.items()) + "."

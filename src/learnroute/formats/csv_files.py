@@ -17,6 +17,7 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.formats.files import read_text, write_text
+from learnroute.model.constraints import MEMBERS
 from learnroute.model.losses import ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -25,7 +26,7 @@ Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbe
 PLACES = (("lon", "lat"), ("x", "y"))
 COLUMNS = ("initial", "samples", *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low")
-OPTIONS = ("title", "start", "end", "return", "travel_rate")
+OPTIONS = ("title", *MEMBERS, "travel_rate")
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -312,7 +313,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
                 )
             given["return"] = given["return"].lower() == "true"
         data |= {"title": given["title"]} if "title" in given else {}
-        data["constraints"] = {field: given[field] for field in ("start", "end", "return") if field in given}
+        data["constraints"] = {field: given[field] for field in MEMBERS if field in given}
     return data
 
 

@@ -13,7 +13,8 @@ from learnroute.errors import InputError
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
-from learnroute.model.problem import Learner, Problem, row_sums
+from learnroute.model.learner import Learner
+from learnroute.model.problem import Problem, row_sums
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_number, as_vector, frozen
 from learnroute.solvers.contract import Progress
 

@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learnroute.model.problem import Learner
+from learnroute.model.learner import Learner
 from learnroute.model.validation import FloatArray, IntArray
 
 # (true models in order of visit, seen from the first model; learner; samples in order of visit; runs; rng)

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, RefusedError
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
+from learnroute.model.learner import Learner
 from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
-from learnroute.model.problem import Learner, Problem
+from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
 from learnroute.solvers.contract import Budget, Progress
 

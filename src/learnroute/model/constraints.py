@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.model.ends import Ends
+
+MEMBERS = {"start": "start", "end": "end", "return": "returns"}  # in files, and here
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,15 @@ class Constraints:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members that say something, as a problem file has them."""
-        members = {"start": self.start, "end": self.end, "return": self.returns or None}
-        return {key: value for key, value in members.items() if value is not None}
+        members = {key: getattr(self, field) for key, field in MEMBERS.items()}
+        return {key: value for key, value in members.items() if value not in (None, False)}
+
+    def check(self, route: Sequence[str]) -> None:
+        """Refuse a route that does not respect them."""
+        for field, verb, stop in (("start", "begins", route[0]), ("end", "ends", route[-1])):
+            asked = getattr(self, field)
+            if asked not in (None, stop):
+                raise InputError(f"{verb} at {stop!r}; constraints.{field} is {asked!r}", field="route")
 
     def compiled(self, regions: tuple[str, ...]) -> Ends:
         """Return the constraints as solvers ask for them: by index."""

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
-from learnroute.model.constraints import Constraints
+from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
+from learnroute.model.learner import Learner, Regime, Steps, check_shape
 from learnroute.model.streets import Streets
 from learnroute.model.validation import (
     LARGEST_VALUE,
@@ -30,52 +31,9 @@ from learnroute.model.validation import (
     frozen,
 )
 
-Regime = Literal["under", "over", "mixed"]
-
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 ROUNDING = 1e-14  # relative; costs in two directions that differ by less are the same
 ASYMMETRY_TOLERANCE = 1e-9  # relative; what rounding leaves between Δ[i, j] and Δ[j, i]
-
-
-@dataclass(frozen=True)
-class Learner:
-    """The shape of the learner: m features, n fresh samples in each region, noise of standard deviation σ."""
-
-    features: int
-    samples: int
-    noise: float = 0.0
-
-    def __post_init__(self) -> None:
-        m = as_count("learner.features", self.features, meaning="the number of features m")
-        n = as_count("learner.samples", self.samples, meaning="the number of samples n")
-        sigma = as_number("learner.noise", self.noise, least=0.0, meaning="the noise σ")
-        check_shape("learner.samples", m, n)
-        object.__setattr__(self, "features", m)
-        object.__setattr__(self, "samples", n)
-        object.__setattr__(self, "noise", sigma)
-
-    @property
-    def regime(self) -> Regime:
-        """`under` (m <= n - 2: each region is fitted from scratch) or `over` (m >= n + 2: the model is carried on)."""
-        return "under" if self.features < self.samples else "over"
-
-    @property
-    def retention(self) -> float:
-        """The paper's r = 1 - n/m, the share of the old model that training in a region retains; 0 where n > m."""
-        m, n = self.features, self.samples
-        return (m - n) / m if m > n else 0.0
-
-
-def check_shape(field: str, m: int, n: int) -> None:
-    """Refuse m features with n samples (given in `field`) where the expected error does not exist."""
-    if abs(m - n) <= 1:
-        below = f"<= {n - 2} or " if n > 2 else ""
-        raise InputError(
-            "the expected error does not exist for m in {n-1, n, n+1} (the mean of an inverse Wishart matrix is "
-            f"infinite there); use features {below}>= {n + 2}",
-            field="learner.features",
-            found=f"= {m} with {field} = {n}",
-        )
 
 
 FIELDS = (
@@ -248,10 +206,9 @@ class Problem:
         return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
 
     @cached_property
-    def retentions(self) -> FloatArray:
-        """r_i = 1 - n_i/m, the share of the old model that training in region i retains; 0 where n_i > m."""
-        m = self.learner.features
-        return frozen(np.maximum(0, m - self.counts) / m)
+    def steps(self) -> Steps:
+        """How training in each region moves the expected errors."""
+        return self.learner.steps(self.counts)
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -294,8 +251,8 @@ class Problem:
         elif "samples" not in learner:
             raise InputError("missing; needed are features, samples", field="learner.samples")
         if "constraints" in fields:
-            wanted = _members("constraints.", fields["constraints"], ("start", "end", "return"), ())
-            fields["constraints"] = Constraints(**{"returns" if k == "return" else k: v for k, v in wanted.items()})
+            wanted = _members("constraints.", fields["constraints"], tuple(MEMBERS), ())
+            fields["constraints"] = Constraints(**{MEMBERS[key]: value for key, value in wanted.items()})
         if not isinstance(fields.get("geographic", False), bool):
             raise InputError("true or false is needed", field="geographic", value=fields["geographic"])
         return cls(**{**fields, "learner": Learner(**learner)})

@@ -7,8 +7,8 @@ from typing import Any
 
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
+from learnroute.model.learner import Regime
 from learnroute.model.losses import Loss
-from learnroute.model.problem import Regime
 
 
 @dataclass(frozen=True)

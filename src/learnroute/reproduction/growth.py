@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from learnroute.model.learner import Learner
 from learnroute.model.losses import objective_of
-from learnroute.model.problem import Learner
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
 from learnroute.study.families import random_problem

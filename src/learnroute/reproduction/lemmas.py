@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from learnroute.model.learner import Learner
 from learnroute.model.losses import true_loss
-from learnroute.model.problem import Learner, Problem
+from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray
 
 TOGETHER = 4_000_000  # numbers drawn at once

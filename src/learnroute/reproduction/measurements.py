@@ -11,8 +11,8 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.kernels import always_compiled
+from learnroute.model.learner import Learner
 from learnroute.model.metric import check_metric
-from learnroute.model.problem import Learner
 from learnroute.reproduction.growth import Timing, time_algorithm1
 from learnroute.reproduction.lemmas import LemmaCheck, check_lemma
 from learnroute.reproduction.readings import Improvement, improvements

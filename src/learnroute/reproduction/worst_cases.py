@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 
 from learnroute.guarantees import CHRISTOFIDES, sharper_ratio
-from learnroute.model.losses import position_weights
+from learnroute.model.learner import Learner
 from learnroute.model.metric import metric_closure
 from learnroute.model.objective import Objective
-from learnroute.model.problem import Learner, Problem
+from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
@@ -74,7 +74,7 @@ class WorstCase:
 def find_worst(search: Search) -> WorstCase:
     """Climb from several random instances: change an entry or the balance, keep what is no better for Algorithm 1."""
     rng = np.random.default_rng(np.random.SeedSequence(search.seed))
-    weights = position_weights(search.learner, search.regions)
+    weights = search.learner.position_weights(search.regions)
     best: tuple[float, FloatArray, FloatArray] | None = None
     at_random = 0.0
     for _ in range(search.starts):

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
+from learnroute.model.learner import Learner
 from learnroute.model.losses import Loss
-from learnroute.model.problem import Learner, Problem
+from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import mean_loss, plan
 from learnroute.solvers.registry import method_named

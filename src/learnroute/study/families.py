@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
+from learnroute.model.learner import Learner
 from learnroute.model.metric import metric_closure
-from learnroute.model.problem import Learner, Problem
+from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, as_count
 
 SIDE = 10.0  # of the square that points are drawn from

@@ -94,10 +94,10 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         return Check("route", False, str(error))
     if not isinstance(plan["route"], list) or plan["route"] != [problem.regions[i] for i in order]:
         return Check("route", False, "names and indices disagree, or belong to another problem")
-    for index, place, wanted in ((0, "begins", problem.ends.first), (-1, "ends", problem.ends.last)):
-        if wanted is not None and order[index] != wanted:
-            asked, found = problem.regions[wanted], problem.regions[order[index]]
-            return Check("route", False, f"{place} at {found}; the problem asks for {asked}")
+    try:
+        problem.constraints.check(plan["route"])
+    except InputError as error:
+        return Check("route", False, str(error))
     return Check("route", True, f"visits each of {problem.size} regions once")
 
 

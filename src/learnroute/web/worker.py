@@ -9,7 +9,7 @@ import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from learnroute.model.problem import Learner
+from learnroute.model.learner import Learner
 from learnroute.planner import plan
 from learnroute.study.families import random_problem
 from learnroute.web.refusals import Refusal
