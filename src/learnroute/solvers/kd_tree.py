@@ -31,6 +31,9 @@ class Ground(NamedTuple):
     metric: FloatArray  # what a unit of distance costs; whether places are on a sphere (great circles) or not
 
 
+NOWHERE = Ground(np.zeros((0, 3)), np.zeros(2))  # where travel is given as a matrix
+
+
 class Tree(NamedTuple):
     """A k-d tree over places."""
 
