@@ -372,16 +372,18 @@ class ConstructionParams:
 
 @dataclass(frozen=True)
 class OrOptParams:
-    """Best improvement by 2-opt, Or-opt and segment insertion (`local_search.or_opt`).
+    """Best improvement by 2-opt, Or-opt and or-3opt moves (`local_search.or_opt`).
 
     Attributes
     ----------
     neighbours
         Regions in a candidate list.
+    segment
+        Regions that are moved together beside another (Or-opt).
     least_gain
         Relative to the largest travel cost or weighted score: a smaller gain is taken for rounding.
     window
-        Positions within which the three cut points of a double bridge lie.
+        Positions within which a perturbation exchanges two neighbouring segments.
     threshold
         Mean cheapest legs that an accepted order may be worse by, at first ...
     wave
@@ -391,6 +393,7 @@ class OrOptParams:
     """
 
     neighbours: int = 8
+    segment: int = 3
     least_gain: float = 1e-11
     window: int = 50
     threshold: float = 0.3
@@ -417,16 +420,18 @@ class LinKernighanParams:
     longest_step
         Positions that a move may shift which does not pay by itself, and is made only to go on from.
     credit
-        Mean cheapest legs that a move near the end may lose on the way, for the sake of scores.
+        Mean cheapest legs that a move may lose on the way, for the sake of scores; any loss ...
+    end_positions
+        ... where it begins within so many positions of the end.
     least_gain
         Relative to the largest distance or weighted score: a smaller gain is taken for rounding.
     segment
-        Positions in each of the three segments that a segment kick rearranges, at most.
+        Positions in each of the three segments that a double bridge rearranges, at most.
     threshold
         Mean cheapest legs that an accepted order may be worse by, at first; it falls to nothing ...
     threshold_regions
         ... and is nothing with more regions than this, since the incumbent is copied when it is left.
-    sweep
+    sweeps
         With more regions than `longest`, perturbations sweep along the order so many times, ...
     sweep_width
         ... drawn within so many positions, so that what is needed is in the cache.
@@ -445,11 +450,12 @@ class LinKernighanParams:
     longest_scored: int = 25_000
     longest_step: int = 1000
     credit: float = 2.0
+    end_positions: int = 8
     least_gain: float = 1e-12
     segment: int = 50
     threshold: float = 0.1
     threshold_regions: int = 20_000
-    sweep: int = 8
+    sweeps: int = 8
     sweep_width: int = 1000
     journal: int = 100_000
     pause: float = 0.1

@@ -226,11 +226,8 @@ def _negative_edges(
         if budget.exhausted:
             return None
         end = min(first + rows, size)
-        found.append(
-            pricing.negative_pairs(
-                weights.matrix, weights.ground, scale, state.node, table, first, end, params.priced_in
-            )
-        )
+        ways = weights.matrix, weights.ground
+        found.append(pricing.negative_pairs(*ways, scale, state.node, table, first, end, params.priced_in))
     pairs = np.vstack(found)
     return np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]])
 
