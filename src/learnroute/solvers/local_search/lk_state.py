@@ -91,20 +91,13 @@ def travel_cost(places: FloatArray, travel: FloatArray, numbers: FloatArray, a: 
 
 @compile_function
 def edge_cost(
-    places: FloatArray,
-    travel: FloatArray,
-    numbers: FloatArray,
-    ends: FloatArray,
-    a: int,
-    side_a: int,
-    b: int,
-    side_b: int,
+    places: FloatArray, travel: FloatArray, numbers: FloatArray, ends: FloatArray, a: int, side: int, b: int, other: int
 ) -> float:
     """Return the cost of an edge; that of the dummy depends on its side."""
     if a == ends.shape[1]:
-        return ends[side_a, b]
+        return ends[side, b]
     if b == ends.shape[1]:
-        return ends[side_b, a]
+        return ends[other, a]
     return travel_cost(places, travel, numbers, a, b)
 
 

@@ -198,7 +198,7 @@ def apply(s: State, i: int, j: int, k: int, first_reversed: int, second_reversed
 
 @compile_function
 def enqueue(s: State, k: int) -> None:
-    """Queue the region at position k for another look. The queue is a ring; its two ends are kept behind it."""
+    """Queue the region at position k for another look. The queue is circular; its two ends are kept behind it."""
     size = s.travel.shape[0]
     a = s.route[ORDER, k]
     if not s.route[QUEUED, a]:

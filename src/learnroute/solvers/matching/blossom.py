@@ -227,7 +227,7 @@ def _shrink(s: State, u: int, v: int) -> None:
     base = _meeting(s, a, b)
     s.counts[0].spare -= 1
     blossom = s.spare[s.counts[0].spare]
-    # one side, from a up to the base: the cycle runs downwards, so edges are turned round
+    # one side, from a up to the base: the cycle runs downwards, so edges are reversed
     node, follower, leave, arrive = a, b, u, v
     while True:
         _follow(s, node, follower, leave, arrive)
