@@ -101,18 +101,18 @@ def whole(costs: FloatArray, largest: int) -> IntArray:
 def learnroute(objective: Objective, seconds: float) -> list[int]:
     """Search until the time is up."""
     from learnroute.solvers.contract import Budget
-    from learnroute.solvers.local_search.iterated import best_order
+    from learnroute.solvers.local_search.iterated import iterated_local_search
 
-    order: list[int] = best_order(objective, np.random.default_rng(0), Budget.of(seconds), 10**9).tolist()
+    order: list[int] = iterated_local_search(objective, np.random.default_rng(0), Budget.of(seconds), 10**9).tolist()
     return order
 
 
 def warm_up(objective: Objective) -> None:
     """Have the kernels compiled or loaded."""
     from learnroute.solvers.contract import Budget
-    from learnroute.solvers.local_search.iterated import best_order
+    from learnroute.solvers.local_search.iterated import iterated_local_search
 
-    best_order(objective, np.random.default_rng(0), Budget(), 10)
+    iterated_local_search(objective, np.random.default_rng(0), Budget(), 10)
 
 
 def fast_tsp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:

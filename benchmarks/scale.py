@@ -35,7 +35,7 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.plots.pictures import BLUE, GREEN, VERMILLION, save_figure, tidy
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.local_search.iterated import best_order, search_well
+from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.study.families import SIDE, random_problem
 
 LEARNERS = {"under": Learner(80, 100, 0.1), "over": Learner(120, 100, 0.1)}
@@ -71,8 +71,8 @@ def solve(method: str, objective: Objective, rng: np.random.Generator) -> IntArr
     if method == "algorithm1":
         return algorithm1(objective, rng, Budget()).order
     if method == "once":
-        return best_order(objective, rng, Budget(), objective.size)
-    return search_well(objective, rng, Budget())
+        return iterated_local_search(objective, rng, Budget(), objective.size)
+    return iterated_local_search(objective, rng, Budget())
 
 
 def measure(method: str, size: int, regime: str, family: str = "unit") -> dict[str, float]:
@@ -206,7 +206,7 @@ def shared(limit: float = SHARED_LIMIT) -> None:
         for regime, learner in LEARNERS.items():
             objective = objective_of(Problem(learner=learner, coordinates=crowd, vectors=vectors))
             started = time.perf_counter()
-            order = search_well(objective, np.random.default_rng(0), Budget.of(limit))
+            order = iterated_local_search(objective, np.random.default_rng(0), Budget.of(limit))
             seconds = time.perf_counter() - started
             print(f"| {places} | {copies} | {regime} | {math.fsum(objective.legs(order)) / least:.4f} "
                   f"| {seconds:.1f} |", flush=True)  # fmt: skip

@@ -34,10 +34,10 @@ def compile_function(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class Kernel(Generic[P, R]):
-    """A self-contained numeric function with two gaits: interpreted, or compiled on first use.
+    """A self-contained numeric function with two modes: interpreted, or compiled on first use.
 
     Calling the kernel runs compiled code. `on_size` picks the interpreter for small work, so that a
-    small problem neither imports numba nor waits for a compiler; both gaits give the same bits.
+    small problem neither imports numba nor waits for a compiler; both modes give the same bits.
     """
 
     def __init__(self, function: Callable[P, R]) -> None:

@@ -61,7 +61,8 @@ def test_the_larger_kinds_have_all_their_members() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_members_and_kinds_do_not_keep_the_schema(kind: str) -> None:
     data = json.loads(json.dumps(plan_of(kind).to_dict()))
-    for change in ({"memory": []}, {"kind": "walks"}, {"bound": "3"}):
+    changes: list[dict[str, Any]] = [{"memory": []}, {"kind": "walks"}, {"bound": "3"}]
+    for change in changes:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**data, "certificate": {**data["certificate"], **change}}, plan_schema())
 

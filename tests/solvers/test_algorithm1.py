@@ -12,12 +12,14 @@ import oracle
 from learnroute import Learner, Objective, Problem, plan
 from learnroute.guarantees import paper_ratio, sharper_ratio
 from learnroute.model.distances import Points
+from learnroute.model.ends import Ends
 from learnroute.solvers.construction import algorithm1 as module
 from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit
 from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree, spanning_tree_of_places
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.matching.perfect_matching import minimum_matching
 from learnroute.solvers.methods import exact
+from learnroute.solvers.params import ConstructionParams, MatchingParams
 from learnroute.study.families import random_problem
 from samples import LEARNERS, METRIC_FAMILIES, OVER, UNDER
 
@@ -94,8 +96,8 @@ def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pyt
     """Both occur in random trials, and the route is right in both."""
     met = {True: 0, False: 0}
 
-    def watched(weights: np.ndarray, budget: Budget) -> object:
-        matching = minimum_matching(weights, budget)
+    def watched(weights: np.ndarray, budget: Budget, params: MatchingParams) -> object:
+        matching = minimum_matching(weights, budget, params=params)
         extra = len(weights) - 1
         mate = next(i for i, j in matching.pairs.tolist() if j == extra)
         met[mate == watched_last[0]] += 1
@@ -194,9 +196,9 @@ def test_minimum_spanning_trees_weigh_what_networkx_finds() -> None:
 
 def _least_travel(objective: Objective) -> float:
     """The least travel of any order that begins where it must and ends where Algorithm 1 does (a tour: anywhere)."""
-    ends = objective.closed and objective.first is None
-    blind = objective.travel_alone() if ends else objective.ending_at(objective.best_last).travel_alone()
-    orders = (order for order in itertools.permutations(range(objective.size)) if ends or blind.allows(order))
+    tour = objective.ends.closed and objective.ends.first is None
+    blind = objective.travel_alone() if tour else objective.ending_at(objective.best_last).travel_alone()
+    orders = (order for order in itertools.permutations(range(objective.size)) if tour or blind.ends.allows(order))
     return min(math.fsum(blind.legs(order)) for order in orders)
 
 
@@ -210,14 +212,13 @@ def test_fixed_ends_and_the_way_back_are_honoured(closed: bool, first: int | Non
         size = int(rng.integers(2, 8))
         travel = random_problem(METRIC_FAMILIES[seed % 3], size, UNDER, seed).travel
         weights = np.append(np.zeros(size - 1), 1.0)
-        objective = Objective(travel, rng.uniform(0, 1, size), weights, 0.0, first, last, closed)
+        objective = Objective(travel, rng.uniform(0, 1, size), weights, 0.0, Ends(first, last, closed))
         order = algorithm1(objective, rng, Budget()).order
         assert sorted(order.tolist()) == list(range(size))
-        assert objective.allows(order)
+        assert objective.ends.allows(order)
         assert order[-1] == objective.best_last
         if first is not None:
-            path = objective.ending_at(objective.best_last)
-            path = Objective(travel, path.scores, weights, 0.0, first, path.last)
+            path = Objective(travel, objective.scores, weights, 0.0, Ends(first, objective.best_last))
             walked = math.fsum(path.travel_alone().legs(order))
             assert walked <= 5 / 3 * _least_travel(path) * (1 + 1e-12)
         else:
@@ -268,18 +269,18 @@ def test_places_that_coincide_are_paired_beforehand_and_the_matching_stays_the_l
 ) -> None:
     matched: list[int] = []
 
-    def counted(*, points: Points, extra: bool, budget: Budget) -> object:
+    def counted(*, points: Points, extra: bool, budget: Budget, params: MatchingParams) -> object:
         matched.append(len(points))
-        return minimum_matching(points=points, extra=extra, budget=budget)
+        return minimum_matching(points=points, extra=extra, budget=budget, params=params)
 
     for seed, kinds in enumerate((1, 2, 30, 400)):
         rng = np.random.default_rng(seed)
         places = Points(rng.uniform(0, 1, (kinds, 2))[rng.integers(0, kinds, 400)])
-        objective = Objective(places, np.zeros(400), np.zeros(400), closed=closed)
+        objective = Objective(places, np.zeros(400), np.zeros(400), ends=Ends(closed=closed))
         odd = np.sort(rng.choice(400, 299 if not closed else 300, replace=False))
         vertices = odd if closed else np.append(odd, 400)
         monkeypatch.setattr(module, "minimum_matching", counted)
-        pairs, optimal = module._matching(objective, vertices, Budget())
+        pairs, optimal = module._matching(objective, vertices, Budget(), ConstructionParams())
         monkeypatch.undo()
         assert optimal
         assert sorted(pairs.ravel().tolist()) == list(range(300))

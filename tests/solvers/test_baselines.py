@@ -4,12 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from learnroute.solvers.ends import score_bound
 
 import oracle
 from learnroute import Learner, plan
 from learnroute.model.losses import objective_of
-from learnroute.solvers.bounds import path_bound, simple_bound
+from learnroute.solvers.bounds import path_bound, score_bound, simple_bound
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, OVER, UNDER, asymmetric
 

@@ -14,6 +14,7 @@ from learnroute.model.distances import Points
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.matching.perfect_matching import by_blossoms, by_subsets
 from learnroute.solvers.matching.weights import MatrixWeights
+from learnroute.solvers.params import MatchingParams
 
 
 def symmetric(entries: Any) -> Any:
@@ -165,13 +166,13 @@ def test_great_circles_are_proved() -> None:
     check_proof(minimum_matching(points=points), points.matrix())
 
 
-def test_few_first_edges_are_repaired_by_pricing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_first_edges_are_repaired_by_pricing() -> None:
     """Two far groups of odd size, and candidates within groups only: the pair between them has to be found."""
-    monkeypatch.setattr("learnroute.solvers.matching.perfect_matching.NEIGHBOURS", 2)
+    params = MatchingParams(neighbours=2)
     for seed in range(10):
         rng = np.random.default_rng(seed)
         points = rng.permutation(rng.uniform(0, 1, (122, 2)) + np.where(np.arange(122) < 61, 0.0, 9.0)[:, None])
-        check_proof(minimum_matching(points=points), distances(points, False))
+        check_proof(minimum_matching(points=points, params=params), distances(points, False))
 
 
 def test_what_to_match_is_checked() -> None:

@@ -4,11 +4,19 @@ import numpy as np
 import pytest
 
 from learnroute import Learner, Objective, objective_of, plan
-from learnroute.solvers import registry
+from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.local_search import or_opt as moves
-from learnroute.solvers.local_search.iterated import best_order, geometric_rate, new_state, search
+from learnroute.solvers.local_search import or_opt
+from learnroute.solvers.local_search.iterated import (
+    geometric_rate,
+    iterated_local_search,
+    or_opt_state,
+    search_effort,
+    uses_lin_kernighan,
+)
+from learnroute.solvers.methods import search
+from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, OrOptParams, SolverParams
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
 
@@ -22,20 +30,20 @@ def test_every_move_changes_the_value_by_what_it_says(learner: str) -> None:
         base = objective_of(random_problem("uniform", 11, LEARNERS[learner], 1))
         weights = np.sort(rng.random(11)) if general else base.weights
         objective = Objective(base.travel, base.scores, weights)
-        state = new_state(objective)
-        assert bool(state.flags[moves.GEOMETRIC]) is not general
+        state = or_opt_state(objective, OrOptParams())
+        assert bool(state.flags[or_opt.GEOMETRIC]) is not general
         for _ in range(200):
-            state.route[moves.ORDER, :11] = order = rng.permutation(11)
+            state.route[or_opt.ORDER, :11] = order = rng.permutation(11)
             before = objective(order)
-            moves.refresh(state)
+            or_opt.refresh(state)
             i, j, k = sorted(rng.choice(12, 3, replace=False).tolist())
             first, second = bool(rng.integers(2)), bool(rng.integers(2))
             if rng.integers(4) == 0:
-                j, said = -1, moves.reversal(state, i, k - 1)
+                j, said = -1, or_opt.reversal(state, i, k - 1)
             else:
-                said = moves.exchange(state, i, j, k - 1, first, second)
-            moves.apply(state, i, j, k - 1, first, second)
-            assert objective(state.route[moves.ORDER, :11]) == pytest.approx(before + said, rel=1e-9)
+                said = or_opt.exchange(state, i, j, k - 1, first, second)
+            or_opt.apply(state, i, j, k - 1, first, second)
+            assert objective(state.route[or_opt.ORDER, :11]) == pytest.approx(before + said, rel=1e-9)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -53,20 +61,20 @@ def test_finds_the_optimum_of_small_problems(learner: str) -> None:
 def test_same_seed_same_route_and_never_worse_than_the_start() -> None:
     objective = objective_of(random_problem("euclidean", 60, OVER, 1))
     start = RNG(1).permutation(60)
-    one, two = (best_order(objective, RNG(3), Budget(), 100, first=start) for _ in range(2))
+    one, two = (iterated_local_search(objective, RNG(3), Budget(), 100, initial=start) for _ in range(2))
     assert np.array_equal(one, two)
     assert objective(one) < objective(start)
-    again = best_order(objective, RNG(3), Budget(), 0, first=one)
+    again = iterated_local_search(objective, RNG(3), Budget(), 0, initial=one)
     assert objective(again) <= objective(one)
 
 
 def test_few_regions_and_equal_regions_are_no_trouble() -> None:
     for size in (2, 3, 4, 5):
         objective = objective_of(random_problem("uniform", size, UNDER, size))
-        found = best_order(objective, RNG(0), Budget(), 20)
+        found = iterated_local_search(objective, RNG(0), Budget(), 20)
         assert objective(found) == pytest.approx(objective(held_karp(objective, RNG(0), Budget()).order))
     flat = Objective(np.zeros((20, 20)), np.ones(20), np.full(20, 0.05))
-    assert sorted(best_order(flat, RNG(0), Budget(), 20)) == list(range(20))
+    assert sorted(iterated_local_search(flat, RNG(0), Budget(), 20)) == list(range(20))
     assert plan(random_problem("uniform", 20, Learner(5000, 3, 1), 1), "exact").optimal
 
 
@@ -81,12 +89,24 @@ def test_geometric_weights_are_recognised() -> None:
 def test_auto_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     deadlines: list[float] = []
 
-    def noted(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
+    def noted(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> Answer:
         deadlines.append(budget.deadline)
         return Answer(np.arange(objective.size), "algorithm1")
 
-    monkeypatch.setattr(registry, "algorithm1", noted)
-    monkeypatch.setattr(registry, "search_well", lambda _objective, _rng, _budget, first: first)
+    monkeypatch.setattr(methods, "algorithm1", noted)
+    monkeypatch.setattr(methods, "iterated_local_search", lambda *_args, initial, **_more: initial)
     budget = Budget.of(1000.0)
-    registry.auto(objective_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget)
+    methods.auto(objective_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget, DEFAULTS)
     assert deadlines[0] < budget.deadline - 400
+
+
+def test_effort_is_what_params_say_unless_it_is_given() -> None:
+    objective = objective_of(random_problem("uniform", 30, UNDER, 1))
+    assert uses_lin_kernighan(objective)
+    assert search_effort(objective) == (300, 2)
+    few = SolverParams(search=IteratedLocalSearchParams(few_perturbations=1, lin_kernighan_starts=3, or_opt_starts=5))
+    assert search_effort(objective, few) == (30, 3)
+    by_or_opt = SolverParams(search=IteratedLocalSearchParams(or_opt_regions=50))
+    assert not uses_lin_kernighan(objective, by_or_opt)
+    orders = [iterated_local_search(objective, RNG(1), Budget(), params=params) for params in (DEFAULTS, by_or_opt)]
+    assert objective(orders[0]) == pytest.approx(objective(orders[1]), rel=0.05)

@@ -1,8 +1,8 @@
-"""Who is near whom: distances, nearest neighbours and spanning trees of places, without a T x T matrix.
+"""A k-d tree of places (Bentley 1975): nearest neighbours and spanning trees without a T x T matrix.
 
 Imported only for many places, because importing it wakes the compiler.
 
-A k-d tree halves the places again and again along the longest side of the box around them. A node is known by its
+The tree halves the places again and again along the longest side of the box around them. A node is known by its
 number (its halves are 2k + 1 and 2k + 2); it holds a range of `items` and the box around them. A search skips every box
 that is further away than what it has found.
 """
@@ -31,6 +31,9 @@ class Ground(NamedTuple):
     metric: FloatArray  # what a unit of distance costs; whether places are on a sphere (great circles) or not
 
 
+NOWHERE = Ground(np.zeros((0, 3)), np.zeros(2))  # where travel is given as a matrix
+
+
 class Tree(NamedTuple):
     """A k-d tree over places."""
 
@@ -53,11 +56,6 @@ def plane(places: FloatArray, scale: float = 1.0) -> Ground:
     padded = np.zeros((len(places), 3))
     padded[:, : places.shape[1]] = places / unit
     return Ground(padded, np.array([scale * unit, 0.0]))
-
-
-def part(ground: Ground, chosen: IntArray) -> Ground:
-    """Return some of the places."""
-    return Ground(np.ascontiguousarray(ground.places[chosen]), ground.metric)
 
 
 def lengths(ground: Ground, origins: IntArray, goals: IntArray) -> FloatArray:

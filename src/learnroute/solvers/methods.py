@@ -42,7 +42,7 @@ def search_and_prove(
     initial: IntArray | None = None,
 ) -> Answer:
     """Search (from `initial`, if given), then prove, with no more effort than `params.proof`."""
-    part = budget.part(params.search.share)
+    part = budget.part(params.search.search_share)
     candidates = [iterated_local_search(objective, rng, part, initial=initial, params=params)]
     if initial is not None:
         candidates.append(initial)
@@ -63,7 +63,7 @@ def search(objective: Objective, rng: np.random.Generator, budget: Budget, param
     """Return the best order found from a few starts; where there are few orders, the best of all."""
     if objective.size <= params.held_karp.interpreted:
         return replace(held_karp(objective, rng, budget, params), method="search")
-    order = iterated_local_search(objective, rng, budget.part(params.search.share), params=params)
+    order = iterated_local_search(objective, rng, budget.part(params.search.search_share), params=params)
     return Answer(order, "search", complete=not budget.exhausted)
 
 
@@ -92,7 +92,7 @@ def auto(objective: Objective, rng: np.random.Generator, budget: Budget, params:
     if size <= params.held_karp.most_regions:
         return exact(objective, rng, budget, params)
     if size > most and objective.points is not None:
-        order = iterated_local_search(objective, rng, budget.part(params.search.share), params=params)
+        order = iterated_local_search(objective, rng, budget.part(params.search.search_share), params=params)
         note = f"more than {most:,} regions: the search did not start from Algorithm 1, so no ratio is guaranteed"
         return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
     build = algorithm1 if objective.symmetric else nearest_neighbour
@@ -107,7 +107,7 @@ def auto(objective: Objective, rng: np.random.Generator, budget: Budget, params:
         found = search_and_prove(objective, rng, budget, replace(params, proof=effort), start.order)
         return replace(found, basis=basis)
     order = iterated_local_search(
-        objective, rng, budget.part(params.search.share), initial=start.order, params=params
+        objective, rng, budget.part(params.search.search_share), initial=start.order, params=params
     )  # fmt: skip
     return Answer(order, "search", basis=basis)
 

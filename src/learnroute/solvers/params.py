@@ -330,6 +330,204 @@ class ParetoParams:
 
 
 @dataclass(frozen=True)
+class MatchingParams:
+    """Minimum-weight perfect matching (`matching.perfect_matching`).
+
+    Attributes
+    ----------
+    enumerated
+        Vertices up to which subsets are enumerated, so that a small problem wakes no compiler.
+    dense
+        Vertices up to which all edges are candidates from the start.
+    neighbours
+        Lightest edges of each vertex that are candidates from the start, with more vertices.
+    priced_in
+        Edges of negative reduced cost that are added at a time, a vertex at most.
+    searches_a_call
+        Searches (alternating trees) between two looks at the clock.
+    pairs_a_call
+        Pairs that are priced between two looks at the clock.
+    """
+
+    enumerated: int = 12
+    dense: int = 40
+    neighbours: int = 10
+    priced_in: int = 6
+    searches_a_call: int = 64
+    pairs_a_call: int = 20_000_000
+
+
+@dataclass(frozen=True)
+class ConstructionParams:
+    """Orders built from nothing (`construction`).
+
+    Attributes
+    ----------
+    matrix_regions
+        Places up to which a matrix of their distances is made, so that a small problem wakes no compiler; with more,
+        spanning trees, matchings and starting orders are found from the places.
+    all_starts
+        Regions up to which the nearest-neighbour rule starts from every region.
+    sampled_starts
+        Regions that it starts from with more.
+    entries_at_once
+        Entries of the table of nearest-neighbour paths that are grown side by side.
+    matching
+        The matching in Algorithm 1.
+    """
+
+    matrix_regions: int = 300
+    all_starts: int = 300
+    sampled_starts: int = 32
+    entries_at_once: int = 100_000
+    matching: MatchingParams = MatchingParams()
+
+
+@dataclass(frozen=True)
+class OrOptParams:
+    """Best improvement by 2-opt, Or-opt and or-3opt moves (`local_search.or_opt`).
+
+    Attributes
+    ----------
+    neighbours
+        Regions in a candidate list.
+    segment
+        Regions that are moved together beside another (Or-opt).
+    least_gain
+        Relative to the largest travel cost or weighted score: a smaller gain is taken for rounding.
+    window
+        Positions within which a perturbation exchanges two neighbouring segments.
+    threshold
+        Mean cheapest legs that an accepted order may be worse by, at first ...
+    wave
+        ... falling to nothing over so many perturbations, again and again.
+    perturbations_a_call
+        Perturbations between two looks at the clock.
+    """
+
+    neighbours: int = 8
+    segment: int = 3
+    least_gain: float = 1e-11
+    window: int = 50
+    threshold: float = 0.3
+    wave: int = 500
+    perturbations_a_call: int = 25
+
+
+@dataclass(frozen=True)
+class LinKernighanParams:
+    """Lin–Kernighan moves over an array with an undo journal (`local_search.lk_search`).
+
+    Attributes
+    ----------
+    neighbours
+        Regions, and up to so many: entries of the candidate list that the second edge of a move looks at, the third.
+    end_candidates
+        Endpoint candidates: regions worth beginning or ending at, wherever they are.
+    depth
+        3-opt moves in a chain.
+    longest
+        Positions that any move may shift ...
+    longest_scored
+        ... where running sums of scores have to follow.
+    longest_step
+        Positions that a move may shift which does not pay by itself, and is made only to go on from.
+    credit
+        Mean cheapest legs that a move may lose on the way, for the sake of scores; any loss ...
+    end_positions
+        ... where it begins within so many positions of the end.
+    least_gain
+        Relative to the largest distance or weighted score: a smaller gain is taken for rounding.
+    segment
+        Positions in each of the three segments that a double bridge rearranges, at most.
+    threshold
+        Mean cheapest legs that an accepted order may be worse by, at first; it falls to nothing ...
+    threshold_regions
+        ... and is nothing with more regions than this, since the incumbent is copied when it is left.
+    sweeps
+        With more regions than `longest`, perturbations sweep along the order so many times, ...
+    sweep_width
+        ... drawn within so many positions, so that what is needed is in the cache.
+    journal
+        Reversals that can be undone.
+    pause
+        Seconds in a kernel between two looks at the clock.
+    matrix_regions
+        Places up to which distances are read from a matrix, if there is one already.
+    """
+
+    neighbours: tuple[tuple[int, int, int], ...] = ((20_000, 10, 5), (200_000, 8, 5), (10**9, 7, 5))
+    end_candidates: int = 10
+    depth: int = 3
+    longest: int = 50_000
+    longest_scored: int = 25_000
+    longest_step: int = 1000
+    credit: float = 2.0
+    end_positions: int = 8
+    least_gain: float = 1e-12
+    segment: int = 50
+    threshold: float = 0.1
+    threshold_regions: int = 20_000
+    sweeps: int = 8
+    sweep_width: int = 1000
+    journal: int = 100_000
+    pause: float = 0.1
+    matrix_regions: int = 1500
+
+
+@dataclass(frozen=True)
+class IteratedLocalSearchParams:
+    """Iterated local search (`local_search.iterated`): which engine, from how many orders, how long.
+
+    Attributes
+    ----------
+    search_share
+        The share of the time for the search where a bound follows.
+    enumerated
+        Regions up to which all orders are tried.
+    or_opt_regions
+        Regions up to which `or_opt` is the engine; with more it is `lin_kernighan`, where that can be used ...
+    slow_rate
+        ... and weights fall by this rate at most, or there are more regions than `several_starts_regions`.
+    few_regions
+        Regions up to which `few_perturbations` are enough.
+    few_perturbations, perturbations
+        Perturbations a region, up to `several_starts_regions`, and with `or_opt` beyond.
+    several_starts_regions
+        Regions up to which several starts are tried; with more, one is, but longer.
+    or_opt_starts, lin_kernighan_starts
+        Starts up to then, by engine.
+    most_perturbations
+        Perturbations with `or_opt`, of which each takes time that grows with T.
+    local_perturbations
+        Perturbations a region with `lin_kernighan`, of which each takes about the same time whatever T is ...
+    most_local_perturbations
+        ... up to so many, or one a region.
+    cluster_share
+        Where regions coincide: the share of the time for the search among their locations, before clusters may be left.
+    or_opt, lin_kernighan
+        The two engines.
+    """
+
+    search_share: float = 0.6
+    enumerated: int = 3
+    or_opt_regions: int = 20
+    slow_rate: float = 0.75
+    few_regions: int = 30
+    few_perturbations: int = 10
+    perturbations: int = 20
+    several_starts_regions: int = 100
+    or_opt_starts: int = 4
+    lin_kernighan_starts: int = 2
+    most_perturbations: int = 20_000
+    local_perturbations: int = 50
+    most_local_perturbations: int = 100_000
+    cluster_share: float = 0.3
+    or_opt: OrOptParams = OrOptParams()
+    lin_kernighan: LinKernighanParams = LinKernighanParams()
+
+
+@dataclass(frozen=True)
 class AutoParams:
     """The method `auto` (`methods.auto`): not time but effort is limited, so that the same seed gives the same route.
 
@@ -364,11 +562,13 @@ class SolverParams:
 
     Attributes
     ----------
-    held_karp, bound, proof, auto, pareto
+    held_karp, construction, search, bound, proof, auto, pareto
         See the class of each. `proof` is what the method `exact` spends.
     """
 
     held_karp: HeldKarpParams = HeldKarpParams()
+    construction: ConstructionParams = ConstructionParams()
+    search: IteratedLocalSearchParams = IteratedLocalSearchParams()
     bound: BoundParams = BoundParams()
     proof: ProofParams = ProofParams()
     auto: AutoParams = AutoParams()

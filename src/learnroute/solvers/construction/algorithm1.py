@@ -1,6 +1,6 @@
-"""The paper's Algorithm 1: Christofides' idea for a path that ends where forgetting costs least.
+"""The paper's Algorithm 1: Christofides' algorithm (1976) for a path that ends where forgetting costs least.
 
-With a way back, the same for a tour; with a fixed start, Hoogeveen's variant for a path between two fixed ends.
+With a way back, the same for a tour; with a fixed start, Hoogeveen's variant (1991) for a path between two fixed ends.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from learnroute.errors import RefusedError
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.construction.spanning_tree import FEW_PLACES, spanning_tree
+from learnroute.solvers.construction.spanning_tree import spanning_tree
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.matching.perfect_matching import minimum_matching
+from learnroute.solvers.params import DEFAULTS, ConstructionParams, SolverParams
 
 
-def algorithm1(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
+def algorithm1(
+    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
+) -> Answer:
     """Return a route that ends at v', the region of least score (or where it must), by the paper's six steps.
 
     Deterministic: all ties go to the smallest index. O(T²) besides the matching; from places, in linear memory.
@@ -27,22 +30,22 @@ def algorithm1(objective: Objective, rng: np.random.Generator, budget: Budget) -
             f"algorithm1: travel[{i}, {j}] is not travel[{j}, {i}]; it needs the same cost in both directions; "
             "use method auto, exact or search"
         )
-    size = objective.size
+    size, ends = objective.size, objective.ends
     last, extra = objective.best_last, size  # v', and v0: the vertex that everyone reaches for nothing
 
     # 1. A minimum spanning tree, and v0 hung on v'
-    edges = [tuple(edge) for edge in spanning_tree(objective).tolist()]
-    if objective.first is not None:  # the way from v0 is fixed too: it takes no part in the matching
-        edges += [(objective.first, extra), (last, extra)]
-    elif not objective.closed:
+    edges = [tuple(edge) for edge in spanning_tree(objective, params.construction).tolist()]
+    if ends.first is not None:  # the way from v0 is fixed too: it takes no part in the matching
+        edges += [(ends.first, extra), (last, extra)]
+    elif not ends.closed:
         edges.append((last, extra))
     # 2. A minimum-weight perfect matching of the vertices with odd degree; v0 is one of them unless both ends are fixed
     odd = np.flatnonzero(np.bincount(np.ravel(edges), minlength=size + 1) % 2)
-    pairs, optimal = _matching(objective, odd, budget)
+    pairs, optimal = _matching(objective, odd, budget, params.construction)
     # 3. Both together: a connected multigraph with even degrees
     edges += [tuple(pair) for pair in odd[pairs].tolist()]
     # 4. An Eulerian circuit from v0 to v0 that returns through v' (a tour: from v' to v')
-    if objective.first is None and objective.closed:
+    if ends.first is None and ends.closed:
         walk = eulerian_circuit(edges, size, last)[:-1]
     else:
         circuit = eulerian_circuit(edges, size + 1, extra)
@@ -59,7 +62,7 @@ def algorithm1(objective: Objective, rng: np.random.Generator, budget: Budget) -
     )
 
 
-def _matching(objective: Objective, odd: IntArray, budget: Budget) -> tuple[IntArray, bool]:
+def _matching(objective: Objective, odd: IntArray, budget: Budget, params: ConstructionParams) -> tuple[IntArray, bool]:
     """Pair the odd vertices, of which the last may be v0; no T x T matrix is made where places are given.
 
     Places that coincide are paired beforehand. That loses nothing: if two of them had other partners, these could be
@@ -67,20 +70,20 @@ def _matching(objective: Objective, odd: IntArray, budget: Budget) -> tuple[IntA
     """
     extra = len(odd) > 0 and bool(odd[-1] == objective.size)
     regions = odd[:-1] if extra else odd
-    if objective.points is not None and objective.size > FEW_PLACES:
+    if objective.points is not None and objective.size > params.matrix_regions:
         whole = objective.points
-        twins, left = _twins(whole.places[regions])
+        twins, left = _coincident_pairs(whole.places[regions])
         places = Points(whole.places[regions[left]], whole.geographic, whole.scale)
-        matching = minimum_matching(points=places, extra=extra, budget=budget)
+        matching = minimum_matching(points=places, extra=extra, budget=budget, params=params.matching)
         single = np.append(left, len(regions)) if extra else left
         return np.vstack([twins, single[matching.pairs]]), matching.optimal
     weights = np.zeros((len(odd), len(odd)))
     weights[: len(regions), : len(regions)] = objective.travel[np.ix_(regions, regions)]
-    matching = minimum_matching(weights, budget)
+    matching = minimum_matching(weights, budget, params=params.matching)
     return matching.pairs, matching.optimal
 
 
-def _twins(places: FloatArray) -> tuple[IntArray, IntArray]:
+def _coincident_pairs(places: FloatArray) -> tuple[IntArray, IntArray]:
     """Pair places that coincide, as many as there are; return the pairs and the places left, at most one of a kind."""
     order = np.lexsort(places.T)
     begins = np.ones(len(order), dtype=bool)

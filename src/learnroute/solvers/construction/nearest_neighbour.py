@@ -1,4 +1,4 @@
-"""The nearest-neighbour rule."""
+"""The nearest-neighbour rule (Rosenkrantz, Stearns and Lewis 1977): always to the nearest region left."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ import numpy as np
 
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.construction.space_filling_curve import arranged
 from learnroute.solvers.contract import Answer, Budget
-
-ALL_STARTS = 300  # regions up to which every start is tried
-SAMPLED_STARTS = 32
-SIDE_BY_SIDE = 100_000  # entries of the table of paths grown at once
+from learnroute.solvers.params import DEFAULTS, SolverParams
 
 
-def nearest_neighbour(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
-    """Go to the nearest region left; of the paths from all starts (of a sample of them if many), return the best."""
-    size = objective.size
-    if objective.first is not None:
-        starts = np.array([objective.first])
-    elif size <= ALL_STARTS:
-        starts = np.arange(size)
-    else:
-        starts = np.sort(rng.choice(size, SAMPLED_STARTS, replace=False))
-    together = max(1, SIDE_BY_SIDE // size)
-    best, least = arranged(objective, np.arange(size)), np.inf
+def nearest_neighbour(
+    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
+) -> Answer:
+    """Return the best nearest-neighbour path of those from all starts; from a sample of them if there are many."""
+    size, limits = objective.size, params.construction
+    starts = np.arange(size)
+    if objective.ends.first is not None:
+        starts = np.array([objective.ends.first])
+    elif size > limits.all_starts:
+        starts = np.sort(rng.choice(size, limits.sampled_starts, replace=False))
+    together = max(1, limits.entries_at_once // size)
+    best, least = objective.ends.repair(np.arange(size)), np.inf
     for first in range(0, len(starts), together):
-        for way in _nearest_paths(objective.travel, starts[first : first + together]):
-            path = arranged(objective, way)
+        for way in nearest_neighbour_paths(objective.travel, starts[first : first + together]):
+            path = objective.ends.repair(way)
             value = objective(path)
             if value < least:
                 best, least = path, value
@@ -37,8 +34,8 @@ def nearest_neighbour(objective: Objective, rng: np.random.Generator, budget: Bu
     return Answer(best, "nearest")
 
 
-def _nearest_paths(travel: FloatArray, starts: IntArray) -> IntArray:
-    """One nearest-neighbour path a start, all grown side by side; ties go to the smallest index."""
+def nearest_neighbour_paths(travel: FloatArray, starts: IntArray) -> IntArray:
+    """Return one path a start, all grown side by side; ties go to the smallest index."""
     count, size = len(starts), len(travel)
     rows = np.arange(count)
     visited = np.zeros((count, size), dtype=bool)

@@ -1,18 +1,17 @@
-"""Orders to start a search from."""
+"""Space-filling curves: a tour of many places in O(T log T) (Bartholdi and Platzman 1982), along Hilbert's (1891)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from learnroute.model.distances import Points
-from learnroute.model.objective import Objective
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.validation import IntArray
 
 LEVELS = 20  # of the curve: places are told apart to a millionth of the side of the square around them
 
 
-def along_a_curve(points: Points) -> IntArray:
-    """Order places along Hilbert's curve, which visits a square without leaving a part of it before it is done."""
+def hilbert_order(points: Points) -> IntArray:
+    """Order places along Hilbert's curve, which leaves no part of a square before it has visited all of it."""
     low, high = points.places.min(axis=0), points.places.max(axis=0)
     side = float((high - low).max())
     with np.errstate(invalid="ignore"):
@@ -26,28 +25,3 @@ def along_a_curve(points: Points) -> IntArray:
         turned = np.where(right == 1, whole - x, x), np.where(right == 1, whole - y, y)
         x, y = np.where(up == 0, turned[1], x), np.where(up == 0, turned[0], y)
     return np.argsort(where, kind="stable")
-
-
-def greedy(travel: FloatArray, start: int) -> IntArray:
-    """Go to the nearest region left."""
-    size = len(travel)
-    left = np.ones(size, dtype=bool)
-    order = np.empty(size, dtype=np.int64)
-    order[0] = start
-    for k in range(1, size):
-        left[order[k - 1]] = False
-        order[k] = np.argmin(np.where(left, travel[order[k - 1]], np.inf))
-    return order
-
-
-def arranged(objective: Objective, order: IntArray) -> IntArray:
-    """Return an order that begins and ends where it must, the others as they were."""
-    if objective.allows(order):
-        return order
-    ends = [end for end in (objective.first, objective.last) if end is not None]
-    parts = [order[~np.isin(order, ends)]]
-    if objective.first is not None:
-        parts.insert(0, np.array([objective.first]))
-    if objective.last is not None:
-        parts.append(np.array([objective.last]))
-    return np.concatenate(parts).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Minimum spanning trees of complete graphs, from a matrix or from places."""
+"""Minimum spanning trees of complete graphs: of a matrix by Prim's rule (1957), of places by Borůvka's (1926)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import numpy as np
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.params import ConstructionParams
 
-FEW_PLACES = 300  # up to which a matrix is made of them, so that a small problem wakes no compiler
 
-
-def spanning_tree(objective: Objective) -> IntArray:
+def spanning_tree(objective: Objective, params: ConstructionParams) -> IntArray:
     """Return the T-1 edges of a minimum spanning tree of symmetric travel, one (i, j) row each."""
-    if objective.points is not None and objective.size > FEW_PLACES:
+    if objective.points is not None and objective.size > params.matrix_regions:
         return spanning_tree_of_places(objective.points)
     return minimum_spanning_tree(objective.travel)
 

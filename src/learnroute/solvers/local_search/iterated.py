@@ -1,4 +1,9 @@
-"""Local search for the full objective: improve by moves, perturb, improve again."""
+"""Iterated local search (Martin, Otto and Felten 1991; Johnson and McGeoch 1997) for the full objective.
+
+Improve an order by moves until none helps, perturb it, improve again, and keep what is better or, at first, not much
+worse (a threshold that falls to nothing). Two engines find the moves: `or_opt` weighs 2-opt, Or-opt and or-3opt moves
+for any objective; `lin_kernighan` chains 3-opt moves where travel is symmetric and weights are geometric.
+"""
 
 from __future__ import annotations
 
@@ -9,179 +14,174 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from learnroute.model.objective import Objective
+from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.construction.space_filling_curve import along_a_curve, arranged, greedy
-from learnroute.solvers.contract import Answer, Budget, Progress
-from learnroute.solvers.exact.held_karp import SMALL, held_karp
-from learnroute.solvers.local_search.coincident import Runs, runs_of
+from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
+from learnroute.solvers.construction.space_filling_curve import hilbert_order
+from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.local_search.coincident import Clusters, clusters_of
+from learnroute.solvers.params import DEFAULTS, OrOptParams, SolverParams
 
 if TYPE_CHECKING:
     from learnroute.solvers.local_search.or_opt import State
 
-NEIGHBOURS = 8
-WINDOW = 50  # positions within which a perturbation happens
-KICKS_A_CALL = 25  # between two looks at the clock
-WARMTH = 0.3  # of the mean cheapest leg: how much worse an accepted order may be at first ...
-KICKS_A_WAVE = 500  # ... falling to nothing over so many perturbations, again and again
-SAME = 1e-9  # relative to the last weight; weights this near to a geometric sequence are one
-FEW = 3  # regions up to which all orders are tried
-SOME = 30  # regions up to which half the perturbations do
-FEW_CUT = 20  # regions up to which moves are always weighed one by one
-SLOW_RATE = 0.75  # of geometric weights: above it cuts take longer than moves, up to MANY regions
-MANY = 100  # regions beyond which one start is enough, but longer
-MOST_KICKS = 20_000  # where each costs time that grows with T
-LOCAL_KICKS = 50  # a region, where each costs about the same whatever T is ...
-MOST_LOCAL_KICKS = 100_000  # ... up to so many, or one a region
-MOST_SEARCHED = 2000  # regions up to which `auto` searches where travel differs by direction, or factors do
-FEW_PLACES = 300  # up to which a matrix is made of places
-SEARCHING = 0.6  # of the time; the rest is for the bound
-SEARCHING_RUNS = 0.3  # of that, where several regions share a place: for runs, before runs may be left
 
-
-def search(objective: Objective, rng: np.random.Generator, budget: Budget) -> Answer:
-    """Return the best order found from a few starts; where there are few orders, the best of all."""
-    if objective.size <= SMALL:
-        return replace(held_karp(objective, rng, budget), method="search")
-    return Answer(search_well(objective, rng, budget.part(SEARCHING)), "search", complete=not budget.exhausted)
-
-
-def search_well(
-    objective: Objective, rng: np.random.Generator, budget: Budget, first: IntArray | None = None
+def iterated_local_search(
+    objective: Objective,
+    rng: np.random.Generator,
+    budget: Budget,
+    perturbations: int | None = None,
+    starts: int | None = None,
+    initial: IntArray | None = None,
+    params: SolverParams = DEFAULTS,
 ) -> IntArray:
-    """Search as long as is usually enough for the optimum up to 100 regions, and as seems worth it beyond."""
-    size, by_cuts = objective.size, cut_rate(objective) is not None
-    if size <= MANY:
-        return best_order(objective, rng, budget, (10 if size <= SOME else 20) * size, 2 if by_cuts else 4, first)
-    if not by_cuts:
-        return best_order(objective, rng, budget, min(20 * size, MOST_KICKS), 1, first)
-    return best_order(objective, rng, budget, min(LOCAL_KICKS * size, max(MOST_LOCAL_KICKS, size)), 1, first)
+    """Return the best order found from `initial` (or a quick start), then from random orders.
+
+    Never worse than `initial`, which need not begin and end where it must. `perturbations` are those of one start, None
+    for what is usually enough (`search_effort`); so are `starts`, but 1 where perturbations are given. The same
+    generator state and effort give the same order, unless the budget runs out.
+    """
+    size = objective.size
+    if size <= params.search.enumerated:
+        allowed = (order for order in permutations(range(size)) if objective.ends.allows(order))
+        return np.array(min(allowed, key=objective), dtype=np.int64)
+    if perturbations is None:
+        perturbations, usual = search_effort(objective, params)
+        starts = usual if starts is None else starts
+    starts = 1 if starts is None else starts
+    rate = _lin_kernighan_rate(objective, params)
+    best = objective.ends.repair(initial if initial is not None else _quick_start(objective, rng, params))
+    clusters = None if rate is None else clusters_of(objective, rate)
+    searches = starts if clusters is None else 1 + starts
+    if clusters is not None:
+        part = budget
+        if not clusters.suffice:
+            part = replace(budget.part(params.search.cluster_share), progress=_part_of(budget.progress, 0, searches))
+        best = _by_clusters(objective, clusters, best, rng, part, perturbations, params)
+        if clusters.suffice:
+            return best
+    least = objective(best)
+    for start in range(starts):
+        order = objective.ends.repair(rng.permutation(size)) if start else best
+        part = replace(budget, progress=_part_of(budget.progress, searches - starts + start, searches))
+        if rate is None:
+            found = _by_or_opt(objective, order, rng, part, perturbations, params.search.or_opt)
+        else:
+            from learnroute.solvers.local_search.lk_search import LinKernighanSearch
+
+            search = LinKernighanSearch(objective, order, rate, params.search.lin_kernighan)
+            found = search.run(rng, perturbations, part)
+        found = best_rotation(objective, found)
+        if clusters is not None:
+            found = clusters.sorted_within(found)
+        value = objective(found)
+        if value < least:
+            best, least = found, value
+        if budget.exhausted:
+            break
+    return best
 
 
-def cut_rate(objective: Objective) -> float | None:
-    """Return the rate of geometric weights where `cuts` is the better choice, else None.
+def search_effort(objective: Objective, params: SolverParams = DEFAULTS) -> tuple[int, int]:
+    """Return perturbations and starts: usually enough for the optimum up to 100 regions, and worth it beyond."""
+    size, fast, usual = objective.size, uses_lin_kernighan(objective, params), params.search
+    if size <= usual.several_starts_regions:
+        each = usual.few_perturbations if size <= usual.few_regions else usual.perturbations
+        return each * size, usual.lin_kernighan_starts if fast else usual.or_opt_starts
+    if not fast:
+        return min(usual.perturbations * size, usual.most_perturbations), 1
+    return min(usual.local_perturbations * size, max(usual.most_local_perturbations, size)), 1
+
+
+def uses_lin_kernighan(objective: Objective, params: SolverParams = DEFAULTS) -> bool:
+    """Whether Lin–Kernighan moves are used: then a perturbation takes about the same time whatever T is."""
+    return _lin_kernighan_rate(objective, params) is not None
+
+
+def _lin_kernighan_rate(objective: Objective, params: SolverParams) -> float | None:
+    """Return the rate of geometric weights where `lin_kernighan` is the better engine, else None.
 
     It needs symmetric travel and the same factor for all regions. Its moves go on from near regions, and weigh what
     scores may gain by a bound: that pays where there are many regions, or few scores count.
     """
-    if objective.factors is not None or not objective.symmetric or objective.size <= FEW_CUT:
+    size, limits = objective.size, params.search
+    if objective.factors is not None or not objective.symmetric or size <= limits.or_opt_regions:
         return None
     rate = geometric_rate(objective.weights)
-    return rate if rate is None or rate <= SLOW_RATE or objective.size > MANY else None
+    return rate if rate is None or rate <= limits.slow_rate or size > limits.several_starts_regions else None
 
 
-def best_order(
+def _by_clusters(
     objective: Objective,
+    clusters: Clusters,
+    order: IntArray,
     rng: np.random.Generator,
     budget: Budget,
-    kicks: int,
-    starts: int = 1,
-    first: IntArray | None = None,
+    perturbations: int,
+    params: SolverParams,
 ) -> IntArray:
-    """Search from `first` (or a quick start), then from random orders; never worse than `first`.
-
-    The same generator state and kicks give the same order, unless the budget runs out.
-    """
-    size = objective.size
-    if size <= FEW:
-        allowed = (order for order in permutations(range(size)) if objective.allows(order))
-        return np.array(min(allowed, key=objective), dtype=np.int64)
-    rate = cut_rate(objective)
-    improve = _by_moves if rate is None else _by_cuts
-    kept = arranged(objective, first if first is not None else _start(objective, rng))
-    runs = None if rate is None else runs_of(objective, rate)
-    before, searches = (0, starts) if runs is None else (1, 1 + starts)
-    if runs is not None:
-        if runs.suffice:
-            return _in_runs(objective, runs, kept, rng, budget, kicks)
-        part = replace(budget.part(SEARCHING_RUNS), progress=_part_of(budget.progress, 0, searches))
-        kept = _in_runs(objective, runs, kept, rng, part, kicks)
-    least = objective(kept)
-    for start in range(starts):
-        order = arranged(objective, rng.permutation(size)) if start else kept
-        part = replace(budget, progress=_part_of(budget.progress, before + start, searches))
-        found = rotated(objective, improve(objective, order, rng, part, kicks))
-        if runs is not None:
-            found = runs.forgetting_least(found)
-        value = objective(found)
-        if value < least:
-            kept, least = found, value
-        if budget.exhausted:
-            break
-    return kept
-
-
-def _in_runs(
-    objective: Objective, runs: Runs, order: IntArray, rng: np.random.Generator, budget: Budget, kicks: int
-) -> IntArray:
-    """Search among places that several regions share, from the places of an order; never worse than that order."""
-    places = runs.objective
-    found = best_order(places, rng, budget, min(kicks, LOCAL_KICKS * places.size), first=runs.places(order))
-    return min(order, rotated(objective, runs.regions(found)), key=objective)
+    """Search among the locations that regions share, from those of an order; never worse than that order."""
+    smaller = clusters.objective
+    most = min(perturbations, params.search.local_perturbations * smaller.size)
+    found = iterated_local_search(smaller, rng, budget, most, 1, clusters.locations(order), params)
+    return min(order, best_rotation(objective, clusters.regions(found)), key=objective)
 
 
 def _part_of(progress: Progress, start: int, starts: int) -> Progress:
     return lambda what, share: progress(what, (start + share) / starts)
 
 
-def _start(objective: Objective, rng: np.random.Generator) -> IntArray:
-    """Return an order to start from: along a curve through many places, else always to the nearest region left."""
-    if objective.points is not None and objective.size > FEW_PLACES:
-        return along_a_curve(objective.points)
+def _quick_start(objective: Objective, rng: np.random.Generator, params: SolverParams) -> IntArray:
+    """Return an order to start from: a space-filling curve through many places, else a nearest-neighbour path."""
+    if objective.points is not None and objective.size > params.construction.matrix_regions:
+        return hilbert_order(objective.points)
     start = int(rng.integers(objective.size))
-    return greedy(objective.travel, start)
+    path: IntArray = nearest_neighbour_paths(objective.travel, np.array([start]))[0]
+    return path
 
 
-def _by_cuts(objective: Objective, order: IntArray, rng: np.random.Generator, budget: Budget, kicks: int) -> IntArray:
-    """Search by cuts."""
-    from learnroute.solvers.local_search.lk_search import Improver
-
-    rate = cut_rate(objective)
-    assert rate is not None
-    improver = Improver(objective, order, rate)
-    improver.descend(budget)
-    improver.wander(rng, kicks, budget)
-    return improver.best()
-
-
-def _by_moves(objective: Objective, order: IntArray, rng: np.random.Generator, budget: Budget, kicks: int) -> IntArray:
-    """Search by moves along the order."""
-    from learnroute.solvers.local_search import or_opt as moves
+def _by_or_opt(
+    objective: Objective,
+    order: IntArray,
+    rng: np.random.Generator,
+    budget: Budget,
+    perturbations: int,
+    params: OrOptParams,
+) -> IntArray:
+    from learnroute.solvers.local_search import or_opt
 
     size = objective.size
-    state = new_state(objective)
+    state = or_opt_state(objective, params)
     others = objective.travel + np.diag(np.full(size, np.inf))
-    warmth = WARMTH * float(others.min(axis=1).mean())
-    state.route[moves.ORDER, :size] = order
-    moves.refresh(state)
+    threshold = params.threshold * float(others.min(axis=1).mean())
+    state.route[or_opt.ORDER, :size] = order
+    or_opt.refresh(state)
     for k in range(size):
-        moves.enqueue(state, k)
-    moves.descend(state)
-    best = state.route[moves.ORDER, :size].copy()
-    values = np.full(2, moves.value(state))
+        or_opt.enqueue(state, k)
+    or_opt.descend(state)
+    best = state.route[or_opt.ORDER, :size].copy()
+    values = np.full(2, or_opt.value(state))
     done = 0
-    while done < kicks and not budget.exhausted:
-        count = min(KICKS_A_WAVE, kicks - done)
+    while done < perturbations and not budget.exhausted:
+        count = min(params.wave, perturbations - done)
         draws = rng.random((count, 5))
-        draws[:, 4] *= warmth * (1 - np.arange(count) / count)
-        for piece in range(0, count, KICKS_A_CALL):
-            moves.wander(state, best, values, draws[piece : piece + KICKS_A_CALL], WINDOW)
+        draws[:, 4] *= threshold * (1 - np.arange(count) / count)
+        for first in range(0, count, params.perturbations_a_call):
+            or_opt.iterate(state, best, values, draws[first : first + params.perturbations_a_call], params.window)
             if budget.exhausted:
                 break
         done += count
-        budget.progress("search", done / kicks)
+        budget.progress("search", done / perturbations)
     return best
 
 
-def rotated(objective: Objective, order: IntArray) -> IntArray:
-    """Where an order is a ring, begin it where scores count least, in the better direction."""
-    if not objective.closed or objective.first is not None or objective.last is not None:
-        return order
-    ways = [order, order[::-1]] if objective.symmetric else [order]
+def best_rotation(objective: Objective, order: IntArray) -> IntArray:
+    """Where orders are cycles, return the rotation and direction in which scores count least."""
     rate = geometric_rate(objective.weights) if objective.factors is None else None
-    if rate is None:
+    if not objective.ends.cyclic or rate is None:
         return order
-    kept, least = order, objective(order)
-    for way in ways:
+    best, least = order, objective(order)
+    for way in [order, order[::-1]] if objective.symmetric else [order]:
         # the sum that ends at each region, all around: twice round, so that it has forgotten where it began
         sums = np.empty(len(way))
         total = 0.0
@@ -189,11 +189,11 @@ def rotated(objective: Objective, order: IntArray) -> IntArray:
             for k, score in enumerate(objective.scores[way].tolist()):
                 total = rate * total + score
                 sums[k] = total
-        turned = np.roll(way, -1 - int(np.argmin(sums)))
-        value = objective(turned)
+        rotated = np.roll(way, -1 - int(np.argmin(sums)))
+        value = objective(rotated)
         if value < least:
-            kept, least = turned, value
-    return np.ascontiguousarray(kept)
+            best, least = rotated, value
+    return np.ascontiguousarray(best)
 
 
 def geometric_rate(weights: FloatArray) -> float | None:
@@ -202,40 +202,42 @@ def geometric_rate(weights: FloatArray) -> float | None:
     if last == 0:
         return None if weights.any() else 0.0
     rate = float(weights[-2]) / last
-    ideal = last * powers(rate, len(weights))[::-1]
-    return rate if bool(np.all(np.abs(weights - ideal) <= SAME * last)) else None
+    ideal = last * _powers(rate, len(weights))[::-1]
+    return rate if bool(np.all(np.abs(weights - ideal) <= PRINTED * last)) else None
 
 
-def powers(rate: float, count: int) -> FloatArray:
-    """Return the first powers of r, from 1 on."""
+def _powers(rate: float, count: int) -> FloatArray:
     with np.errstate(under="ignore"):
         found: FloatArray = rate ** np.arange(count, dtype=np.float64)
     return found
 
 
-def new_state(objective: Objective) -> State:
-    """Prepare the tables that the moves work on."""
-    from learnroute.solvers.local_search import or_opt as moves
+def or_opt_state(objective: Objective, params: OrOptParams) -> State:
+    """Prepare the tables that the moves of `or_opt` work on."""
+    from learnroute.solvers.local_search import or_opt
 
     size = objective.size
     rate = geometric_rate(objective.weights) if objective.factors is None else None
     table = np.zeros((6, size + 2))
-    table[moves.POWER] = powers(rate or 0.0, size + 2)
+    table[or_opt.POWER] = _powers(rate or 0.0, size + 2)
     factors = np.full(size, rate or 0.0) if objective.factors is None else objective.factors
     heaviest = 1.0 if objective.factors is not None else float(objective.weights.max())
-    table[moves.BEST, 1] = 1e-11 * max(float(objective.travel.max()), heaviest * float(objective.scores.max()))
-    ring = objective.closed and objective.first is None and objective.last is None
-    return moves.State(
+    largest = max(float(objective.travel.max()), heaviest * float(objective.scores.max()))
+    table[or_opt.BEST, 1] = params.least_gain * largest
+    others = objective.travel + np.diag(np.full(size, np.inf))
+    near = np.argsort(others, axis=1, kind="stable")[:, : min(params.neighbours, size - 1)]
+    flags = (
+        objective.symmetric,
+        rate is not None,
+        objective.factors is not None,
+        objective.ends.cyclic,
+        params.segment,
+    )
+    return or_opt.State(
         travel=np.array(objective.travel),
         scored=np.array([objective.scores, objective.weights, objective.begin, objective.finish, factors]),
-        near=nearest_regions(objective.travel, NEIGHBOURS),
+        near=np.ascontiguousarray(near),
         table=table,
         route=np.zeros((5, size + 2), dtype=np.int64),
-        flags=np.array([objective.symmetric, rate is not None, objective.factors is not None, ring], dtype=np.int64),
+        flags=np.array(flags, dtype=np.int64),
     )
-
-
-def nearest_regions(travel: FloatArray, most: int) -> IntArray:
-    """For each region, the nearest others by the cost of going there, nearest first; ties by number."""
-    others = travel + np.diag(np.full(len(travel), np.inf))
-    return np.ascontiguousarray(np.argsort(others, axis=1, kind="stable")[:, : min(most, len(travel) - 1)])

@@ -1,20 +1,20 @@
-"""Minimum-weight perfect matching on a sparse graph with integer weights: Edmonds' blossoms, one tree at a time.
+"""Minimum-weight perfect matching on a sparse graph with integer weights: Edmonds' blossom algorithm (1965).
 
-Imported only when a matching is too large for `matching.by_subsets`, because importing it wakes the compiler.
+Imported only when a matching is too large to enumerate subsets, because importing it wakes the compiler.
 
-The linear programme. Minimise the weight of the chosen edges so that every vertex, and every odd set of
-vertices, is left by at least one of them. Its dual gives each vertex v a number and each odd set B a number
-(LIFT) >= 0, such that no edge costs less than the numbers of the sets it leaves add up to. DUAL of v holds the sum
-of the numbers of all sets that contain v, so that an edge between different outermost sets has
-`slack = weight - dual[u] - dual[v] >= 0`. A perfect matching of slack-free edges that leaves each lifted set once
+The linear programme. Minimise the weight of the chosen edges so that every vertex, and every odd set of vertices, is
+left by at least one of them. Its dual gives each vertex v a value and each odd set B a value (`lift`) >= 0, such that
+no edge costs less than the values of the sets it leaves add up to. `dual` of v holds the sum of the values of all sets
+that contain v, so that an edge between different outermost sets has the reduced cost
+`slack = weight - dual[u] - dual[v] >= 0`. A perfect matching of tight edges (slack 0) that leaves each lifted set once
 is optimal.
 
-One search. From an unmatched root, grow a tree of slack-free edges in which nodes (vertices, or odd sets shrunk to
-one node: *blossoms*) are outer and inner in turn. As the search's clock runs, outer nodes' numbers rise and inner
-nodes' fall at unit speed, so every event has a known time: an edge from an outer node reaches a free node (grow,
-or augment if that one is unmatched), an edge between two outer nodes closes an odd cycle (shrink), an inner
-blossom's lift reaches 0 (expand). Numbers are brought up to date only when a node's label changes. Weights must be
-even: then all duals have one parity along the slack-free edges of a tree, and every event time is a whole number.
+One search. From an unmatched root, grow an alternating tree of tight edges in which nodes (vertices, or odd sets shrunk
+to one node: *blossoms*) are outer and inner in turn. As the search's clock runs, outer nodes' duals rise and inner
+nodes' fall at unit speed, so every event has a known time: an edge from an outer node reaches a free node (grow, or
+augment if that one is unmatched), an edge between two outer nodes closes an odd cycle (shrink), an inner blossom's lift
+reaches 0 (expand). Duals are brought up to date only when a node's label changes. Weights must be even: then all duals
+have one parity along the tight edges of a tree, and every event time is a whole number.
 
 A blossom remembers only through which of its vertices it is matched; the matching inside is settled when it is
 expanded.
@@ -28,175 +28,93 @@ import numpy as np
 
 from learnroute.kernels import compile_function
 from learnroute.model.validation import IntArray
+from learnroute.solvers.matching.event_queue import NEVER, EventQueue, Records, clear, event_queue, next_event, schedule
 
 FREE, OUTER, INNER = 0, 1, 2
-NOW, HEAP_SIZE, STAMP, LIMIT, SPARE, TOUCHED, SIZE = 0, 1, 2, 3, 4, 5, 6  # places in State.scalars
-NEVER = np.int64(2**62)
 
-# Rows of State.arc
-SOURCE, TARGET, WEIGHT = 0, 1, 2
-# Rows of State.node
+ARC = np.dtype([("source", "i8"), ("target", "i8"), ("weight", "i8")])
+COUNTS = np.dtype([("size", "i8"), ("stamp", "i8"), ("spare", "i8"), ("touched", "i8")])
+# Rows of State.node. Records of these would be 144 bytes long, and walks along chains of vertices read one number each:
+# with 20,000 vertices that takes 2.5 times as long.
 DUAL = 0  # of a vertex: sum over the sets that contain it
 LIFT = 1  # of a blossom
 LABEL = 2  # of an outermost node
-SINCE = 3  # time up to which an outermost node's numbers are settled
+SINCE = 3  # time up to which an outermost node's duals are settled
 TOP = 4  # outermost node around a vertex
 PARENT = 5  # enclosing blossom, or -1
-FOLLOWER = 6  # next node on the parent's cycle ...
-LEAVE = 7  # ... and the edge to it: vertex in this node,
-ARRIVE = 8  # vertex in the follower
-HEAD = 9  # a node's vertices are a chain HEAD … TAIL through LINK
-TAIL = 10
-LINK = 11
-MATCH_IN = 12  # vertex inside that the node's matching edge leaves from, or -1
-MATCH_OUT = 13  # and the vertex outside that it goes to
-TREE_IN = 14  # the same for an inner node's edge towards the root
-TREE_OUT = 15
+FOLLOWER, LEAVE, ARRIVE = 6, 7, 8  # next node on the parent's cycle, and the edge to it: vertex here, vertex there
+HEAD, TAIL, LINK = 9, 10, 11  # a node's vertices are a chain HEAD … TAIL through LINK
+MATCH_IN, MATCH_OUT = 12, 13  # the node's matching edge: vertex inside that it leaves from, or -1, and vertex outside
+TREE_IN, TREE_OUT = 14, 15  # the same for an inner node's edge towards the root
 MARK = 16  # scratch for finding common ancestors
-IS_TOUCHED = 17
-# Rows of State.event: a heap of (TIME, ITEM); PLACE of an item is where in the heap it stands, or -1
-TIME, ITEM, PLACE = 0, 1, 2
+IS_TOUCHED = 17  # whether it was labelled in this search
 
 
 class State(NamedTuple):
-    """Everything the kernels work on: tables with named rows, because each further array costs compile time."""
+    """Everything the kernels work on."""
 
     start: IntArray  # arcs start[v] … start[v+1]-1 leave vertex v
-    arc: IntArray  # each edge once in each direction, sorted by source
-    node: IntArray  # vertices 0 … n-1, then blossoms
-    event: IntArray  # items are arcs, then blossoms
+    arc: Records  # each edge once in each direction, sorted by source
+    node: IntArray  # named rows; vertices 0 … n-1, then blossoms
+    events: EventQueue  # items are arcs, then blossoms
     spare: IntArray  # unused blossom numbers, a stack
     touched: IntArray  # nodes labelled in this search
-    scalars: IntArray
+    counts: Records  # one: vertices, the last mark, entries of `spare` and `touched`
 
 
 def new_state(size: int, source: IntArray, target: IntArray, weight: IntArray) -> State:
     """Prepare a search on arcs sorted by source (each edge once in each direction)."""
     most = size + size // 2 + 1
+    arc, counts = np.zeros(len(source), ARC), np.zeros(1, COUNTS)
+    arc["source"], arc["target"], arc["weight"] = source, target, weight
     node = np.zeros((18, most), dtype=np.int64)
     node[[PARENT, FOLLOWER, LEAVE, ARRIVE, LINK, MATCH_IN, MATCH_OUT, TREE_IN, TREE_OUT]] = -1
     node[[TOP, HEAD, TAIL]] = np.arange(most)
-    event = np.zeros((3, len(source) + most), dtype=np.int64)
-    event[PLACE] = -1
-    scalars = np.zeros(7, dtype=np.int64)
-    scalars[SPARE] = most - size
-    scalars[SIZE] = size
-    return State(
-        start=np.searchsorted(source, np.arange(size + 1)).astype(np.int64),
-        arc=np.array([source, target, weight], dtype=np.int64),
-        node=node,
-        event=event,
-        spare=np.arange(most - 1, size - 1, -1, dtype=np.int64),
-        touched=np.zeros(most, dtype=np.int64),
-        scalars=scalars,
-    )
+    counts["size"], counts["spare"] = size, most - size
+    start = np.searchsorted(source, np.arange(size + 1)).astype(np.int64)
+    spare = np.arange(most - 1, size - 1, -1, dtype=np.int64)
+    return State(start, arc, node, event_queue(len(source) + most), spare, np.zeros(most, dtype=np.int64), counts)
 
 
 @compile_function
 def greedy_start(s: State) -> None:
-    """Feasible duals, and a matching along slack-free edges."""
-    size = s.scalars[SIZE]
+    """Feasible duals, and a matching along tight edges."""
+    size = s.counts[0].size
     for v in range(size):
         least = NEVER
         for arc in range(s.start[v], s.start[v + 1]):
-            least = min(least, s.arc[WEIGHT, arc])
+            least = min(least, s.arc[arc].weight)
         s.node[DUAL, v] = least // 2
     for v in range(size):
         if s.node[MATCH_IN, v] >= 0:
             continue
         least = NEVER
         for arc in range(s.start[v], s.start[v + 1]):
-            least = min(least, s.arc[WEIGHT, arc] - s.node[DUAL, v] - s.node[DUAL, s.arc[TARGET, arc]])
+            least = min(least, s.arc[arc].weight - s.node[DUAL, v] - s.node[DUAL, s.arc[arc].target])
         s.node[DUAL, v] += least
         for arc in range(s.start[v], s.start[v + 1]):
-            x = s.arc[TARGET, arc]
-            if s.node[MATCH_IN, x] < 0 and s.arc[WEIGHT, arc] == s.node[DUAL, v] + s.node[DUAL, x]:
+            x = s.arc[arc].target
+            if s.node[MATCH_IN, x] < 0 and s.arc[arc].weight == s.node[DUAL, v] + s.node[DUAL, x]:
                 s.node[MATCH_IN, v] = s.node[MATCH_OUT, x] = v
                 s.node[MATCH_OUT, v] = s.node[MATCH_IN, x] = x
                 break
 
 
 @compile_function
-def _put(s: State, i: int, time: int, item: int) -> None:
-    s.event[TIME, i] = time
-    s.event[ITEM, i] = item
-    s.event[PLACE, item] = i
-
-
-@compile_function
-def _rise(s: State, i: int) -> None:
-    time, item = s.event[TIME, i], s.event[ITEM, i]
-    while i > 0:
-        above = (i - 1) >> 1
-        if s.event[TIME, above] <= time:
-            break
-        _put(s, i, s.event[TIME, above], s.event[ITEM, above])
-        i = above
-    _put(s, i, time, item)
-
-
-@compile_function
-def _sink(s: State, i: int) -> None:
-    size = s.scalars[HEAP_SIZE]
-    time, item = s.event[TIME, i], s.event[ITEM, i]
-    while True:
-        below = 2 * i + 1
-        if below >= size:
-            break
-        if below + 1 < size and s.event[TIME, below + 1] < s.event[TIME, below]:
-            below += 1
-        if time <= s.event[TIME, below]:
-            break
-        _put(s, i, s.event[TIME, below], s.event[ITEM, below])
-        i = below
-    _put(s, i, time, item)
-
-
-@compile_function
-def _schedule(s: State, time: int, item: int) -> None:
-    """Put an event into the queue, or move it; events after the search's certain end are left out."""
-    if time > s.scalars[LIMIT]:
-        return
-    i = s.event[PLACE, item]
-    if i < 0:
-        i = s.scalars[HEAP_SIZE]
-        s.scalars[HEAP_SIZE] += 1
-    _put(s, i, time, item)
-    _rise(s, i)
-    _sink(s, s.event[PLACE, item])
-
-
-@compile_function
-def _next_event(s: State) -> int:
-    """Take the earliest event out of the queue and advance the clock to it; -1 if there is none."""
-    if s.scalars[HEAP_SIZE] == 0:
-        return -1
-    item = s.event[ITEM, 0]
-    s.scalars[NOW] = max(s.scalars[NOW], s.event[TIME, 0])
-    s.event[PLACE, item] = -1
-    last = s.scalars[HEAP_SIZE] - 1
-    s.scalars[HEAP_SIZE] = last
-    if last > 0:
-        _put(s, 0, s.event[TIME, last], s.event[ITEM, last])
-        _sink(s, 0)
-    return item
-
-
-@compile_function
 def _dual_now(s: State, v: int) -> int:
     node = s.node[TOP, v]
     if s.node[LABEL, node] == OUTER:
-        return s.node[DUAL, v] + s.scalars[NOW] - s.node[SINCE, node]
+        return s.node[DUAL, v] + s.events.clock[0].now - s.node[SINCE, node]
     if s.node[LABEL, node] == INNER:
-        return s.node[DUAL, v] - s.scalars[NOW] + s.node[SINCE, node]
+        return s.node[DUAL, v] - s.events.clock[0].now + s.node[SINCE, node]
     return s.node[DUAL, v]
 
 
 @compile_function
 def _settle(s: State, node: int) -> None:
-    """Bring an outermost node's numbers up to date."""
-    moved = s.scalars[NOW] - s.node[SINCE, node]
-    s.node[SINCE, node] = s.scalars[NOW]
+    """Bring an outermost node's duals up to date."""
+    moved = s.events.clock[0].now - s.node[SINCE, node]
+    s.node[SINCE, node] = s.events.clock[0].now
     if moved == 0 or s.node[LABEL, node] == FREE:
         return
     if s.node[LABEL, node] == INNER:
@@ -212,39 +130,38 @@ def _settle(s: State, node: int) -> None:
 
 @compile_function
 def _set_label(s: State, node: int, label: int) -> None:
-    s.node[LABEL, node] = label
-    s.node[SINCE, node] = s.scalars[NOW]
+    s.node[LABEL, node], s.node[SINCE, node] = label, s.events.clock[0].now
     if s.node[IS_TOUCHED, node] == 0:
         s.node[IS_TOUCHED, node] = 1
-        s.touched[s.scalars[TOUCHED]] = node
-        s.scalars[TOUCHED] += 1
-    if label == INNER and node >= s.scalars[SIZE]:
-        _schedule(s, s.scalars[NOW] + s.node[LIFT, node], s.arc.shape[1] + node - s.scalars[SIZE])
+        s.touched[s.counts[0].touched] = node
+        s.counts[0].touched += 1
+    if label == INNER and node >= s.counts[0].size:
+        schedule(s.events, s.events.clock[0].now + s.node[LIFT, node], len(s.arc) + node - s.counts[0].size)
 
 
 @compile_function
 def _scan_outer(s: State, node: int) -> None:
     """Schedule the edges of all vertices of a node that has just become outer (or is now inside an outer one)."""
-    now, limit = s.scalars[NOW], s.scalars[LIMIT]
+    now, limit = s.events.clock[0].now, s.events.clock[0].limit
     v = s.node[HEAD, node]
     own = s.node[TOP, v]
     while True:
         reach = _dual_now(s, v) - now
         for arc in range(s.start[v], s.start[v + 1]):
-            x = s.arc[TARGET, arc]
+            x = s.arc[arc].target
             other = s.node[TOP, x]
             label = s.node[LABEL, other]
             if other == own or label == INNER:
                 continue
-            time = s.arc[WEIGHT, arc] - reach - s.node[DUAL, x]  # when the edge is slack-free if x stands still
+            time = s.arc[arc].weight - reach - s.node[DUAL, x]  # when the edge is tight if x stands still
             if label == OUTER:
                 time -= now - s.node[SINCE, other]
                 time = now + (time - now) // 2
             elif s.node[MATCH_IN, other] < 0 and time < limit:
                 limit = time  # the search ends no later than by reaching this node
-                s.scalars[LIMIT] = limit
+                s.events.clock[0].limit = limit
             if time <= limit:
-                _schedule(s, time, arc)
+                schedule(s.events, time, arc)
         if v == s.node[TAIL, node]:
             break
         v = s.node[LINK, v]
@@ -253,13 +170,13 @@ def _scan_outer(s: State, node: int) -> None:
 @compile_function
 def _scan_free(s: State, node: int) -> None:
     """Schedule the edges from outer vertices to a node that has just become free."""
-    now = s.scalars[NOW]
+    now = s.events.clock[0].now
     v = s.node[HEAD, node]
     while True:
         for arc in range(s.start[v], s.start[v + 1]):
-            x = s.arc[TARGET, arc]
+            x = s.arc[arc].target
             if s.node[LABEL, s.node[TOP, x]] == OUTER:
-                _schedule(s, now + s.arc[WEIGHT, arc] - _dual_now(s, v) - _dual_now(s, x), arc)
+                schedule(s.events, now + s.arc[arc].weight - _dual_now(s, v) - _dual_now(s, x), arc)
         if v == s.node[TAIL, node]:
             break
         v = s.node[LINK, v]
@@ -287,8 +204,7 @@ def _outer_above(s: State, outer: int) -> int:
 @compile_function
 def _meeting(s: State, a: int, b: int) -> int:
     """Return the outer node where the ways from two outer nodes to the root meet."""
-    s.scalars[STAMP] += 1
-    stamp = s.scalars[STAMP]
+    stamp = s.counts[0].stamp = s.counts[0].stamp + 1
     while True:
         if a >= 0:
             if s.node[MARK, a] == stamp:
@@ -301,9 +217,7 @@ def _meeting(s: State, a: int, b: int) -> int:
 @compile_function
 def _follow(s: State, node: int, follower: int, leave: int, arrive: int) -> None:
     """Put one node after another on a cycle, joined by the edge leave-arrive."""
-    s.node[FOLLOWER, node] = follower
-    s.node[LEAVE, node] = leave
-    s.node[ARRIVE, node] = arrive
+    s.node[FOLLOWER, node], s.node[LEAVE, node], s.node[ARRIVE, node] = follower, leave, arrive
 
 
 @compile_function
@@ -311,9 +225,9 @@ def _shrink(s: State, u: int, v: int) -> None:
     """Make one outer node of the odd cycle that the edge u-v closes."""
     a, b = s.node[TOP, u], s.node[TOP, v]
     base = _meeting(s, a, b)
-    s.scalars[SPARE] -= 1
-    blossom = s.spare[s.scalars[SPARE]]
-    # one side, from a up to the base: the cycle runs downwards, so edges are turned round
+    s.counts[0].spare -= 1
+    blossom = s.spare[s.counts[0].spare]
+    # one side, from a up to the base: the cycle runs downwards, so edges are reversed
     node, follower, leave, arrive = a, b, u, v
     while True:
         _follow(s, node, follower, leave, arrive)
@@ -334,7 +248,7 @@ def _shrink(s: State, u: int, v: int) -> None:
     # adopt the nodes of the cycle and join their chains of vertices
     s.node[HEAD, blossom] = s.node[HEAD, base]
     end = s.node[TAIL, base]
-    former_inner = np.empty(s.scalars[TOUCHED], dtype=np.int64)
+    former_inner = np.empty(s.counts[0].touched, dtype=np.int64)
     count = 0
     node = base
     while True:
@@ -352,8 +266,7 @@ def _shrink(s: State, u: int, v: int) -> None:
             break
     s.node[TAIL, blossom] = end
     _set_top(s, blossom)
-    s.node[PARENT, blossom] = -1
-    s.node[LIFT, blossom] = 0
+    s.node[PARENT, blossom], s.node[LIFT, blossom] = -1, 0
     s.node[MATCH_IN, blossom], s.node[MATCH_OUT, blossom] = s.node[MATCH_IN, base], s.node[MATCH_OUT, base]
     _set_label(s, blossom, OUTER)
     for i in range(count):
@@ -384,10 +297,8 @@ def _child_with(s: State, blossom: int, v: int) -> int:
 def _settle_inside(s: State, blossom: int) -> int:
     """Match the nodes of a blossom's cycle, given how the blossom is matched; return the one matched outwards."""
     outward = _child_with(s, blossom, s.node[MATCH_IN, blossom])
-    s.node[MATCH_IN, outward], s.node[MATCH_OUT, outward] = (
-        s.node[MATCH_IN, blossom],
-        s.node[MATCH_OUT, blossom],
-    )
+    for row in (MATCH_IN, MATCH_OUT):
+        s.node[row, outward] = s.node[row, blossom]
     node = s.node[FOLLOWER, outward]
     while node != outward:
         mate = s.node[FOLLOWER, node]
@@ -403,10 +314,8 @@ def _expand(s: State, blossom: int) -> None:
     _settle(s, blossom)
     entry = _child_with(s, blossom, s.node[TREE_IN, blossom])
     outward = _settle_inside(s, blossom)
-    node = outward
-    count = 0
-    cycle = np.empty(s.scalars[TOUCHED] + s.scalars[SIZE], dtype=np.int64)
-    position = 0
+    node, count, position = outward, 0, 0
+    cycle = np.empty(s.counts[0].touched + s.counts[0].size, dtype=np.int64)
     while True:  # the cycle as a list that starts at the node matched outwards
         if node == entry:
             position = count
@@ -419,8 +328,8 @@ def _expand(s: State, blossom: int) -> None:
         if node == outward:
             break
     s.node[LABEL, blossom] = FREE
-    s.spare[s.scalars[SPARE]] = blossom
-    s.scalars[SPARE] += 1
+    s.spare[s.counts[0].spare] = blossom
+    s.counts[0].spare += 1
     # the way of even length from the entry to the outward node: inner, outer, …, inner
     s.node[TREE_IN, entry], s.node[TREE_OUT, entry] = s.node[TREE_IN, blossom], s.node[TREE_OUT, blossom]
     backwards = position % 2 == 0
@@ -460,43 +369,41 @@ def _augment(s: State, inside: int, outside: int) -> None:
 
 @compile_function
 def _end_search(s: State) -> None:
-    for i in range(s.scalars[TOUCHED]):
+    for i in range(s.counts[0].touched):
         node = s.touched[i]
         s.node[IS_TOUCHED, node] = 0
         if s.node[LABEL, node] != FREE:
             _settle(s, node)
             s.node[LABEL, node] = FREE
-    for i in range(s.scalars[HEAP_SIZE]):
-        s.event[PLACE, s.event[ITEM, i]] = -1
-    s.scalars[HEAP_SIZE] = 0
-    s.scalars[TOUCHED] = 0
+    clear(s.events)
+    s.counts[0].touched = 0
 
 
 @compile_function
 def _search(s: State, root: int) -> bool:
     """Match one unmatched outermost node; False if there is no perfect matching."""
-    s.scalars[NOW] = 0
-    s.scalars[LIMIT] = NEVER
     _set_label(s, root, OUTER)
     _scan_outer(s, root)
     found = False
     while not found:
-        item = _next_event(s)
+        item = next_event(s.events)
         if item < 0:
             break
-        if item >= s.arc.shape[1]:
-            blossom = item - s.arc.shape[1] + s.scalars[SIZE]
+        if item >= len(s.arc):
+            blossom = item - len(s.arc) + s.counts[0].size
             if s.node[LABEL, blossom] == INNER:  # else it was swallowed by an outer blossom meanwhile
                 _expand(s, blossom)
             continue
-        u, v = s.arc[SOURCE, item], s.arc[TARGET, item]
+        u, v = s.arc[item].source, s.arc[item].target
         if s.node[LABEL, s.node[TOP, u]] != OUTER:
             u, v = v, u
         a, b = s.node[TOP, u], s.node[TOP, v]
         if a == b or s.node[LABEL, a] != OUTER or s.node[LABEL, b] == INNER:
             continue
-        if s.arc[WEIGHT, item] != _dual_now(s, u) + _dual_now(s, v):
-            _reschedule(s, item, u, v)
+        slack = s.arc[item].weight - _dual_now(s, u) - _dual_now(s, v)
+        if slack != 0:  # labels changed since it was scheduled
+            later = slack // 2 if s.node[LABEL, b] == OUTER else slack
+            schedule(s.events, s.events.clock[0].now + later, item)
         elif s.node[LABEL, b] == OUTER:
             _shrink(s, u, v)
         elif s.node[MATCH_IN, b] >= 0:
@@ -509,17 +416,10 @@ def _search(s: State, root: int) -> bool:
 
 
 @compile_function
-def _reschedule(s: State, item: int, u: int, v: int) -> None:
-    """Put back an event whose edge is not slack-free yet because labels changed since it was scheduled."""
-    slack = s.arc[WEIGHT, item] - _dual_now(s, u) - _dual_now(s, v)
-    _schedule(s, s.scalars[NOW] + (slack // 2 if s.node[LABEL, s.node[TOP, v]] == OUTER else slack), item)
-
-
-@compile_function
 def match_next(s: State, first: int, most: int) -> int:
     """Search from up to `most` unmatched vertices, `first` on; return where to go on (n: done; -1: impossible)."""
     done = 0
-    for v in range(first, s.scalars[SIZE]):
+    for v in range(first, s.counts[0].size):
         root = s.node[TOP, v]
         if s.node[MATCH_IN, root] >= 0:
             continue
@@ -528,13 +428,13 @@ def match_next(s: State, first: int, most: int) -> int:
         if not _search(s, root):
             return -1
         done += 1
-    return s.scalars[SIZE]
+    return s.counts[0].size
 
 
 @compile_function
 def unfold(s: State) -> IntArray:
     """Settle the matching inside all blossoms, outermost first; return each vertex's mate (-1 if unmatched)."""
-    for v in range(s.scalars[SIZE]):
+    for v in range(s.counts[0].size):
         while s.node[PARENT, v] >= 0:  # the outermost blossom around v gives way to the next one
             blossom = s.node[TOP, v]
             if s.node[MATCH_IN, blossom] < 0:
@@ -547,4 +447,4 @@ def unfold(s: State) -> IntArray:
                 node = s.node[FOLLOWER, node]
                 if node == outward:
                     break
-    return s.node[MATCH_OUT, : s.scalars[SIZE]].copy()
+    return s.node[MATCH_OUT, : s.counts[0].size].copy()

@@ -1,4 +1,8 @@
-"""Minimum-weight perfect matching of a complete graph, with its proof."""
+"""Minimum-weight perfect matching of a complete graph, with its proof.
+
+Edmonds' algorithm (`blossom`) runs on few light edges; every other edge is priced (`pricing`), and those of negative
+reduced cost are added until there are none (Cook and Rohe 1999). A few vertices are matched by dynamic programming.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +17,13 @@ from learnroute.model.distances import Points
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
+from learnroute.solvers.params import MatchingParams
 
 if TYPE_CHECKING:
     from learnroute.solvers.matching.blossom import State
 
-SMALL = 12  # vertices up to which subsets are enumerated instead of waking the compiler
-RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one
-SEARCHES = 64  # between two looks at the clock
-DENSE = 40  # vertices up to which all edges are candidates from the start
-NEIGHBOURS = 10  # lightest partners of each vertex that are
-PAIRS_A_CALL = 20_000_000  # priced between two looks at the clock
+DEFAULTS = MatchingParams()
+RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one: their sums still fit into 63 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,7 @@ def minimum_matching(
     *,
     points: FloatArray | Points | None = None,
     extra: bool = False,
+    params: MatchingParams = DEFAULTS,
 ) -> Matching:
     """Pair all vertices of a complete graph so that the weights of the pairs add up to as little as possible.
 
@@ -76,6 +78,8 @@ def minimum_matching(
         linearly with the number of places.
     extra
         With `points`: one more vertex, numbered last, at distance 0 from all places.
+    params
+        What can be tuned; the pairs are as light whatever it is.
 
     Notes
     -----
@@ -89,13 +93,13 @@ def minimum_matching(
     if points is None:
         assert weights is not None
         size, given = len(weights), "weights"
-        if 0 < size <= SMALL and size % 2 == 0:
+        if 0 < size <= params.enumerated and size % 2 == 0:
             return Matching(by_subsets(weights), True)
         paired = MatrixWeights(weights)
     else:
         places = points.places if isinstance(points, Points) else _places(points)
         size, given = len(places) + extra, "points"
-        if size <= SMALL and size % 2 == 0:
+        if size <= params.enumerated and size % 2 == 0:
             return Matching(by_subsets(_distances(points, places, extra)), True)
         from learnroute.solvers.kd_tree import ground_of, plane
 
@@ -103,7 +107,9 @@ def minimum_matching(
     if size % 2:
         rows = size - extra if given == "points" else size
         raise InputError(f"{given} has {rows} rows: an even number of vertices is needed to pair them all")
-    return by_blossoms(paired, budget or Budget()) if size else Matching(np.empty((0, 2), dtype=np.int64), True)
+    if not size:
+        return Matching(np.empty((0, 2), dtype=np.int64), True)
+    return by_blossoms(paired, budget or Budget(), params)
 
 
 def _places(points: FloatArray) -> FloatArray:
@@ -158,16 +164,16 @@ def by_subsets(weights: FloatArray) -> IntArray:
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def by_blossoms(weights: PairWeights, budget: Budget) -> Matching:
-    """Match by Edmonds' algorithm on few light edges, adding edges that its duals do not bear until none is left.
+def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = DEFAULTS) -> Matching:
+    """Match by Edmonds' algorithm on few light edges, adding edges of negative reduced cost until none is left.
 
-    When every edge of the complete graph bears the duals, the matching is optimal there too (Cook and Rohe).
+    When no edge of the complete graph has one, the matching is optimal there too.
     """
     from learnroute.solvers.matching import blossom
 
     size = weights.size
     scale = _scale(weights.largest())
-    edges = _first_edges(weights)
+    edges = _first_edges(weights, params)
     rounds = 0
     while True:
         source, target = np.divmod(edges, size)
@@ -177,10 +183,10 @@ def by_blossoms(weights: PairWeights, budget: Budget) -> Matching:
         blossom.greedy_start(state)
         first = 0
         while 0 <= first < size and not budget.exhausted:
-            first = blossom.match_next(state, first, SEARCHES)
+            first = blossom.match_next(state, first, params.searches_a_call)
             budget.progress("matching", 1 - (1 - first / size) / 2**rounds)
         complete = first == size
-        missing = _unborne_edges(weights, state, scale, budget) if complete else None
+        missing = _negative_edges(weights, state, scale, budget, params) if complete else None
         if missing is None or not len(missing):
             break
         edges = np.union1d(edges, missing)
@@ -193,31 +199,35 @@ def by_blossoms(weights: PairWeights, budget: Budget) -> Matching:
     return Matching(np.column_stack([i, mate[i]]), missing is not None, duals, sets)
 
 
-def _first_edges(weights: PairWeights) -> IntArray:
+def _first_edges(weights: PairWeights, params: MatchingParams) -> IntArray:
     """Return candidates in both directions, as sorted numbers i·size + j; a perfect matching is among them."""
     size = weights.size
-    if size <= DENSE:
+    if size <= params.dense:
         everyone = np.arange(size)
         keys = (everyone[:, None] * size + everyone[None, :])[~np.eye(size, dtype=bool)]
         return keys.astype(np.int64)
-    pairs = np.vstack([weights.light_pairs(NEIGHBOURS), np.arange(size).reshape(-1, 2)])
+    pairs = np.vstack([weights.light_pairs(params.neighbours), np.arange(size).reshape(-1, 2)])
     return np.unique(np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]]))
 
 
-def _unborne_edges(weights: PairWeights, state: State, scale: float, budget: Budget) -> IntArray | None:
-    """Return edges lighter than the duals allow, in both directions; None if the time runs out on the way."""
+def _negative_edges(
+    weights: PairWeights, state: State, scale: float, budget: Budget, params: MatchingParams
+) -> IntArray | None:
+    """Return edges of negative reduced cost, in both directions; None if the time runs out on the way."""
     from learnroute.solvers.matching import pricing
 
     size = weights.size
-    if size <= DENSE:
+    if size <= params.dense:
         return np.empty(0, dtype=np.int64)
     table = pricing.depths_and_lifts(state.node)
     found = []
-    rows = max(1, PAIRS_A_CALL // size)
+    rows = max(1, params.pairs_a_call // size)
     for first in range(0, size, rows):
         if budget.exhausted:
             return None
-        found.append(weights.unborne(scale, state.node, table, first, min(first + rows, size)))
+        end = min(first + rows, size)
+        ways = weights.matrix, weights.ground
+        found.append(pricing.negative_pairs(*ways, scale, state.node, table, first, end, params.priced_in))
     pairs = np.vstack(found)
     return np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]])
 
@@ -228,19 +238,20 @@ def _scale(largest: float) -> float:
 
 
 def _proof(state: State, scale: float) -> tuple[FloatArray, tuple[tuple[IntArray, float], ...]]:
-    """Read the dual solution off the blossoms: each vertex's own number, and the lifted sets."""
-    from learnroute.solvers.matching import blossom
+    """Read the dual solution off the blossoms: each vertex's own value, and the lifted sets."""
+    from learnroute.solvers.matching import blossom as rows
 
-    node = state.node
-    own = node[blossom.DUAL, : state.scalars[blossom.SIZE]].copy()
+    own = state.node[rows.DUAL, : len(state.start) - 1].copy()
+    columns = state.node[[rows.PARENT, rows.HEAD, rows.TAIL, rows.LINK, rows.LIFT]]
+    parent, head, tail, link, lift = columns.tolist()
     sets = []
-    for b in np.unique(node[blossom.PARENT][node[blossom.PARENT] >= 0]):
-        members = [int(node[blossom.HEAD, b])]
-        while members[-1] != node[blossom.TAIL, b]:
-            members.append(int(node[blossom.LINK, members[-1]]))
-        own[members] -= node[blossom.LIFT, b]
-        if node[blossom.LIFT, b]:
-            sets.append((np.array(sorted(members), dtype=np.int64), float(node[blossom.LIFT, b] / scale)))
+    for b in sorted(set(parent) - {-1}):
+        members = [head[b]]
+        while members[-1] != tail[b]:
+            members.append(link[members[-1]])
+        own[members] -= lift[b]
+        if lift[b]:
+            sets.append((np.array(sorted(members), dtype=np.int64), lift[b] / scale))
     return own / scale, tuple(sets)
 
 

@@ -1,7 +1,8 @@
-"""Which edges of a complete graph are lighter than a matching's duals allow. Imported only with `blossom`.
+"""Pricing: which edges of a complete graph have a negative reduced cost (Cook and Rohe 1999). Imported with `blossom`.
 
-DUAL of a vertex is the sum over all sets around it, its own number included. An edge does not leave the sets that
-contain both its ends, so their lifts count twice too much: its slack is weight - dual - dual + 2·(common lifts).
+`dual` of a vertex is the sum over all sets around it, its own value included. An edge does not leave the sets that
+contain both its ends, so their lifts count twice too much: its reduced cost is
+weight - dual - dual + 2·(common lifts).
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ from learnroute.kernels import compile_function
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.kd_tree import Ground, length
 from learnroute.solvers.matching.blossom import DUAL, LIFT, PARENT
-
-WORST = 6  # edges of one vertex that are added at a time
 
 
 @compile_function
@@ -39,74 +38,72 @@ def depths_and_lifts(node: IntArray) -> IntArray:
 @compile_function
 def _common_lift(node: IntArray, table: IntArray, i: int, j: int) -> int:
     """Return the sum of the lifts of all blossoms around both vertices: an edge inside a set does not leave it."""
-    a, b = node[PARENT, i], node[PARENT, j]
+    parent = node[PARENT]
+    a, b = parent[i], parent[j]
     while a != b:
         if a < 0 or b < 0:
             return 0
         if table[0, a] >= table[0, b]:
-            a = node[PARENT, a]
+            a = parent[a]
         else:
-            b = node[PARENT, b]
+            b = parent[b]
     return table[1, a] if a >= 0 else 0
 
 
 @compile_function
-def _keep_worst(worst: IntArray, slack: int, j: int) -> None:
-    """Insert a slack and its vertex where it belongs among the worst ones, the worst first."""
-    k = worst.shape[1] - 1
-    if slack >= worst[0, k]:
+def _keep_least(least: IntArray, slack: int, j: int) -> None:
+    """Insert a slack and its vertex where it belongs among the least ones, the least first."""
+    k = least.shape[1] - 1
+    if slack >= least[0, k]:
         return
-    while k > 0 and worst[0, k - 1] > slack:
-        worst[0, k], worst[1, k] = worst[0, k - 1], worst[1, k - 1]
+    while k > 0 and least[0, k - 1] > slack:
+        least[0, k], least[1, k] = least[0, k - 1], least[1, k - 1]
         k -= 1
-    worst[0, k], worst[1, k] = slack, j
+    least[0, k], least[1, k] = slack, j
 
 
 @compile_function
-def _listed(found: IntArray, count: int, i: int, worst: IntArray) -> int:
-    """Write the worst edges of a vertex down; return how many there are now."""
-    for k in range(worst.shape[1]):
-        if worst[0, k] < 0:
-            found[count, 0], found[count, 1] = i, worst[1, k]
+def _listed(found: IntArray, count: int, i: int, least: IntArray) -> int:
+    """Write the least edges of a vertex down; return how many there are now."""
+    for k in range(least.shape[1]):
+        if least[0, k] < 0:
+            found[count, 0], found[count, 1] = i, least[1, k]
             count += 1
-        worst[0, k] = 0
+        least[0, k] = 0
     return count
 
 
 @compile_function
-def unborne_in_matrix(
-    weights: FloatArray, scale: float, node: IntArray, table: IntArray, first: int, end: int
-) -> IntArray:
-    """Return pairs (i, j), i in first … end-1, i < j, that are lighter than the duals allow."""
-    found = np.empty((WORST * (end - first), 2), dtype=np.int64)
-    worst = np.zeros((2, WORST), dtype=np.int64)
-    count = 0
-    for i in range(first, end):
-        for j in range(i + 1, len(weights)):
-            slack = 2 * np.int64(np.rint(weights[i, j] * scale)) - node[DUAL, i] - node[DUAL, j]
-            if slack < 0:
-                slack += 2 * _common_lift(node, table, i, j)
-                if slack < 0:
-                    _keep_worst(worst, slack, j)
-        count = _listed(found, count, i, worst)
-    return found[:count].copy()
+def _row(matrix: FloatArray, ground: Ground, i: int, buffer: FloatArray) -> FloatArray:
+    """Return the weights of the pairs of vertex i with the vertices behind it."""
+    if len(matrix) > 0:
+        return matrix[i]
+    for j in range(i + 1, len(buffer)):
+        buffer[j] = length(ground, i, j)
+    return buffer
 
 
 @compile_function
-def unborne_between_places(
-    ground: Ground, scale: float, node: IntArray, table: IntArray, first: int, end: int
+def negative_pairs(
+    matrix: FloatArray, ground: Ground, scale: float, node: IntArray, table: IntArray, first: int, end: int, most: int
 ) -> IntArray:
-    """Do the same for distances; a further vertex is at distance 0 and needs no check here."""
-    found = np.empty((WORST * (end - first), 2), dtype=np.int64)
-    worst = np.zeros((2, WORST), dtype=np.int64)
-    size = len(ground.places)
+    """Return pairs (i, j), i in first … end-1, i < j, of negative reduced cost; none only if there are none.
+
+    At most `most` of each i, those of least reduced cost. Weights are those of the matrix, or distances where it is
+    empty; a further vertex is then at distance 0 and needs no check here.
+    """
+    size, dual = max(len(matrix), len(ground.places)), node[DUAL]
+    found = np.empty((most * (end - first), 2), dtype=np.int64)
+    least = np.zeros((2, most), dtype=np.int64)
+    buffer = np.empty(size)
     count = 0
     for i in range(first, min(end, size)):
+        row = _row(matrix, ground, i, buffer)
         for j in range(i + 1, size):
-            slack = 2 * np.int64(np.rint(length(ground, i, j) * scale)) - node[DUAL, i] - node[DUAL, j]
+            slack = 2 * np.int64(np.rint(row[j] * scale)) - dual[i] - dual[j]
             if slack < 0:
                 slack += 2 * _common_lift(node, table, i, j)
                 if slack < 0:
-                    _keep_worst(worst, slack, j)
-        count = _listed(found, count, i, worst)
+                    _keep_least(least, slack, j)
+        count = _listed(found, count, i, least)
     return found[:count].copy()

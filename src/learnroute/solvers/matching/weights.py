@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class PairWeights(Protocol):
-    """Symmetric weights between vertices 0 … size-1."""
+    """Symmetric weights between vertices 0 … size-1: of a matrix, or distances on the ground where that is empty."""
+
+    matrix: FloatArray
+    ground: Ground
 
     @property
     def size(self) -> int:
@@ -32,20 +35,16 @@ class PairWeights(Protocol):
         """Return, one row each, the pairs of every vertex with about `count` of its lightest partners."""
         ...
 
-    def unborne(self, scale: float, node: IntArray, table: IntArray, first: int, end: int) -> IntArray:
-        """Return pairs (i, j), i in first … end-1, i < j, that are lighter than a matching's duals allow.
-
-        The worst few of each i; none only if there are none.
-        """
-        ...
-
 
 class MatrixWeights:
     """Weights read from a symmetric matrix; the diagonal is ignored."""
 
     def __init__(self, matrix: FloatArray) -> None:
+        from learnroute.solvers.kd_tree import NOWHERE
+
         self.matrix = np.array(matrix, dtype=np.float64, order="C")
         np.fill_diagonal(self.matrix, 0.0)
+        self.ground = NOWHERE
 
     @property
     def size(self) -> int:
@@ -69,18 +68,15 @@ class MatrixWeights:
         nearest = np.argpartition(others, count - 1, axis=1)[:, :count]
         return np.column_stack([np.repeat(np.arange(self.size), count), nearest.ravel()])
 
-    def unborne(self, scale: float, node: IntArray, table: IntArray, first: int, end: int) -> IntArray:
-        """Return pairs (i, j), i in first … end-1, i < j, that are lighter than a matching's duals allow."""
-        from learnroute.solvers.matching.pricing import unborne_in_matrix
-
-        return unborne_in_matrix(self.matrix, scale, node, table, first, end)
-
 
 class PlaceWeights:
-    """Distances of places, never kept as a matrix; with `extra`, one more vertex at distance 0 from all."""
+    """Distances of places, never kept as a matrix; with `extra`, one more vertex at distance 0 from all.
+
+    The pairs of the extra vertex are all candidates from the start, so their reduced costs are never negative.
+    """
 
     def __init__(self, ground: Ground, extra: bool = False) -> None:
-        self.ground = ground
+        self.ground, self.matrix = ground, np.zeros((0, 0))
         self.extra = extra
 
     @property
@@ -115,12 +111,3 @@ class PlaceWeights:
         if self.extra:
             pairs = np.vstack([pairs, np.column_stack([np.arange(size), np.full(size, size)])])
         return pairs
-
-    def unborne(self, scale: float, node: IntArray, table: IntArray, first: int, end: int) -> IntArray:
-        """Return pairs (i, j), i in first … end-1, i < j, that are lighter than a matching's duals allow.
-
-        The pairs of the extra vertex are all candidates from the start, so the duals bear them.
-        """
-        from learnroute.solvers.matching.pricing import unborne_between_places
-
-        return unborne_between_places(self.ground, scale, node, table, first, end)

@@ -10,100 +10,101 @@ import pytest
 
 from learnroute import Objective
 from learnroute.model.distances import Points
-from learnroute.solvers.construction.space_filling_curve import along_a_curve, arranged
+from learnroute.model.ends import Ends
+from learnroute.solvers.construction.space_filling_curve import hilbert_order
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.local_search import lin_kernighan as cuts
-from learnroute.solvers.local_search.iterated import best_order, rotated, search
-from learnroute.solvers.local_search.lk_search import Improver
+from learnroute.solvers.local_search import lin_kernighan, lk_state
+from learnroute.solvers.local_search.iterated import best_rotation, iterated_local_search
+from learnroute.solvers.local_search.lk_search import LinKernighanSearch
+from learnroute.solvers.methods import search
+from learnroute.solvers.params import LinKernighanParams
 
 RNG = np.random.default_rng
-ENDS = [(None, None, False), (2, None, False), (None, 3, False), (2, 3, False), (2, None, True), (None, 3, True),
-        (2, 3, True), (None, None, True)]  # fmt: skip
+ENDS = [Ends(first, last, closed) for first in (None, 2) for last in (None, 3) for closed in (False, True)]
+PARAMS = LinKernighanParams()
 
 
 def weights_of(rate: float, size: int) -> Any:
     return (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
 
 
-def problem(size: int, rate: float, ends: tuple[int | None, int | None, bool], seed: int, places: bool) -> Objective:
+def problem(size: int, rate: float, ends: Ends, seed: int, places: bool) -> Objective:
     rng = RNG(seed)
     points = Points(rng.uniform(0, 1, (size, 2)))
     travel = points if places else points.matrix()
-    return Objective(travel, rng.uniform(0, 2, size), weights_of(rate, size), 0.5, *ends)
+    return Objective(travel, rng.uniform(0, 2, size), weights_of(rate, size), 0.5, ends)
 
 
 @pytest.mark.parametrize("rate", [1 / 6, 0.9])
-def test_sums_are_right_where_they_are_needed(rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_are_right_where_they_are_needed(rate: float) -> None:
     """Far from the end, where no move that changes scores begins, they are not kept up to date."""
-    monkeypatch.setattr("learnroute.solvers.local_search.lk_search.LONGEST_SCORED", 300)
+    params = LinKernighanParams(longest_scored=300)
     objective = problem(3000, rate, ENDS[0], 1, places=True)
-    improver = Improver(objective, RNG(0).permutation(3000), rate)
-    improver.descend(Budget())
-    improver.wander(RNG(1), 3000, Budget())
-    assert min(improver.values) == pytest.approx(objective(improver.best()), rel=1e-11)
-    fresh = Improver(objective, improver.order_now(), rate).state
-    near = slice(3000 - int(fresh.counts[cuts.REACH]) - 300, 3000)
-    scores = improver.state.sums[:, near]
+    running = LinKernighanSearch(objective, RNG(0).permutation(3000), rate, params)
+    running.run(RNG(1), 3000, Budget())
+    assert min(running.values) == pytest.approx(objective(running.best()), rel=1e-11)
+    fresh = LinKernighanSearch(objective, running.order_now(), rate, params).state
+    near = slice(3000 - int(fresh.counts[lk_state.REACH]) - 300, 3000)
+    scores = running.state.sums[:, near]
     assert scores == pytest.approx(fresh.sums[:, near], rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.9994])
 @pytest.mark.parametrize("ends", ENDS)
-def test_moves_change_the_value_by_what_they_say_and_can_be_undone(rate: float, ends: Any) -> None:
+def test_moves_change_the_value_by_what_they_say_and_can_be_undone(rate: float, ends: Ends) -> None:
     for seed, size in enumerate((5, 12, 40)):
         objective = problem(size, rate, ends, seed, places=seed % 2 == 0)
-        if objective.closed and rate == 0 and ends[:2] == (None, None):
-            objective = objective.travel_alone()  # where such a ring begins is settled afterwards
+        if ends.cyclic and rate == 0:
+            objective = objective.travel_alone()  # where such a cycle begins is settled afterwards
         rng = RNG(seed)
         made = 0
         for _ in range(30):
-            improver = Improver(objective, arranged(objective, rng.permutation(size)), rate)
-            improver._measure()
-            state, found = improver.state, np.zeros(9, dtype=np.int64)
-            before = objective(improver.order_now())
-            for a in rng.permutation(size + 1 - state.counts[cuts.RING]).tolist():
-                if cuts.best_at(state, a, -1, 0.0, found):
-                    cuts.make(state, *found[:4].tolist())
-                    after = objective(improver.order_now())
-                    assert before - after == pytest.approx(state.numbers[cuts.BEST], abs=1e-9)
-                    assert objective.allows(improver.order_now())
+            running = LinKernighanSearch(objective, ends.repair(rng.permutation(size)), rate, PARAMS)
+            running._measure()
+            state, found = running.state, np.zeros(9, dtype=np.int64)
+            before = objective(running.order_now())
+            for a in rng.permutation(size + 1 - state.counts[lk_state.CYCLIC]).tolist():
+                if lin_kernighan.best_at(state, a, -1, 0.0, found):
+                    lk_state.apply_move(state, *found[:4].tolist())
+                    after = objective(running.order_now())
+                    assert before - after == pytest.approx(state.numbers[lk_state.BEST], abs=1e-9)
+                    assert ends.allows(running.order_now())
                     before, made = after, made + 1
-            order = improver.order_now()
-            mark = int(state.counts[cuts.JOURNAL_SIZE])
-            low = int(state.counts[cuts.RING])
+            order = running.order_now()
+            mark = int(state.counts[lk_state.JOURNAL_SIZE])
+            low = int(state.counts[lk_state.CYCLIC])
             p, q, r, t = sorted((low + rng.choice(size + 1 - low, 4, replace=False)).tolist())
-            worse = cuts.kick(state, p, q, r, t)
+            worse = lin_kernighan.double_bridge(state, p, q, r, t)
             if worse < np.inf:
-                assert objective(improver.order_now()) - before == pytest.approx(worse, abs=1e-9)
-                cuts.undo(state, mark)
-                assert improver.order_now().tolist() == order.tolist()
-                if state.counts[cuts.SCORED]:
-                    fresh = Improver(objective, order, rate).state.sums
+                assert objective(running.order_now()) - before == pytest.approx(worse, abs=1e-9)
+                lk_state.undo(state, mark)
+                assert running.order_now().tolist() == order.tolist()
+                if state.counts[lk_state.SCORED]:
+                    fresh = LinKernighanSearch(objective, order, rate, PARAMS).state.sums
                     assert state.sums[:, 1:size] == pytest.approx(fresh[:, 1:size], abs=1e-9)
         assert made > 10
 
 
 @pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.5])
 @pytest.mark.parametrize("ends", ENDS)
-def test_small_problems_are_searched_to_the_optimum(rate: float, ends: Any) -> None:
+def test_small_problems_are_searched_to_the_optimum(rate: float, ends: Ends) -> None:
     for seed in range(3):
         objective = problem(7, rate, ends, seed, places=False)
-        least = min(objective(order) for order in itertools.permutations(range(7)) if objective.allows(order))
+        least = min(objective(order) for order in itertools.permutations(range(7)) if ends.allows(order))
         found = []
         for start in range(8):
-            improver = Improver(objective, arranged(objective, RNG(start).permutation(7)), rate)
-            improver.descend(Budget())
-            improver.wander(RNG(start), 200, Budget())
-            found.append(objective(rotated(objective, improver.best())))
-            if rate > 0 or ends != (None, None, True):
-                assert objective(improver.best()) == pytest.approx(min(improver.values), abs=1e-9)
+            running = LinKernighanSearch(objective, ends.repair(RNG(start).permutation(7)), rate, PARAMS)
+            running.run(RNG(start), 200, Budget())
+            found.append(objective(best_rotation(objective, running.best())))
+            if rate > 0 or not ends.cyclic:
+                assert objective(running.best()) == pytest.approx(min(running.values), abs=1e-9)
         assert min(found) == pytest.approx(least, rel=1e-9)
-        assert objective(best_order(objective, RNG(0), Budget(), 200, 4)) == pytest.approx(least, rel=1e-9)
+        assert objective(iterated_local_search(objective, RNG(0), Budget(), 200, 4)) == pytest.approx(least, rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["differs by direction", "factors", "factors and direction", "other weights"])
 @pytest.mark.parametrize("ends", ENDS)
-def test_other_objectives_are_searched_to_the_optimum(kind: str, ends: Any) -> None:
+def test_other_objectives_are_searched_to_the_optimum(kind: str, ends: Ends) -> None:
     for seed in range(3):
         rng = RNG(seed)
         travel = rng.uniform(1, 10, (6, 6))
@@ -112,10 +113,10 @@ def test_other_objectives_are_searched_to_the_optimum(kind: str, ends: Any) -> N
             travel = np.triu(travel) + np.triu(travel).T
         factors = np.where(rng.random(6) < 0.3, 0.0, rng.uniform(0, 1, 6)) if "factors" in kind else None
         weights = np.sort(rng.random(6)) if kind == "other weights" else weights_of(0.4, 6)
-        objective = Objective(travel, rng.uniform(0, 20, 6), weights, 0.0, ends[0], ends[1], ends[2], factors)
-        least = min(objective(order) for order in itertools.permutations(range(6)) if objective.allows(order))
-        order = best_order(objective, rng, Budget(), 100, 4)
-        assert objective.allows(order)
+        objective = Objective(travel, rng.uniform(0, 20, 6), weights, 0.0, ends, factors)
+        least = min(objective(order) for order in itertools.permutations(range(6)) if ends.allows(order))
+        order = iterated_local_search(objective, rng, Budget(), 100, 4)
+        assert ends.allows(order)
         assert objective(order) == pytest.approx(least, rel=1e-9)
 
 
@@ -139,7 +140,7 @@ def test_odd_places_are_no_trouble(name: str, rate: float, size: int) -> None:
     places = clouds(size)[name]
     for scores in (np.ones(size), np.zeros(size), RNG(1).uniform(0, 1, size) * np.abs(places).max()):
         objective = Objective(Points(places), scores, weights_of(rate, size))
-        order = best_order(objective, RNG(0), Budget(), 50)
+        order = iterated_local_search(objective, RNG(0), Budget(), 50)
         assert sorted(order.tolist()) == list(range(size))
         if name == "all alike":
             sorted_scores = np.sort(scores)[::-1]
@@ -150,8 +151,8 @@ def test_odd_places_are_no_trouble(name: str, rate: float, size: int) -> None:
 
 
 def test_a_search_repeats_itself_and_stops_in_time() -> None:
-    objective = problem(400, 0.0, (None, None, False), 1, places=True)
-    one, two = (best_order(objective, RNG(3), Budget(), 300) for _ in range(2))
+    objective = problem(400, 0.0, Ends(), 1, places=True)
+    one, two = (iterated_local_search(objective, RNG(3), Budget(), 300) for _ in range(2))
     assert np.array_equal(one, two)
     told: list[float] = []
     budget = Budget.of(1.5, lambda what, share: told.append(share) if what == "search" else None)
@@ -159,13 +160,13 @@ def test_a_search_repeats_itself_and_stops_in_time() -> None:
     assert not budget.exhausted  # a part of the time is left for the bound
     assert told
     assert told == sorted(told)
-    assert objective(answer.order) < objective(along_a_curve(objective.points))  # type: ignore[arg-type]
+    assert objective(answer.order) < objective(hilbert_order(objective.points))  # type: ignore[arg-type]
 
 
 def test_the_curve_visits_neighbouring_cells() -> None:
     """On a grid of 16 x 16 places, Hilbert's curve goes from each to one beside it."""
     grid = np.array(list(itertools.product(range(16), repeat=2)), dtype=float)
-    order = along_a_curve(Points(RNG(0).permutation(grid) * 16 / 16))
+    order = hilbert_order(Points(RNG(0).permutation(grid) * 16 / 16))
     assert sorted(order.tolist()) == list(range(256))
     places = Points(RNG(0).permutation(grid))
     assert places.between(order[:-1], order[1:]).max() == 1.0

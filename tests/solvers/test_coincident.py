@@ -1,0 +1,123 @@
+"""Coincident regions: a search finds the way through the locations, whatever the number of regions at each."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from learnroute import Objective
+from learnroute.model.distances import Points
+from learnroute.model.ends import Ends
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.local_search.coincident import clusters_of
+from learnroute.solvers.local_search.iterated import iterated_local_search
+
+RNG = np.random.default_rng
+ENDS = [Ends(first, last, closed) for first in (None, 2) for last in (None, 3) for closed in (False, True)]
+
+
+def weights_of(rate: float, size: int) -> Any:
+    return (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
+
+
+def crowd(places: int, copies: int, seed: int) -> tuple[Any, Any]:
+    """Return places, and the same with copies of each, mixed."""
+    rng = RNG(seed)
+    alone = rng.uniform(0, 1, (places, 2))
+    return alone, rng.permutation(np.repeat(alone, copies, axis=0))
+
+
+@pytest.mark.parametrize("rate", [0.0, 1 / 6])
+@pytest.mark.parametrize("matrix", [False, True])
+def test_copies_cost_no_more_travel_than_the_places_alone(rate: float, matrix: bool) -> None:
+    places, copies = crowd(120, 12, 1)
+    nothing = np.zeros(len(places))
+    alone = Objective(Points(places), nothing, nothing)
+    least = alone(iterated_local_search(alone, RNG(0), Budget(), 2000))
+    scores = RNG(2).uniform(0, 0.1, len(copies))
+    travel = Points(copies).matrix() if matrix else Points(copies)
+    objective = Objective(travel, scores, weights_of(rate, len(copies)))
+    order = iterated_local_search(objective, RNG(0), Budget(), 2000)
+    assert sorted(order.tolist()) == list(range(len(copies)))
+    assert float(objective.legs(order).sum()) <= 1.01 * least
+
+
+@pytest.mark.parametrize("ends", ENDS)
+def test_where_only_the_last_score_counts_clusters_suffice(ends: Ends) -> None:
+    for seed in range(3):
+        rng = RNG(seed)
+        places = Points(rng.uniform(0, 1, (3, 2))[rng.integers(0, 3, 7)])
+        objective = Objective(places, rng.uniform(0, 2, 7), weights_of(0.0, 7), 0.5, ends)
+        clusters = clusters_of(objective, 0.0)
+        assert clusters is not None
+        assert clusters.suffice
+        least = min(objective(order) for order in itertools.permutations(range(7)) if ends.allows(order))
+        ways = (np.array(way) for way in itertools.permutations(range(clusters.objective.size)))
+        orders = [clusters.regions(way) for way in ways if clusters.objective.ends.allows(way)]
+        assert all(ends.allows(order) for order in orders)
+        assert min(objective(order) for order in orders) == pytest.approx(least, rel=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.9])
+@pytest.mark.parametrize("ends", ENDS)
+def test_every_end_is_kept_and_the_first_order_is_never_made_worse(rate: float, ends: Ends) -> None:
+    _, copies = crowd(20, 8, 3)
+    objective = Objective(Points(copies), RNG(4).uniform(0, 1, 160), weights_of(rate, 160), 0.0, ends)
+    first = iterated_local_search(objective, RNG(1), Budget(), 5)
+    order = iterated_local_search(objective, RNG(2), Budget(), 20, initial=first)
+    assert ends.allows(order)
+    assert objective(order) <= objective(first)
+
+
+def test_clusters_are_priced_as_if_they_came_last() -> None:
+    _, copies = crowd(5, 4, 5)
+    objective = Objective(Points(copies), RNG(6).uniform(0, 1, 20), weights_of(0.4, 20))
+    clusters = clusters_of(objective, 0.4)
+    assert clusters is not None
+    order = clusters.regions(np.arange(5))
+    assert clusters.locations(order).tolist() == [0, 1, 2, 3, 4]
+    assert clusters.objective.legs(np.arange(5)).sum() == pytest.approx(objective.legs(order).sum(), rel=1e-12)
+    last = float(objective.weights[-4:] @ objective.scores[order[-4:]])
+    assert clusters.objective.weights[-1] * clusters.objective.scores[4] == pytest.approx(last, rel=1e-12)
+    matrix = Objective(objective.points.matrix(), objective.scores, objective.weights)  # type: ignore[union-attr]
+    same = clusters_of(matrix, 0.4)
+    assert same is not None
+    groups = (sorted(np.flatnonzero(found.location_of == k).tolist() for k in range(5)) for found in (clusters, same))
+    assert next(groups) == next(groups)
+
+
+def test_larger_scores_come_first_at_a_location_and_the_way_stays() -> None:
+    _, copies = crowd(4, 3, 7)
+    objective = Objective(Points(copies), RNG(8).uniform(0, 1, 12), weights_of(0.7, 12))
+    clusters = clusters_of(objective, 0.7)
+    assert clusters is not None
+    for seed in range(20):
+        order = RNG(seed).permutation(12)
+        better = clusters.sorted_within(order)
+        assert np.array_equal(clusters.location_of[order], clusters.location_of[better])
+        assert sorted(better.tolist()) == list(range(12))
+        assert objective(better) <= objective(order) + 1e-12
+        for k in range(4):
+            scores = objective.scores[better[clusters.location_of[better] == k]]
+            assert np.all(np.diff(scores) <= 0)
+
+
+def test_there_are_no_clusters_where_no_regions_coincide() -> None:
+    places, _ = crowd(12, 1, 9)
+    scores, weights = np.ones(12), weights_of(0.0, 12)
+    assert clusters_of(Objective(Points(places), scores, weights), 0.0) is None
+    assert clusters_of(Objective(Points(places).matrix(), scores, weights), 0.0) is None
+    places[3] = places[2]  # a fixed end is a location of its own
+    assert clusters_of(Objective(Points(places), scores, weights, ends=Ends(2)), 0.0) is None
+    assert clusters_of(Objective(Points(places), scores, weights, ends=Ends(1)), 0.0) is not None
+
+
+def test_all_regions_at_one_location_are_sorted_by_score() -> None:
+    scores = RNG(1).uniform(0, 1, 400)
+    for rate in (0.0, 1 / 6, 0.95):
+        objective = Objective(Points(np.full((400, 2), 7.0)), scores, weights_of(rate, 400))
+        order = iterated_local_search(objective, RNG(0), Budget(), 50)
+        assert objective(order) == pytest.approx(float(objective.weights @ np.sort(scores)[::-1]), rel=1e-12)
