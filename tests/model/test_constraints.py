@@ -49,7 +49,7 @@ def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner
         assert travel_cost(problem, order) == pytest.approx(by_hand["travel_cost"], rel=1e-12)
         assert error_over_time(problem, order)[-1].mean() == pytest.approx(by_hand["error"], rel=1e-12)
         floor = np.sum(objective.weights * objective.scores[list(order)])
-        assert floor <= np.sum(objective.shares(order) * objective.scores[list(order)]) * (1 + 1e-12)
+        assert floor <= np.sum(objective.weights_of(order) * objective.scores[list(order)]) * (1 + 1e-12)
         retained = float(np.prod(problem.steps.retention))
         assert model_shares(problem, order).sum() == pytest.approx(1 - retained, rel=1e-12)
 

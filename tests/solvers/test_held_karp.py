@@ -31,12 +31,12 @@ def test_equals_brute_force_where_travel_differs_by_direction(learner: Learner) 
 
 def test_interpreted_and_compiled_tables_are_the_same_bits() -> None:
     objective = objective_of(random_problem("uniform", 8, OVER, 1))
-    shares = held_karp.shares_before(objective)
+    weights = held_karp.weights_before(objective)
     tables = []
     positions = Ends(last=3).positions(8)
     for fill in (held_karp._fill.interpreted, held_karp._fill.compiled):
         values = np.full((1 << 8, 8), np.inf)
-        fill(values, objective.travel, objective.scores, shares, objective.scores, positions, 1, 1 << 8)
+        fill(values, objective.travel, objective.scores, weights, objective.scores, positions, 1, 1 << 8)
         tables.append(values)
     assert np.array_equal(tables[0], tables[1])
 

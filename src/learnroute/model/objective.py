@@ -125,7 +125,7 @@ class Objective:
         stops = np.asarray(order)
         return self.between(stops, np.roll(stops, -1)) if self.ends.closed else self.between(stops[:-1], stops[1:])
 
-    def shares(self, order: ArrayLike) -> FloatArray:
+    def weights_of(self, order: ArrayLike) -> FloatArray:
         """Return what the score of each stop counts."""
         if self.factors is None:
             return self.weights
@@ -140,7 +140,7 @@ class Objective:
     def __call__(self, order: ArrayLike) -> float:
         """Return the value of an order, correctly rounded."""
         stops = np.asarray(order)
-        return math.fsum([*self.legs(stops), *(self.shares(stops) * self.scores[stops]), self.constant])
+        return math.fsum([*self.legs(stops), *(self.weights_of(stops) * self.scores[stops]), self.constant])
 
     @property
     def ways(self) -> FloatArray | Points:

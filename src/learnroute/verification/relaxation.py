@@ -43,6 +43,6 @@ def score_parts(objective: Objective, ending: tuple[int, ...] = ()) -> list[floa
             continue
         others = [u for u in ranked if u != v and u != objective.ends.first and u not in ending]
         stops = [*(head if v != objective.ends.first else []), *others, v]
-        shares = objective.weights[:places] if objective.factors is None else objective.shares(stops)
+        shares = objective.weights[:places] if objective.factors is None else objective.weights_of(stops)
         parts.append(math.fsum(shares * objective.scores[stops]))
     return parts

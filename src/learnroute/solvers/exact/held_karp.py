@@ -66,12 +66,12 @@ def _fill_all(
     values.fill(np.inf)
     positions = objective.ends.positions(size)
     last_costs = objective.weights[-1] * objective.scores + objective.finish
-    shares = shares_before(objective)
+    weights = weights_before(objective)
     fill = _fill.on_size(size, params.interpreted)
     done = 0.0
     for start in range(1, 1 << size, params.sets_a_call):
         end = min(start + params.sets_a_call, 1 << size)
-        fill(values, objective.travel, objective.scores, shares, last_costs, positions, start, end)
+        fill(values, objective.travel, objective.scores, weights, last_costs, positions, start, end)
         done = (turn + end / (1 << size)) / turns
         budget.progress("exact", done)
         if budget.exhausted and done < 1:
@@ -79,7 +79,7 @@ def _fill_all(
     return 1.0
 
 
-def shares_before(objective: Objective) -> FloatArray:
+def weights_before(objective: Objective) -> FloatArray:
     """Return, for each set of regions, what a score counts whose region is followed by them."""
     size, factors = objective.size, objective.factors
     if factors is None:
@@ -87,11 +87,11 @@ def shares_before(objective: Objective) -> FloatArray:
         for _ in range(size):
             counts = np.concatenate([counts, counts + 1])
         return objective.weights[np.maximum(size - 1 - counts, 0)]
-    shares = np.ones(1)
+    weights = np.ones(1)
     with np.errstate(under="ignore"):
         for v in range(size):
-            shares = np.concatenate([shares, shares * factors[v]])
-    return shares
+            weights = np.concatenate([weights, weights * factors[v]])
+    return weights
 
 
 @kernel
@@ -99,7 +99,7 @@ def _fill(
     values: FloatArray,
     travel: FloatArray,
     scores: FloatArray,
-    shares: FloatArray,
+    weights: FloatArray,
     last_costs: FloatArray,
     positions: BoolArray,
     start: int,
@@ -123,11 +123,11 @@ def _fill(
                 if (after >> following) & 1:
                     cost = travel[here, following] + values[after, following]
                     best = min(best, cost)
-            values[left, here] = best + shares[after] * scores[here]
+            values[left, here] = best + weights[after] * scores[here]
 
 
 def _trace(values: FloatArray, objective: Objective) -> IntArray:
-    """Walk on from the full set through the table of values."""
+    """Trace the best order through the table of values, from the full set on."""
     size = objective.size
     left = (1 << size) - 1
     order = np.empty(size, dtype=np.int64)

@@ -122,5 +122,5 @@ def _traced(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -
 def _best_of(objective: Objective, orders: list[IntArray]) -> list[IntArray]:
     """Keep the orders that no other one of them beats, least travel first."""
     travel = np.array([float(objective.legs(order).sum()) for order in orders])
-    scored = np.array([float((objective.shares(order) * objective.scores[order]).sum()) for order in orders])
+    scored = np.array([float((objective.weights_of(order) * objective.scores[order]).sum()) for order in orders])
     return [orders[k] for k in pareto_front(travel, scored)]

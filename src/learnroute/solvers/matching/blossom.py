@@ -2,7 +2,7 @@
 
 Imported only when a matching is too large to enumerate subsets, because importing it wakes the compiler.
 
-The linear programme. Minimise the weight of the chosen edges so that every vertex, and every odd set of vertices, is
+The LP. Minimise the weight of the chosen edges so that every vertex, and every odd set of vertices, is
 left by at least one of them. Its dual gives each vertex v a value and each odd set B a value (`lift`) >= 0, such that
 no edge costs less than the values of the sets it leaves add up to. `dual` of v holds the sum of the values of all sets
 that contain v, so that an edge between different outermost sets has the reduced cost
