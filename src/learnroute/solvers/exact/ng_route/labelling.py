@@ -13,7 +13,7 @@ Everything runs in either direction: backward labels are the forward labels of t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -227,8 +227,8 @@ def label(
                     return Labels(start, mask[:1], value[:1], parent[:1])
                 if end == room:
                     room *= 2
-                    mask, value = _longer_masks(mask, room), _longer(value, room)
-                    parent, last = _longer_ints(parent, room), _longer_ints(last, room)
+                    mask, value = _longer(mask, room), _longer(value, room)
+                    parent, last = _longer(parent, room), _longer(last, room)
                 table[slot] = end
                 mask[end] = fresh
                 value[end], parent[end], last[end] = cost, s, w
@@ -304,22 +304,9 @@ def _dominance(
 
 
 @compile_function
-def _longer(array: FloatArray, room: int) -> FloatArray:
-    wider = np.empty(room)
-    wider[: len(array)] = array
-    return wider
-
-
-@compile_function
-def _longer_ints(array: IntArray, room: int) -> IntArray:
-    wider = np.empty(room, dtype=np.int64)
-    wider[: len(array)] = array
-    return wider
-
-
-@compile_function
-def _longer_masks(array: MaskArray, room: int) -> MaskArray:
-    wider = np.zeros((room, array.shape[1]), dtype=np.uint64)
+def _longer(array: Any, room: int) -> Any:
+    """Return an array with room for more rows."""
+    wider = np.empty((room, *array.shape[1:]), dtype=array.dtype)
     wider[: len(array)] = array
     return wider
 
