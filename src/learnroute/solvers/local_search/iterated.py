@@ -19,7 +19,7 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
 from learnroute.solvers.construction.space_filling_curve import hilbert_order
 from learnroute.solvers.contract import Budget, Progress
-from learnroute.solvers.local_search.coincident import Clusters, clusters_of
+from learnroute.solvers.local_search.coincident import clusters_of
 from learnroute.solvers.params import DEFAULTS, OrOptParams, SolverParams
 
 if TYPE_CHECKING:
@@ -57,7 +57,9 @@ def iterated_local_search(
         part = budget
         if not clusters.suffice:
             part = replace(budget.part(params.search.cluster_share), progress=_part_of(budget.progress, 0, searches))
-        best = _by_clusters(objective, clusters, best, rng, part, perturbations, params)
+        most = min(perturbations, params.search.local_perturbations * clusters.objective.size)
+        found = iterated_local_search(clusters.objective, rng, part, most, 1, clusters.locations(best), params)
+        best = min(best, best_rotation(objective, clusters.regions(found)), key=objective)
         if clusters.suffice:
             return best
     least = objective(best)
@@ -109,22 +111,6 @@ def _lin_kernighan_rate(objective: Objective, params: SolverParams) -> float | N
         return None
     rate = geometric_rate(objective.weights)
     return rate if rate is None or rate <= limits.slow_rate or size > limits.several_starts_regions else None
-
-
-def _by_clusters(
-    objective: Objective,
-    clusters: Clusters,
-    order: IntArray,
-    rng: np.random.Generator,
-    budget: Budget,
-    perturbations: int,
-    params: SolverParams,
-) -> IntArray:
-    """Search among the locations that regions share, from those of an order; never worse than that order."""
-    smaller = clusters.objective
-    most = min(perturbations, params.search.local_perturbations * smaller.size)
-    found = iterated_local_search(smaller, rng, budget, most, 1, clusters.locations(order), params)
-    return min(order, best_rotation(objective, clusters.regions(found)), key=objective)
 
 
 def _part_of(progress: Progress, start: int, starts: int) -> Progress:

@@ -58,6 +58,75 @@ from learnroute.solvers.local_search.lk_state import (
 
 
 @compile_function
+def _third_edge(
+    s: State, a: int, side1: int, x: int, side3: int, y: int, t4: int, taken: float, spare: float, found: IntArray
+) -> None:
+    """Look for a third edge to remove, where the edges x and y are and `taken` is what has been gained so far."""
+    order, position, near, apart, ends, end_candidates = s.order, s.position, s.near, s.apart, s.ends, s.end_candidates
+    places, travel, numbers, counts, sums = s.places, s.travel, s.numbers, s.counts, s.sums
+    size, cyclic, few = len(order), counts[CYCLIC], end_candidates.shape[1]
+    few_near = min(near.shape[1], counts[NEIGHBOURS_3])
+    least, best, widest = numbers[LEAST], numbers[BEST], numbers[BEST_STEP]
+    side4 = 1 - side3
+    m = -1
+    while m < few_near + 1:
+        m += 1
+        other = -1
+        if t4 == size:
+            if m >= few:
+                break
+            t5 = end_candidates[side4, m]
+            second = ends[side4, t5]
+        elif m < few_near:
+            t5 = near[t4, m]
+            second = apart[t4, m]
+        else:
+            if cyclic:
+                break
+            t5 = size
+            other = m - few_near
+            second = ends[other, t4]
+        if taken - second + spare <= least:
+            if t4 != size and m < few_near:
+                m = few_near - 1
+            continue
+        for side5 in range(2):
+            if other >= 0 and side5 != other:
+                continue
+            w = edge_at(position, cyclic, t5, side5)
+            if w in (x, y):
+                continue
+            rank_x = (1 if x > y else 0) + (1 if x > w else 0)
+            rank_y = (1 if y > x else 0) + (1 if y > w else 0)
+            kind = MOVES[rank_x, rank_y, 3 - rank_x - rank_y, side1, side3, side5]
+            if kind == NONE:
+                continue
+            side6 = 1 - side5
+            t6 = end_of(order, cyclic, w, side6)
+            gain = taken - second + edge_cost(places, travel, numbers, ends, t5, side5, t6, side6)
+            p, r = min(x, y, w), max(x, y, w)
+            potential = score_potential(sums, counts, numbers, size, r)
+            if gain + potential <= best and gain <= widest:
+                continue
+            if r - p > counts[LONGEST]:
+                continue
+            q = x + y + w - p - r
+            if gain > widest and r - p <= counts[LONGEST_STEP]:
+                ahead = gain - score_change(sums, counts, numbers, size, kind, p, q, r)
+                if ahead > widest:
+                    widest = ahead
+                    found[4], found[5], found[6], found[7], found[8] = kind, p, q, r, t6
+            gain -= edge_cost(places, travel, numbers, ends, t6, side6, a, side1)
+            if gain + potential <= best:
+                continue
+            gain -= score_change(sums, counts, numbers, size, kind, p, q, r)
+            if gain > best:
+                best = gain
+                found[0], found[1], found[2], found[3] = kind, p, q, r
+    numbers[BEST], numbers[BEST_STEP] = best, widest
+
+
+@compile_function
 def best_at(s: State, a: int, side: int, carried: float, found: IntArray) -> bool:
     """Find the best move that takes away an edge of vertex a; whether there is one.
 
@@ -69,9 +138,8 @@ def best_at(s: State, a: int, side: int, carried: float, found: IntArray) -> boo
     places, travel, numbers, counts, sums = s.places, s.travel, s.numbers, s.counts, s.sums
     size = len(order)
     cyclic, many, few = counts[CYCLIC], near.shape[1], end_candidates.shape[1]
-    few_near = min(many, counts[NEIGHBOURS_3])
     least = numbers[LEAST]
-    best, widest = least, least
+    numbers[BEST] = numbers[BEST_STEP] = least
     for side1 in range(2):
         if side >= 0 and side1 != side:
             continue
@@ -124,70 +192,16 @@ def best_at(s: State, a: int, side: int, carried: float, found: IntArray) -> boo
                 if side2 == side3:
                     gain = taken - edge_cost(places, travel, numbers, ends, t4, side4, a, side1)
                     p, r = min(x, y), max(x, y)
-                    if gain + score_potential(sums, counts, numbers, size, r) > best and r - p <= counts[LONGEST]:
+                    if (
+                        gain + score_potential(sums, counts, numbers, size, r) > numbers[BEST]
+                        and r - p <= counts[LONGEST]
+                    ):
                         gain -= score_change(sums, counts, numbers, size, np.int64(REVERSE), p, r, r)
-                        if gain > best:
-                            best = gain
+                        if gain > numbers[BEST]:
+                            numbers[BEST] = gain
                             found[0], found[1], found[2], found[3] = REVERSE, p, r, r
-                # a third edge
-                m = -1
-                while m < few_near + 1:
-                    m += 1
-                    other = -1
-                    if t4 == size:
-                        if m >= few:
-                            break
-                        t5 = end_candidates[side4, m]
-                        second = ends[side4, t5]
-                    elif m < few_near:
-                        t5 = near[t4, m]
-                        second = apart[t4, m]
-                    else:
-                        if cyclic:
-                            break
-                        t5 = size
-                        other = m - few_near
-                        second = ends[other, t4]
-                    if taken - second + spare <= least:
-                        if t4 != size and m < few_near:
-                            m = few_near - 1
-                        continue
-                    for side5 in range(2):
-                        if other >= 0 and side5 != other:
-                            continue
-                        w = edge_at(position, cyclic, t5, side5)
-                        if w in (x, y):
-                            continue
-                        rank_x = (1 if x > y else 0) + (1 if x > w else 0)
-                        rank_y = (1 if y > x else 0) + (1 if y > w else 0)
-                        kind = MOVES[rank_x, rank_y, 3 - rank_x - rank_y, side1, side3, side5]
-                        if kind == NONE:
-                            continue
-                        side6 = 1 - side5
-                        t6 = end_of(order, cyclic, w, side6)
-                        gain = taken - second + edge_cost(places, travel, numbers, ends, t5, side5, t6, side6)
-                        p, r = min(x, y, w), max(x, y, w)
-                        potential = score_potential(sums, counts, numbers, size, r)
-                        if gain + potential <= best and gain <= widest:
-                            continue
-                        if r - p > counts[LONGEST]:
-                            continue
-                        q = x + y + w - p - r
-                        if gain > widest and r - p <= counts[LONGEST_STEP]:
-                            ahead = gain - score_change(sums, counts, numbers, size, kind, p, q, r)
-                            if ahead > widest:
-                                widest = ahead
-                                found[4], found[5], found[6], found[7], found[8] = kind, p, q, r, t6
-                        gain -= edge_cost(places, travel, numbers, ends, t6, side6, a, side1)
-                        if gain + potential <= best:
-                            continue
-                        gain -= score_change(sums, counts, numbers, size, kind, p, q, r)
-                        if gain > best:
-                            best = gain
-                            found[0], found[1], found[2], found[3] = kind, p, q, r
-    numbers[BEST_STEP] = widest
-    numbers[BEST] = best
-    return best > least
+                _third_edge(s, a, side1, x, side3, y, t4, taken, spare, found)
+    return numbers[BEST] > least
 
 
 @compile_function

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from learnroute.solvers.matching.blossom import State
 
 DEFAULTS = MatchingParams()
-RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one: their sums still fit into 63 bits
+RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one
 
 
 @dataclass(frozen=True, eq=False)
