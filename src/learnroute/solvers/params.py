@@ -251,8 +251,7 @@ class IteratedLocalSearchParams:
 
 @dataclass(frozen=True)
 class AutoParams:
-    """The method `auto` (`methods.auto`): not time but effort is limited, so that the same seed gives the same
-    route."""
+    """The method `auto` (`methods.auto`): effort is limited, not time, so that the same seed gives the same route."""
 
     # regions, and what is spent on a proof up to so many
     efforts: tuple[tuple[int, ProofParams], ...] = (
