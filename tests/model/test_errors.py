@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from learnroute.stability import robustness
 
 from learnroute import Constraints, InputError, Journey, Learner, Problem, RefusedError, evaluate, plan, read_problem
 from learnroute import tradeoff as tradeoff_of
 from learnroute.learning.data import split
 from learnroute.learning.metrics import metrics_of
 from learnroute.learning.simulation import simulate
+from learnroute.robust import robustness
 from learnroute.study.experiment import Experiment
 from learnroute.study.families import random_problem
 
