@@ -75,3 +75,39 @@ def test_architecture_names_every_module() -> None:
     for path in (ROOT / "src" / "learnroute").rglob("*.py"):
         if not path.name.startswith("__") and path.parent.name not in ("formats", "cli", "study"):
             assert path.name in text, path.name
+
+
+def test_prose_is_at_most_120_characters_wide() -> None:
+    for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/*.md")]:
+        code = False
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            code ^= line.lstrip().startswith("```")
+            prose = not code and not line.startswith(("|", "    "))
+            assert not prose or len(line) <= 120, f"{page.name}:{number}"
+
+
+def glossary() -> list[tuple[str, str]]:
+    """The terms of the glossary, each with the module that it points to."""
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| `([^`]+)` \|$", (ROOT / "docs" / "glossary.md").read_text(), re.M)
+    return [(term.strip(), place) for terms, place in rows for term in terms.split(", ")]
+
+
+def test_every_term_of_the_glossary_is_found_where_it_points() -> None:
+    found = glossary()
+    assert len(found) > 60
+    for term, place in found:
+        path = ROOT / "src" / "learnroute" / place
+        files = [path] if path.is_file() else list(path.glob("*.py"))
+        words = re.sub(r"\s+|-|–|_", " ", "\n".join(file.read_text() for file in files)).lower()
+        plain = re.sub(r"\s+|-|–|_", " ", re.sub(r" ?[(\[].*?[)\]]", "", term)).lower().strip()
+        assert plain in words, (term, place)
+
+
+@pytest.mark.parametrize("word", [
+    "Lagrangian", "labelling", "dominance", "incumbent", "strong branching", "LP relaxation", "2-opt", "3-opt", "Or-opt",
+    "double bridge", "iterated local search", "ng-set", "Pareto", "ng-route", "q-route", "completion bound",
+    "reduced-cost fixing", "propagation", "subtour elimination", "candidate list", "don't-look", "perturbation",
+])  # fmt: skip
+def test_the_words_of_the_field_lead_into_the_solvers(word: str) -> None:
+    pattern = re.compile(re.escape(word).replace(r"\ ", r"\s+"), re.IGNORECASE)
+    assert any(pattern.search(path.read_text()) for path in (ROOT / "src" / "learnroute" / "solvers").rglob("*.py"))

@@ -111,7 +111,7 @@ def score_bound(objective: Objective) -> float:
 def least_score_parts(objective: Objective) -> FloatArray:
     """For each region v, the least score part of any order that ends at v and begins where it must.
 
-    The other scores are at their least when rearranged: the largest weights on the smallest scores; with
+    The other scores are at their least by the rearrangement inequality: the largest weights on the smallest; with
     factors, by falling score / (1 - factor).
     """
     if objective.size == 1:

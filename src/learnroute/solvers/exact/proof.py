@@ -1,5 +1,7 @@
 """The proof ladder: from the simple bound to 1-trees, branch and cut, and ng-routes, until the incumbent is proved.
 
+The value of the incumbent is the upper bound; each rung raises the lower bound towards it.
+
 One ladder serves everyone: the method `exact`, the method `auto` with less effort, and the lower bound of any route.
 """
 

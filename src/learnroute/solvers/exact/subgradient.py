@@ -1,4 +1,4 @@
-"""One Lagrangian ascent for all relaxations: subgradient steps with momentum (Held, Wolfe and Crowder 1974).
+"""One subgradient ascent for every Lagrangian relaxation, with momentum (Held, Wolfe and Crowder 1974).
 
 Imported only when a proof is attempted, because importing it wakes the compiler.
 

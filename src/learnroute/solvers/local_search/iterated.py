@@ -1,8 +1,9 @@
 """Iterated local search (Martin, Otto and Felten 1991; Johnson and McGeoch 1997) for the full objective.
 
 Improve an order by moves until none helps, perturb it, improve again, and keep what is better or, at first, not much
-worse (a threshold that falls to nothing). Two engines find the moves: `or_opt` weighs 2-opt, Or-opt and or-3opt moves
-for any objective; `lin_kernighan` chains 3-opt moves where travel is symmetric and weights are geometric.
+worse (an acceptance threshold that falls to nothing). Two engines find the moves: `or_opt` weighs 2-opt, Or-opt and
+or-3opt moves for any objective; `lin_kernighan` chains 3-opt moves where travel is symmetric and weights are
+geometric.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lin–Kernighan moves for symmetric travel (Lin and Kernighan 1973), and the double bridge that perturbs an order.
+"""Lin–Kernighan moves for symmetric travel (Lin and Kernighan 1973), and the double bridge as a perturbation.
 
 Imported only when a search runs, because importing it wakes the compiler.
 

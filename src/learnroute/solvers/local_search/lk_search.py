@@ -1,4 +1,4 @@
-"""One order under iterated Lin–Kernighan search: its tables, and kernel calls short enough for a clock."""
+"""One order under iterated Lin–Kernighan search: candidate lists, endpoint candidates, calls short enough for a clock."""
 
 from __future__ import annotations
 

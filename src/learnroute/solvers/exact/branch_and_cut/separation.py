@@ -3,7 +3,7 @@
 Imported only when a proof is attempted, because importing it wakes the compiler.
 
 `x` is the symmetric matrix of the solution: x_e between 0 and 1 for each edge, two in all at each vertex. Subtour
-elimination demands x(δ(S)) >= 2 of every set S of vertices; the connected components and the minimum cut (Stoer and
+elimination demands x(δ(S)) >= 2 of every set S of vertices; connected components and min-cut separation (Stoer and
 Wagner 1997) find sets that violate it. Combs (see `lp_relaxation`) are sought as blossoms: handles are components of
 the fractional edges, teeth are single edges (Padberg and Hong 1980).
 """

@@ -1,10 +1,10 @@
 """Branch and cut: prove an order optimal where travel is symmetric and few scores count.
 
-The textbook's algorithm (Padberg and Rinaldi 1991; Applegate, Bixby, Chvátal and Cook 2006): solve a relaxation at a
-node, fix edges by their reduced costs, propagate, prune where the bound reaches the incumbent, else branch on an edge.
-Two things are done differently. The bound of a node is never the LP's own: it is the minimum 1-tree at the dual values
-of the LP, which anyone recomputes without an LP. And the root is a Lagrangian ascent, which fixes most edges before the
-first LP is made.
+Branch and bound with cuts, as in the textbook (Padberg and Rinaldi 1991; Applegate, Bixby, Chvátal and Cook 2006):
+solve a relaxation at a node, fix edges by their reduced costs, propagate, prune where the bound reaches the incumbent,
+else branch on an edge. Two things are done differently. The bound of a node is never the LP's own: it is the minimum
+1-tree at the dual values of the LP, which anyone recomputes without an LP. And the root is a Lagrangian ascent, which
+fixes most edges before the first LP is made.
 
 Scores other than the last one are met by branching on how orders end (`end_costs`).
 """
