@@ -1,4 +1,4 @@
-"""One order under iterated Lin–Kernighan search: candidate lists, endpoint candidates, calls short enough for a clock."""
+"""One order under iterated Lin–Kernighan search: its candidate list and endpoint candidates, calls kept short."""
 
 from __future__ import annotations
 
