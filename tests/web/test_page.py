@@ -470,10 +470,10 @@ def test_the_page_takes_its_token_from_the_address(browser: Browser) -> None:
 
 def test_many_regions(opened: Open, tmp_path: Path) -> None:
     page = opened()
-    write_problem(random_problem("euclidean", 400, Learner(80, 100), 1), tmp_path / "many.json")
+    write_problem(random_problem("euclidean", 301, Learner(80, 100), 1), tmp_path / "many.json")
     page.set_input_files("#file", tmp_path / "many.json")
-    page.wait_for_selector('#title:has-text("400 regions")')
-    page.wait_for_selector(".leg >> nth=398", state="attached", timeout=60_000)
+    page.wait_for_selector('#title:has-text("301 regions")')
+    page.wait_for_selector(".leg >> nth=299", state="attached", timeout=60_000)
     page.wait_for_selector('#error-history-text:has-text("up to 300 regions")', timeout=60_000)
 
 
