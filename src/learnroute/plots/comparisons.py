@@ -9,22 +9,62 @@ import numpy as np
 
 from learnroute.model.problem import Problem
 from learnroute.planner import Comparison
-from learnroute.plots.pictures import NEGLIGIBLE, PART_COLOURS, PART_NAMES, new_figure, save_figure, shape_line, unboxed
+from learnroute.plots.pictures import (
+    NEGLIGIBLE,
+    PART_COLOURS,
+    PART_NAMES,
+    entitle,
+    own_or_new,
+    save_figure,
+    shape_line,
+    unboxed,
+)
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
 def save_comparison(comparison: Comparison, problem: Problem, path: str | Path) -> None:
-    """Write the picture of a comparison: .png, .svg or .pdf."""
+    """Write the picture of a comparison.
+
+    Parameters
+    ----------
+    comparison, problem
+        What `compare` found, and for which problem.
+    path
+        Where to: .png, .svg or .pdf.
+
+    Raises
+    ------
+    InputError
+        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
+    """
     save_figure(path, lambda: draw_comparison(comparison, problem))
 
 
-def draw_comparison(comparison: Comparison, problem: Problem) -> Figure:
-    """Draw the loss of each method as a stacked bar, and the best lower bound as a line."""
+def draw_comparison(comparison: Comparison, problem: Problem, ax: Axes | None = None) -> Figure:
+    """Draw the loss of each method as a stacked bar, and the best lower bound as a line.
+
+    Parameters
+    ----------
+    comparison, problem
+        What `compare` found, and for which problem.
+    ax
+        Axes to draw in; a figure is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
     rows = [row for row in comparison.rows if row.loss is not None]
-    figure = new_figure(figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8), layout="constrained")
-    axes = figure.subplots()
+    figure, axes = own_or_new(ax, figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8))
     base = np.zeros(len(rows))
     for part, colour in PART_COLOURS.items():
         heights = np.array([getattr(row.loss, part) for row in rows])
@@ -41,6 +81,5 @@ def draw_comparison(comparison: Comparison, problem: Problem) -> Figure:
     axes.set_ylim(0, (base.max(initial=0) * 1.12) or 1.0)
     axes.set_ylabel("expected loss per region")
     unboxed(axes)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    figure.suptitle(f"{shape_line(problem)}\nabove the bars: times the {kind}", fontsize=11, x=0.02, ha="left")
+    entitle(figure, axes, ax is None, f"{shape_line(problem)}\nabove the bars: times the {kind}", 11, 3)
     return figure

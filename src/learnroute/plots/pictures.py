@@ -31,7 +31,18 @@ NEGLIGIBLE = 1e-4  # share of the loss below which a part is not drawn
 
 
 def check_picture(path: Path) -> None:
-    """Refuse a picture that could not be drawn or written later."""
+    """Refuse a picture that could not be drawn or written later.
+
+    Parameters
+    ----------
+    path
+        Where the picture is to go: .png, .svg or .pdf.
+
+    Raises
+    ------
+    InputError
+        For another ending or a path that cannot be written, or without matplotlib.
+    """
     check_destination(path, PICTURES, "picture format")
     new_figure()
 
@@ -48,10 +59,35 @@ def save_figure(path: str | Path, draw: Callable[[], Figure]) -> None:
 def new_figure(**options: Any) -> Figure:
     """Make a figure without touching pyplot's global state or needing a display."""
     try:
-        from matplotlib.figure import Figure
+        from learnroute.plots.inline import InlineFigure
     except ImportError:
         raise InputError("pictures need matplotlib: pip install 'learnroute[plot]'") from None
-    return Figure(**options)
+    return InlineFigure(**options)
+
+
+def own_or_new(ax: Axes | None, **options: Any) -> tuple[Figure, Axes]:
+    """Return the caller's axes with their figure, or a new figure with axes of its own."""
+    if ax is None:
+        figure = new_figure(layout="constrained", **options)
+        return figure, figure.subplots()
+    return root_figure(ax), ax
+
+
+def root_figure(ax: Axes) -> Figure:
+    """Return the figure that axes are in, be it through a part of it."""
+    return ax.figure.figure
+
+
+def entitle(figure: Figure, axes: Axes, own: bool, title: str, size: float, legend_columns: int = 0) -> None:
+    """Write title and legend: above and below a picture of our own, else within the caller's axes."""
+    if own:
+        figure.suptitle(title, fontsize=size, x=0.015, ha="left")
+        if legend_columns:
+            figure.legend(loc="outside lower center", ncols=legend_columns, frameon=False, fontsize=9)
+        return
+    axes.set_title(title, fontsize=size - 2, loc="left")
+    if legend_columns:
+        axes.legend(loc="best", fontsize=8)
 
 
 def tidy(axes: Axes) -> None:

@@ -32,14 +32,50 @@ def save_ratios(
     rows: Iterable[Row], path: str | Path, axis: str | None = None, where: Mapping[str, Any] | None = None,
     band: str = "interval",
 ) -> None:  # fmt: skip
-    """Write the figure of rows: .png, .svg or .pdf."""
+    """Write the figure of a sweep's rows.
+
+    Parameters
+    ----------
+    rows, axis, where, band
+        As for `draw_ratios`.
+    path
+        Where to: .png, .svg or .pdf.
+
+    Raises
+    ------
+    InputError
+        Where there is nothing to draw or too much; for another ending or a path that cannot be written; or without
+        matplotlib.
+    """
     save_figure(path, lambda: draw_ratios(rows, axis, where, band))
 
 
 def draw_ratios(
     rows: Iterable[Row], axis: str | None = None, where: Mapping[str, Any] | None = None, band: str = "interval"
 ) -> Figure:
-    """Draw mean ratios of all methods against `axis`; other dimensions that vary get a panel each combination."""
+    """Draw mean ratios of all methods against `axis`; other dimensions that vary get a panel each combination.
+
+    Parameters
+    ----------
+    rows
+        Rows of a sweep, as `learnroute.study.store.Store.rows` gives them.
+    axis
+        The dimension to draw against: regions, features, samples or noise; the one with most values if omitted.
+    where
+        Only rows with these values: `{"family": "closure"}`.
+    band
+        What is shaded: `interval` (95 % of the mean), `spread` (5 … 95 % of problems) or `none`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture, made without pyplot.
+
+    Raises
+    ------
+    InputError
+        Where there is nothing to draw, or more panels than are legible; or without matplotlib.
+    """
     groups, proved = _groups(rows, dict(where or {}))
     if not groups:
         wanted = ", ".join(f"{name}={value}" for name, value in (where or {}).items())

@@ -8,28 +8,90 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import BLUE, GREY, VERMILLION, new_figure, save_figure, shape_line, unboxed
+from learnroute.plots.pictures import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    entitle,
+    new_figure,
+    root_figure,
+    save_figure,
+    shape_line,
+    unboxed,
+)
 from learnroute.robust import Robustness
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_ENDS = 12  # last regions drawn
 
 
 def save_robustness(found: Robustness, problem: Problem, path: str | Path) -> None:
-    """Write the picture of a plan's robustness: .png, .svg or .pdf."""
+    """Write the picture of a plan's robustness.
+
+    Parameters
+    ----------
+    found, problem
+        What `robustness` found, and for which problem.
+    path
+        Where to: .png, .svg or .pdf.
+
+    Raises
+    ------
+    InputError
+        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
+    """
     save_figure(path, lambda: draw_robustness(found, problem))
 
 
-def draw_robustness(found: Robustness, problem: Problem) -> Figure:
-    """Draw how often each region is the last one of the best route, and on which pairs the plan hangs."""
+def draw_robustness(found: Robustness, problem: Problem, ax: Axes | None = None) -> Figure:
+    """Draw how often each region is the last one of the best route, and on which pairs the plan hangs.
+
+    Parameters
+    ----------
+    found, problem
+        What `robustness` found, and for which problem.
+    ax
+        Axes to draw in, the last regions alone; a figure with both is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    name = f"{problem.title}: " if problem.title else ""
+    title = (
+        f"{name}the planned route is best in {found.unchanged:.0%} of {found.draws} draws, "
+        f"at most {found.worst_regret:.3g} above the best\n{shape_line(problem)}"
+    )
+    if ax is not None:
+        _draw_ends(ax, found)
+        entitle(root_figure(ax), ax, False, title, 12)
+        return root_figure(ax)
     figure = new_figure(figsize=(10.5, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
+    _draw_ends(left, found)
+    _draw_pairs(right, found)
+    entitle(figure, left, True, title, 12)
+    return figure
+
+
+def _draw_ends(left: Axes, found: Robustness) -> None:
     ends = list(found.last.items())[:MOST_ENDS][::-1]
     colours = [VERMILLION if name == found.plan.route[-1] else BLUE for name, _ in ends]
     left.barh([name for name, _ in ends], [100 * share for _, share in ends], color=colours)
     left.set_xlabel("last region of the best route, % of draws (orange: the plan's)")
+    unboxed(left)
+
+
+def _draw_pairs(right: Axes, found: Robustness) -> None:
     pairs = found.pairs[::-1]
     places = np.arange(len(pairs))
     for k, pair in zip(places, pairs, strict=True):
@@ -40,11 +102,4 @@ def draw_robustness(found: Robustness, problem: Problem) -> Figure:
     if not pairs:
         right.set_yticks([])
         right.text(0.5, 0.5, "the plan hangs on no single pair", ha="center", va="center", transform=right.transAxes)
-    for axes in (left, right):
-        unboxed(axes)
-    name = f"{problem.title}: " if problem.title else ""
-    figure.suptitle(
-        f"{name}the planned route is best in {found.unchanged:.0%} of {found.draws} draws, "
-        f"at most {found.worst_regret:.3g} above the best\n{shape_line(problem)}", fontsize=12, x=0.015, ha="left",
-    )  # fmt: skip
-    return figure
+    unboxed(right)

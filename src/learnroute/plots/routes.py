@@ -18,6 +18,7 @@ from learnroute.plots.pictures import (
     PART_NAMES,
     VERMILLION,
     new_figure,
+    root_figure,
     save_figure,
     shape_line,
     unboxed,
@@ -34,12 +35,48 @@ MOST_NUMBERS = 120  # and order numbers
 
 
 def save_plan(plan: Plan, problem: Problem, path: str | Path) -> None:
-    """Write the picture of a plan: .png, .svg or .pdf."""
+    """Write the picture of a plan.
+
+    Parameters
+    ----------
+    plan, problem
+        The plan, and the problem that was planned.
+    path
+        Where to: .png, .svg or .pdf.
+
+    Raises
+    ------
+    InputError
+        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
+    """
     save_figure(path, lambda: draw_plan(plan, problem))
 
 
-def draw_plan(plan: Plan, problem: Problem) -> Figure:
-    """Draw a plan: the route on a map on the left, the loss on the right."""
+def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
+    """Draw a plan: the route on a map on the left, the loss on the right.
+
+    Regions without coordinates get places from their travel costs, by multidimensional scaling.
+
+    Parameters
+    ----------
+    plan, problem
+        The plan, and the problem that was planned.
+    ax
+        Axes to draw in, the map alone; a figure with both is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    if ax is not None:
+        draw_route(ax, plan, problem)
+        return root_figure(ax)
     figure = new_figure(figsize=(10.5, 5.6), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[3, 1])
     draw_route(left, plan, problem)

@@ -10,21 +10,56 @@ import numpy as np
 
 from learnroute.learning.simulation import Simulation
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import BLUE, VERMILLION, new_figure, save_figure, shape_line, unboxed
+from learnroute.plots.pictures import BLUE, VERMILLION, entitle, own_or_new, save_figure, shape_line, unboxed
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
 def save_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Problem, path: str | Path) -> None:
-    """Write the picture of some routes' simulations, each with its name: .png, .svg or .pdf."""
+    """Write the picture of some routes' simulations.
+
+    Parameters
+    ----------
+    simulations
+        One or more, each with the name of its route.
+    problem
+        What they simulated.
+    path
+        Where to: .png, .svg or .pdf.
+
+    Raises
+    ------
+    InputError
+        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
+    """
     save_figure(path, lambda: draw_simulations(simulations, problem))
 
 
-def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Problem) -> Figure:
-    """Draw each route's simulated error with its interval, beside the closed form, and the spread of single runs."""
-    figure = new_figure(figsize=(2.2 + 1.6 * max(len(simulations), 2), 5.0), layout="constrained")
-    axes = figure.subplots()
+def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Problem, ax: Axes | None = None) -> Figure:
+    """Draw each route's simulated error with its interval, beside the closed form, and the spread of single runs.
+
+    Parameters
+    ----------
+    simulations
+        One or more, each with the name of its route.
+    problem
+        What they simulated.
+    ax
+        Axes to draw in; a figure is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    figure, axes = own_or_new(ax, figsize=(2.2 + 1.6 * max(len(simulations), 2), 5.0))
     axes.use_sticky_edges = False
     found = [simulation for _, simulation in simulations]
     places = np.arange(len(found))
@@ -42,7 +77,6 @@ def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
     axes.set_xlim(-0.7, len(found) - 0.3)
     axes.set_ylabel("average final error")
     unboxed(axes)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     title = f"{problem.title}\n" if problem.title else ""
-    figure.suptitle(f"{title}{shape_line(problem)}, {found[0].runs:,} runs a route", fontsize=11, x=0.02, ha="left")
+    entitle(figure, axes, ax is None, f"{title}{shape_line(problem)}, {found[0].runs:,} runs a route", 11, 2)
     return figure

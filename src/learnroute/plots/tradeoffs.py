@@ -15,7 +15,8 @@ from learnroute.plots.pictures import (
     SKY,
     VERMILLION,
     YELLOW,
-    new_figure,
+    entitle,
+    own_or_new,
     save_figure,
     shape_line,
     unboxed,
@@ -23,20 +24,55 @@ from learnroute.plots.pictures import (
 from learnroute.tradeoffs import Choice, Tradeoff
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MARKS = (("D", ORANGE), ("s", PURPLE), ("^", SKY), ("v", YELLOW))  # methods beside a curve
 
 
 def save_tradeoff(found: Tradeoff, problem: Problem, path: str | Path, picked: Choice | None = None) -> None:
-    """Write the picture of a trade-off curve: .png, .svg or .pdf."""
+    """Write the picture of a trade-off curve.
+
+    Parameters
+    ----------
+    found, problem
+        What `tradeoff` found, and for which problem.
+    path
+        Where to: .png, .svg or .pdf.
+    picked
+        A route of the curve to mark, such as `found.within(40)`.
+
+    Raises
+    ------
+    InputError
+        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
+    """
     save_figure(path, lambda: draw_tradeoff(found, problem, picked))
 
 
-def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None) -> Figure:
-    """Draw the routes between least travel and least error, the chosen one, and what the methods make of it."""
-    figure = new_figure(figsize=(8.4, 5.4), layout="constrained")
-    axes = figure.subplots()
+def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None, ax: Axes | None = None) -> Figure:
+    """Draw the routes between least travel and least error, the chosen one, and what the methods make of it.
+
+    Parameters
+    ----------
+    found, problem
+        What `tradeoff` found, and for which problem.
+    picked
+        A route of the curve to mark, such as `found.within(40)`.
+    ax
+        Axes to draw in; a figure is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
     travel, error = ([getattr(point, side) for point in found.points] for side in ("travel_cost", "error"))
     axes.step(travel, error, where="post", color=GREY, lw=1.0, zorder=1)
     kind = "no route beats these in both" if found.complete else "best routes found"
@@ -54,6 +90,6 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     axes.legend(loc="upper right", fontsize=9, frameon=False)
     unboxed(axes)
     name = f"{problem.title}: " if problem.title else ""
-    figure.suptitle(f"{name}{len(found.points)} routes between least travel and least error\n{shape_line(problem)}",
-                    fontsize=12, x=0.015, ha="left")  # fmt: skip
+    title = f"{name}{len(found.points)} routes between least travel and least error\n{shape_line(problem)}"
+    entitle(figure, axes, ax is None, title, 12)
     return figure
