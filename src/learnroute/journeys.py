@@ -22,6 +22,7 @@ from learnroute.model.ends import Ends
 from learnroute.model.losses import objective_of, ways_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.problem import Problem
+from learnroute.model.showing import shortened
 from learnroute.model.validation import FloatArray, as_count, as_number, as_vector, frozen
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
@@ -124,6 +125,10 @@ class Journey:
             raise InputError("the regions not visited yet are needed, once each", field="rest", value=rest)
         journey.rest = tuple(rest)
         return journey
+
+    def __repr__(self) -> str:
+        ahead = f"next {shortened(self.rest, self.problem.constraints.returns)}" if self.rest else "at its end"
+        return f"<Journey after {len(self.visits):,} of {self.problem.size:,} visits, {ahead}>"
 
     @property
     def left(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY
+from learnroute.model.showing import Shown
 from learnroute.model.validation import as_count
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.exact.proof import lower_bound
@@ -109,6 +110,7 @@ def _assess(
         travel_rate=problem.travel_rate,
         closed=problem.constraints.returns,
         constraints=problem.constraints,
+        problem=problem,
     )
 
 
@@ -167,12 +169,19 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """All methods on one problem, and the best lower bound that any of them proved."""
 
     rows: tuple[Row, ...]
     lower_bound: float
     optimal: bool
+
+    def __repr__(self) -> str:
+        losses = {row.method: row.loss.total for row in self.rows if row.loss is not None}
+        best = min(losses, key=lambda name: losses[name], default=None)
+        found = "all refused" if best is None else f"least total loss {losses[best]:.5g} by {best}"
+        kind = "optimum" if self.optimal else "lower bound"
+        return f"<Comparison of {len(self.rows)} methods: {found}, {kind} {self.lower_bound:.5g}>"
 
     def ratio(self, row: Row) -> float | None:
         """How many times the bound a row's loss is; None if unknown."""
@@ -228,7 +237,8 @@ def compare(
         _row(problem, method, answer, certificate, seconds, seed, draws)
         for method, (answer, seconds) in zip(chosen, answers, strict=True)
     )
-    return Comparison(rows, certificate.bound / problem.size if optimum is None else optimum, optimum is not None)
+    bound = certificate.bound / problem.size if optimum is None else optimum
+    return Comparison(rows, bound, optimum is not None, problem=problem)
 
 
 def _answer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from learnroute.errors import InputError
 from learnroute.model.losses import expected_loss, model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
+from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import FloatArray, as_count, as_number
 from learnroute.planner import plan
 from learnroute.solvers.contract import Budget, Progress
@@ -45,7 +46,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Robustness:
+class Robustness(Shown):
     """What becomes of a plan where each dissimilarity lies anywhere between its bounds. Losses are per region.
 
     Attributes
@@ -80,9 +81,16 @@ class Robustness:
     pairs: tuple[Pair, ...]
     complete: bool
 
+    def __repr__(self) -> str:
+        way = shortened(self.plan.route, self.plan.closed)
+        return (
+            f"<Robustness of {way}: best in {self.unchanged:.0%} of {self.draws} draws, regret {self.mean_regret:.3g} "
+            f"on average and at most {self.worst_regret:.3g}>"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        data = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "problem"}
         return {**data, "plan": self.plan.to_dict(), "pairs": [pair.to_dict() for pair in self.pairs]}
 
 
@@ -122,7 +130,7 @@ def robustness(
             break
     made = len(regrets)
     return Robustness(
-        plan=planned,
+        plan=replace(planned, problem=problem),
         best_case=expected_loss(_with(problem, low), planned.order).total,
         worst_case=planned.loss.total,
         draws=made,
@@ -133,6 +141,7 @@ def robustness(
         last={name: count / made for name, count in ends.most_common()},
         pairs=_hanging(problem, planned, list(routes), low, high),
         complete=proved and made == draws,
+        problem=problem,
     )
 
 

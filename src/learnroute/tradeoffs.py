@@ -13,6 +13,7 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.model.losses import expected_loss, objective_of, travel_cost
 from learnroute.model.problem import Problem
+from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import as_count
 from learnroute.planner import plan
 from learnroute.solvers.contract import Budget, Progress
@@ -44,6 +45,9 @@ class Choice:
     error: float
     rates: tuple[float, float] | None = None
 
+    def __repr__(self) -> str:
+        return f"<Choice {shortened(self.route)}: travel {self.travel_cost:.5g}, error {self.error:.5g}>"
+
     def loss(self, rate: float) -> float:
         """Return the overall loss per region at a travel rate."""
         return rate * self.travel_cost / len(self.order) + self.error
@@ -61,7 +65,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Tradeoff:
+class Tradeoff(Shown):
     """Routes from least travel to least error.
 
     Attributes
@@ -80,6 +84,14 @@ class Tradeoff:
     complete: bool
     marks: dict[str, Choice]
     rate: float
+
+    def __repr__(self) -> str:
+        first, last = self.points[0], self.points[-1]
+        kind = "all that no other beats" if self.complete else "the best found"
+        return (
+            f"<Tradeoff of {len(self.points)} routes, {kind}: travel {first.travel_cost:.5g} … {last.travel_cost:.5g}, "
+            f"error {first.error:.5g} … {last.error:.5g}>"
+        )
 
     @property
     def chosen(self) -> int:
@@ -144,7 +156,7 @@ def tradeoff(
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
     choices = [_choice(problem, tuple(map(int, order))) for order in orders]
     front = pareto_front(np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices]))
-    return Tradeoff(_with_rates([choices[k] for k in front]), complete, marks, problem.travel_rate)
+    return Tradeoff(_with_rates([choices[k] for k in front]), complete, marks, problem.travel_rate, problem=problem)
 
 
 def _methods(problem: Problem) -> tuple[str, ...]:

@@ -75,6 +75,13 @@ class Estimate:
     transform: Callable[[FloatArray], FloatArray] = field(repr=False)
     samples: dict[str, tuple[FloatArray, FloatArray]] = field(repr=False)
 
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} more could not be" if self.failures else ""
+        return (
+            f"<Estimate of {len(self.regions)} regions{failed}: {self.models.shape[1]} features, "
+            f"σ = {self.pooled_noise:.4g}, {self.method}, upper bounds at {self.level:.0%}>"
+        )
+
     @property
     def scores(self) -> FloatArray:
         """S_i from the upper bounds."""

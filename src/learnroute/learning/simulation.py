@@ -17,6 +17,7 @@ from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.learner import Learner
 from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
 from learnroute.model.problem import Problem
+from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
 from learnroute.solvers.contract import Budget, Progress
 
@@ -31,7 +32,7 @@ ROUNDING = 1e-9  # relative; squared distances that differ by less are the same
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class Simulation(Shown):
     """Draws of the final error F_T (e2) on one route, beside its closed form.
 
     Attributes
@@ -65,6 +66,13 @@ class Simulation:
     truth: Truth
     seconds: float
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        half = self.interval[1] - self.mean
+        return (
+            f"<Simulation of {shortened(self.route)}: error {self.mean:.5g} ± {half:.2g} ({self.level:.0%} interval), "
+            f"closed form {self.expected:.5g}, {self.runs:,} runs>"
+        )
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -177,6 +185,7 @@ def simulate(
         truth=truth,
         seconds=time.monotonic() - started,
         notes=(*truth.notes, *_bound_note(problem, truth), *_tail_note(problem), *_time_note(len(errors), runs)),
+        problem=problem,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, shown
 from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
@@ -175,6 +175,14 @@ class Problem:
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        name = f" {shown(self.title)}" if self.title else ""
+        n = str(self.learner.samples) if self.samples is None else f"{self.samples.min()} … {self.samples.max()}"
+        return (
+            f"<Problem{name}: {self.size:,} regions, {self.regime} regime, m = {self.learner.features}, n = {n}, "
+            f"σ = {self.learner.noise:g}>"
+        )
 
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""

@@ -9,6 +9,7 @@ from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.learner import Regime
 from learnroute.model.losses import Loss
+from learnroute.model.showing import Shown, shortened
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """A route with its value and its certificate. Losses and bounds are per region, as in the paper.
 
     Attributes
@@ -50,6 +51,8 @@ class Plan:
         these units is worth.
     closed, constraints
         Whether the way back to the first region is part of the route; and what routes had to respect.
+    problem
+        What was planned, where the plan comes from this process; for pictures and maps.
     """
 
     route: tuple[str, ...]
@@ -70,6 +73,10 @@ class Plan:
     travel_rate: float = 1.0
     closed: bool = False
     constraints: Constraints = FREE
+
+    def __repr__(self) -> str:
+        way = shortened(self.route, self.closed)
+        return f"<Plan {way}: total loss {self.loss.total:.5g}, {self.quality}, method {self.method}>"
 
     @property
     def loss_in_travel_units(self) -> Loss | None:

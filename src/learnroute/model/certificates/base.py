@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ LISTS_OF_INDICES: dict[str, Any] = {"type": "array", "items": INDICES}
 LARGEST_MULTIPLIER = 1e100
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Certificate(ABC):
     """A lower bound on the value of every order, in the units of the objective, and what it follows from.
 
@@ -42,6 +42,10 @@ class Certificate(ABC):
     renamed: ClassVar[Mapping[str, str]] = {}
 
     bound: float
+
+    def __repr__(self) -> str:
+        parts = [f"{len(getattr(self, one.name)):,} {one.name}" for one in fields(self) if one.name != "bound"]
+        return f"<{self.kind} certificate: {', '.join([f'bound {self.bound:.6g}', *parts])}>"
 
     @abstractmethod
     def _members(self) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class Node(NamedTuple):
         return {name: value for name, value in members.items() if value}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BranchAndBound(Certificate):
     """A branch-and-bound tree: each of its nodes is pruned by a 1-tree, infeasible, or branched on.
 

@@ -74,7 +74,7 @@ class NgRelaxation(NamedTuple):
         return cls(multipliers, ng_sets, at)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NgRoutes(Certificate):
     """The cheapest ng-route, after arcs were fixed to 0 by the reduced costs of earlier relaxations.
 

@@ -10,7 +10,7 @@ from learnroute.model.certificates.base import NUMBERS, Certificate, as_multipli
 from learnroute.model.validation import FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneTree(Certificate):
     """A minimum 1-tree with Lagrangian multipliers.
 
