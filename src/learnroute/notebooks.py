@@ -36,7 +36,6 @@ PARTS = ("travel", "dissimilarity", "initial", "noise")
 MOST_ROWS = 12  # of a table that is shown
 MOST_DRAWN = 20_000  # regions up to which a picture goes with the table
 MOST_SCALED = 500  # and up to which places are made up for it
-WIDE = "padding:.15em .7em;"
 LINE = "border-bottom:1px solid rgba(128,128,128,.45);"  # seen on light and on dark
 
 
@@ -290,7 +289,7 @@ def _(result: Plan) -> Sheet:
     rows: list[tuple[str, ...]] = []
     if result.problem is None:
         rows += [(str(k + 1), clipped(name)) for k, name in _some(result.route)]
-        return Sheet(headline, ("visit", "region"), _with_gap(rows, len(result.route)), _plan_lines(result))
+        return Sheet(headline, ("visit", "region"), _with_gap(rows, len(result.route), 1), _plan_lines(result))
     table = table_of(result, result.problem)
     size = result.problem.size
     for k, (_, name, _, leg, _, score, weight, *_) in _some(table.rows):
@@ -300,7 +299,7 @@ def _(result: Plan) -> Sheet:
         else:
             rows.append(("", f"back to {clipped(name)}", travel, "", ""))
     columns = ("visit", "region", "travel", "score / T", "weight")
-    return Sheet(headline, columns, _with_gap(rows, len(table.rows)), _plan_lines(result))
+    return Sheet(headline, columns, _with_gap(rows, len(table.rows), 1), _plan_lines(result))
 
 
 def _plan_lines(result: Plan) -> tuple[str, ...]:
@@ -346,7 +345,7 @@ def _(result: Tradeoff) -> Sheet:
     return Sheet(
         f"{_title(result)}{len(result.points)} routes between least travel and least error, {kind}",
         ("", "travel", "error", "best for travel rates", "first", "last"),
-        _with_gap(rows, len(result.points)),
+        _with_gap(rows, len(result.points), 0),
         (f"chosen at travel rate {result.rate:g}: {shortened(chosen.route)}",),
     )
 
@@ -411,12 +410,13 @@ def _some(rows: Sequence[Row]) -> list[tuple[int, Row]]:
     return numbered if len(rows) <= MOST_ROWS else numbered[:half] + numbered[-half:]
 
 
-def _with_gap(shown: Sequence[tuple[str, ...]], total: int) -> list[tuple[str, ...]]:
-    """Say between the first and the last rows how many are left out."""
+def _with_gap(shown: Sequence[tuple[str, ...]], total: int, column: int) -> list[tuple[str, ...]]:
+    """Say in a column between the first and the last rows how many are left out."""
     rows = list(shown)
     if len(rows) < total:
-        left_out = ("…", f"… {total - len(rows):,} more …", *([""] * (len(rows[0]) - 2)))
-        rows.insert(MOST_ROWS // 2, left_out)
+        gap = [""] * len(rows[0])
+        gap[column] = f"… {total - len(rows):,} more …"
+        rows.insert(MOST_ROWS // 2, tuple(gap))
     return rows
 
 
@@ -424,13 +424,21 @@ def _html_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table as HTML, names escaped; colours are those around it. Nothing where there are no rows."""
     if not rows:
         return ""
-    head = "".join(f'<th style="{WIDE}{LINE}text-align:left">{escape(name)}</th>' for name in columns)
-    body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
+    sides = ["right" if all(map(_is_number, column)) else "left" for column in zip(*rows, strict=True)]
+    head = "".join(_html_cell("th", name, side, LINE) for name, side in zip(columns, sides, strict=True))
+    body = "".join(
+        f"<tr>{''.join(_html_cell('td', text, side) for text, side in zip(row, sides, strict=True))}</tr>"
+        for row in rows
+    )
     return (
         f'<table style="border-collapse:collapse;margin:.4em 0"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table>"
     )
 
 
-def _html_cell(text: str) -> str:
-    return f'<td style="{WIDE}text-align:left">{escape(text)}</td>'
+def _html_cell(tag: str, text: str, side: str, style: str = "") -> str:
+    return f'<{tag} style="padding:.15em .7em;text-align:{side};{style}">{escape(text)}</{tag}>'
+
+
+def _is_number(text: str) -> bool:
+    return not text.strip("+-.0123456789e") or text in ("inf", "nan", "refused")

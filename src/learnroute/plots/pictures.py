@@ -80,6 +80,7 @@ def root_figure(ax: Axes) -> Figure:
 
 def entitle(figure: Figure, axes: Axes, own: bool, title: str, size: float, legend_columns: int = 0) -> None:
     """Write title and legend: above and below a picture of our own, else within the caller's axes."""
+    title = literal(title)
     if own:
         figure.suptitle(title, fontsize=size, x=0.015, ha="left")
         if legend_columns:
@@ -88,6 +89,11 @@ def entitle(figure: Figure, axes: Axes, own: bool, title: str, size: float, lege
     axes.set_title(title, fontsize=size - 2, loc="left")
     if legend_columns:
         axes.legend(loc="best", fontsize=8)
+
+
+def literal(text: str) -> str:
+    """Return text that is drawn as it is written: between two dollars, matplotlib would read a formula."""
+    return text.replace("$", r"\$")
 
 
 def tidy(axes: Axes) -> None:

@@ -13,6 +13,7 @@ from learnroute.plots.pictures import (
     GREY,
     VERMILLION,
     entitle,
+    literal,
     new_figure,
     root_figure,
     save_figure,
@@ -86,7 +87,7 @@ def draw_robustness(found: Robustness, problem: Problem, ax: Axes | None = None)
 def _draw_ends(left: Axes, found: Robustness) -> None:
     ends = list(found.last.items())[:MOST_ENDS][::-1]
     colours = [VERMILLION if name == found.plan.route[-1] else BLUE for name, _ in ends]
-    left.barh([name for name, _ in ends], [100 * share for _, share in ends], color=colours)
+    left.barh([literal(name) for name, _ in ends], [100 * share for _, share in ends], color=colours)
     left.set_xlabel("last region of the best route, % of draws (orange: the plan's)")
     unboxed(left)
 
@@ -97,7 +98,7 @@ def _draw_pairs(right: Axes, found: Robustness) -> None:
     for k, pair in zip(places, pairs, strict=True):
         right.plot([pair.low, pair.high], [k, k], color=GREY, lw=2)
         right.plot([pair.low, pair.switch], [k, k], color=VERMILLION, lw=5, solid_capstyle="butt")
-    right.set_yticks(places, [" – ".join(pair.regions) for pair in pairs])
+    right.set_yticks(places, [literal(" – ".join(pair.regions)) for pair in pairs])
     right.set_xlabel("dissimilarity of a pair; orange: another route is better")
     if not pairs:
         right.set_yticks([])

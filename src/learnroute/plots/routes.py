@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from learnroute.plots.pictures import (
     PART_COLOURS,
     PART_NAMES,
     VERMILLION,
+    literal,
     new_figure,
     root_figure,
     save_figure,
@@ -81,12 +83,13 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     left, right = figure.subplots(1, 2, width_ratios=[3, 1])
     draw_route(left, plan, problem)
     draw_loss(right, plan)
-    figure.suptitle(_headline(plan, problem), fontsize=12, x=0.015, ha="left")
+    figure.suptitle(literal(_headline(plan, problem)), fontsize=12, x=0.015, ha="left")
     return figure
 
 
 def draw_route(axes: Axes, plan: Plan, problem: Problem) -> None:
     """Draw regions coloured by score, the way through them with arrows and numbers, and the last region as a star."""
+    plan = replace(plan, route=tuple(map(literal, plan.route)))
     places = scaled_places(problem.travel) if problem.coordinates is None else _unwrapped(problem)
     stops = places[list(plan.order)]
     way = stops[[*range(len(stops)), 0]] if plan.closed else stops

@@ -10,7 +10,7 @@ import numpy as np
 
 from learnroute.learning.simulation import Simulation
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import BLUE, VERMILLION, entitle, own_or_new, save_figure, shape_line, unboxed
+from learnroute.plots.pictures import BLUE, VERMILLION, entitle, literal, own_or_new, save_figure, shape_line, unboxed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,7 @@ def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
         color=BLUE, label=f"simulated mean, {found[0].level:.0%} interval",
     )  # fmt: skip
     names = [f"{k + 1} {name}" if len(found) > 1 else name for k, (name, _) in enumerate(simulations)]
-    axes.set_xticks(places, [f"{name}\nlast {s.route[-1]}" for name, s in zip(names, found, strict=True)])
+    axes.set_xticks(places, [literal(f"{name}\nlast {s.route[-1]}") for name, s in zip(names, found, strict=True)])
     axes.set_xlim(-0.7, len(found) - 0.3)
     axes.set_ylabel("average final error")
     unboxed(axes)
