@@ -59,10 +59,13 @@ def save_figure(path: str | Path, draw: Callable[[], Figure]) -> None:
 def new_figure(**options: Any) -> Figure:
     """Make a figure without touching pyplot's global state or needing a display."""
     try:
+        from matplotlib.figure import Figure
+
         from learnroute.plots.inline import InlineFigure
     except ImportError:
         raise InputError("pictures need matplotlib: pip install 'learnroute[plot]'") from None
-    return InlineFigure(**options)
+    figure: Figure = InlineFigure(**options)
+    return figure
 
 
 def own_or_new(ax: Axes | None, **options: Any) -> tuple[Figure, Axes]:

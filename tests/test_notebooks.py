@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import learnroute.plots
+from learnroute import InputError, Journey, Learner, Plan, Problem, compare, evaluate, plan, robustness, tradeoff
+from learnroute.formats import PICTURES
+from learnroute.learning import estimate, simulate
+from learnroute.model.certificates.one_tree import OneTree
+from learnroute.model.constraints import Constraints
+from learnroute.model.showing import Shown, shortened
+from samples import OVER, UNDER, small
+
+ROOT = Path(__file__).parents[1]
+NASTY = ("<script>alert(1)</script>", "$\\bad{$", "a & b", "\"D' --><img src=x onerror=alert(1)>")
+
+
+class Checked(HTMLParser):
+    """Refuses HTML whose tags do not close each other, and gathers tags and text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag != "img":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data + "\n"
+
+
+@cache
+def result(kind: str) -> Any:
+    """One result a kind, of a problem whose names would do harm if they were not escaped."""
+    problem = small(OVER, regions=NASTY, title="x $ <b> $ _{")
+    found = plan(problem)
+    return {
+        "plan": lambda: found,
+        "comparison": lambda: compare(problem, ["exact", "nearest"]),
+        "tradeoff": lambda: tradeoff(problem),
+        "robustness": lambda: robustness(problem, 0.9, 20),
+        "simulation": lambda: simulate(problem, found.order, 200),
+    }[kind]()
+
+
+KINDS = ("plan", "comparison", "tradeoff", "robustness", "simulation")
+
+
+def of_size(size: int, name: str = "R{}") -> Plan:
+    """A plan of many regions that nobody had to solve."""
+    places = np.random.default_rng(0).random((size, 2))
+    problem = Problem(None, UNDER, vectors=places, coordinates=places, regions=[name.format(i) for i in range(size)])
+    certificate = OneTree(1.0, np.zeros(size + 2))
+    base = plan(small())
+    order = tuple(range(size))
+    return replace(base, route=problem.regions, order=order, certificate=certificate, problem=problem)
+
+
+@pytest.mark.parametrize("size", [3, 60, 5000])
+def test_reprs_are_short(size: int) -> None:
+    found = of_size(size, "a name that is a good deal longer than anyone would want to read it {}")
+    assert found.problem is not None
+    few = small(samples=[90, 100, 110, 120])
+    trip = object.__new__(Journey)
+    trip.problem, trip.visits, trip.rest = found.problem, (), found.route
+    curve = replace(tradeoff(few), points=tuple(replace(c, route=found.route) for c in tradeoff(few).points))
+    simulated = simulate(few, range(4), 10)
+    compared = compare(few, ["nearest"])
+    shown = [
+        found, replace(found, optimal=False), replace(found, closed=True), found.problem, found.certificate, trip,
+        few, few.changed(title="t" * 1000), curve, curve.points[0], compared, replace(simulated, route=found.route),
+        replace(robustness(few, 0.2, 2), plan=found), few.learner,
+        estimate(_samples(size)),
+    ]  # fmt: skip
+    for one in shown:
+        assert len(repr(one)) < 300, repr(one)
+        assert "\n" not in repr(one)
+
+
+def _samples(size: int) -> dict[str, tuple[Any, Any]]:
+    rng = np.random.default_rng(0)
+    return {f"region {i}": (rng.random((40, 3)), rng.random(40)) for i in range(min(size, 20))}
+
+
+def test_a_repr_says_what_matters() -> None:
+    problem = small()
+    found = plan(problem)
+    assert repr(found) == f"<Plan {' → '.join(found.route)}: total loss {found.loss.total:.5g}, proved optimal, " \
+                          f"method {found.method}>"  # fmt: skip
+    assert repr(problem) == "<Problem: 4 regions, under regime, m = 80, n = 100, σ = 0.1>"
+    assert repr(OneTree(2.5, np.zeros(6))) == "<one-tree certificate: bound 2.5, 6 multipliers>"
+    trip = Journey(problem)
+    trip.visit()
+    assert repr(trip) == f"<Journey after 1 of 4 visits, next {' → '.join(trip.rest)}>"
+    assert shortened("ABCDEFG", closed=True) == "A → B → C → … 2 more … → F → G → back"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_html_is_well_formed_and_names_do_no_harm(kind: str) -> None:
+    html = result(kind)._repr_html_()
+    page = Checked(html)
+    assert {tag for tag, _ in page.tags} <= {"div", "strong", "table", "thead", "tbody", "tr", "th", "td", "img"}
+    images = [attributes for tag, attributes in page.tags if tag == "img"]
+    assert len(images) == 1
+    assert str(images[0]["src"]).startswith("data:image/png;base64,iVBOR")
+    assert all(not name.startswith("on") for _, attributes in page.tags for name in attributes)
+    assert "http" not in html.replace(str(images[0]["src"]), "")
+    assert "x $ <b> $ _{" in page.text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_matplotlib_the_table_is_shown_alone(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert "img" not in {tag for tag, _ in Checked(result(kind)._repr_html_()).tags}
+    with pytest.raises(InputError, match=r"pip install 'learnroute\[plot\]'"):
+        result(kind).plot()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_have_one_row_each_and_need_pandas(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = result(kind)
+    rows = {"plan": "order", "comparison": "rows", "tradeoff": "points", "robustness": "pairs", "simulation": "errors"}
+    assert len(found.to_frame()) == len(getattr(found, rows[kind]))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"^tables need pandas: pip install pandas$"):
+        found.to_frame()
+    assert len(found._repr_html_()) > 1000
+
+
+def test_the_frame_of_a_plan_adds_up() -> None:
+    places = [[0, 0], [0, 1], [1, 1], [1, 0]]
+    problem = small(OVER, coordinates=places, constraints=Constraints(start="A", returns=True))
+    found = plan(problem)
+    frame = found.to_frame()
+    assert list(frame.columns) == [
+        "position", "region", "index", "travel_from_previous", "travel_so_far", "score", "weight", "x", "y",
+    ]  # fmt: skip
+    assert list(frame["region"]) == [*found.route, "A"]
+    assert frame["travel_from_previous"].sum() == pytest.approx(found.travel_cost)
+    assert frame["travel_so_far"].iloc[-1] == pytest.approx(found.travel_cost)
+    error = (frame["score"] * frame["weight"])[:4].sum() / 4
+    assert error == pytest.approx(found.loss.dissimilarity)
+    assert frame[["x", "y"]].to_numpy()[:4].tolist() == [places[i] for i in found.order]
+    alone = pickle.loads(pickle.dumps(found))
+    assert list(alone.to_frame().columns) == ["position", "region", "index"]
+    assert alone.to_frame(problem=problem).equals(frame)
+
+
+def test_the_frames_of_the_others_say_what_they_hold() -> None:
+    compared, curve, simulated = result("comparison"), result("tradeoff"), result("simulation")
+    assert compared.to_frame()["total"].tolist() == [row.loss.total for row in compared.rows]
+    assert curve.to_frame().query("chosen")["loss"].item() == curve.to_frame()["loss"].min()
+    assert curve.to_frame()["route"].iloc[0] == curve.points[0].route
+    assert simulated.to_frame()["error"].mean() == pytest.approx(simulated.mean)
+
+
+def test_refused_methods_have_a_row_too() -> None:
+    travel = [[0, 2, 3], [1, 0, 1], [3, 2, 0]]
+    found = compare(Problem(travel, UNDER, [[0, 1, 4], [1, 0, 1], [4, 1, 0]]), ["exact", "algorithm1"])
+    frame = found.to_frame()
+    assert frame["total"].isna().tolist() == [False, True]
+    assert frame["refused"].iloc[1] in Checked(found._repr_html_()).text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_is_saved_by_its_ending(kind: str, tmp_path: Path) -> None:
+    found = result(kind)
+    for suffix in (".json", ".csv", *PICTURES):
+        found.save(tmp_path / f"a{suffix}")
+    assert json.loads((tmp_path / "a.json").read_text()) == json.loads(json.dumps(found.to_dict()))
+    table = (tmp_path / "a.csv").read_text()
+    assert len(table.splitlines()) == len(found.to_frame()) + 1
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list(tmp_path.iterdir())) == 5  # and no temporary file is left
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_ending_is_refused_before_any_work(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = result(kind)
+    monkeypatch.setattr(type(found), "to_dict", lambda self: pytest.fail("work was done"))
+    monkeypatch.setattr("learnroute.notebooks._drawn", lambda *_: pytest.fail("work was done"))
+    for name in ("a.docx", "a"):
+        with pytest.raises(InputError, match=r"unknown format .*; known are \.json, .*\.png, \.svg, \.pdf"):
+            found.save(tmp_path / name)
+    with pytest.raises(InputError, match=r"no folder"):
+        found.save(tmp_path / "nowhere" / "a.png")
+    with pytest.raises(InputError, match=r"unknown picture format '\.json'"):
+        found.plot(path=tmp_path / "a.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_could_not_be_written_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.png"
+    file.write_text("before")
+
+    def half(self: Any, path: Path, **options: Any) -> None:
+        Path(path).write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", half)
+    with pytest.raises(InputError, match="No space left on device"):
+        result("plan").save(file)
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_plan_is_saved_where_its_problem_has_places(tmp_path: Path) -> None:
+    problem = small(coordinates=[[0, 50], [1, 51], [2, 50], [3, 51]], geographic=True)
+    found = plan(problem)
+    found.save(tmp_path / "a.gpx")
+    assert "<gpx" in (tmp_path / "a.gpx").read_text()
+    with pytest.raises(InputError, match=r"degrees|longitude"):
+        plan(small()).save(tmp_path / "b.gpx")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plots_are_those_of_the_plot_functions(kind: str, tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    found = result(kind)
+    figure = found.plot(path=tmp_path / "a.svg")
+    assert isinstance(figure, Figure)
+    assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    assert (tmp_path / "a.svg").stat().st_size > 5000
+    own = Figure()
+    left, right = own.subplots(1, 2)
+    assert found.plot(left) is own
+    assert left.get_title(loc="left")
+    assert not right.has_data()
+    own.savefig(tmp_path / "b.png")
+
+
+def test_a_pickled_result_leaves_its_problem_behind() -> None:
+    size = 400
+    travel = np.random.default_rng(0).uniform(1, 2, (size, size))
+    np.fill_diagonal(travel, 0)
+    problem = Problem(travel, UNDER, vectors=np.eye(size))
+    found = replace(of_size(size), problem=problem)
+    data = pickle.dumps(found)
+    assert len(data) < 20_000
+    alone: Plan = pickle.loads(data)
+    assert alone.problem is None
+    assert alone == replace(found, certificate=alone.certificate)
+    assert found.to_dict() == alone.to_dict()
+    for kind in KINDS:
+        assert pickle.loads(pickle.dumps(result(kind))).problem is None
+
+
+def test_a_result_without_its_problem_asks_for_it(tmp_path: Path) -> None:
+    problem = small()
+    found: Plan = pickle.loads(pickle.dumps(plan(problem)))
+    assert "img" not in {tag for tag, _ in Checked(found._repr_html_()).tags}
+    with pytest.raises(InputError, match=r"^problem: unknown after pickling; give the problem"):
+        found.plot()
+    with pytest.raises(InputError, match=r"^problem: has other regions"):
+        found.plot(problem=small(regions=["W", "X", "Y", "Z"]))
+    with pytest.raises(InputError, match="a Problem is needed"):
+        found.plot(problem="a.json")  # type: ignore[arg-type]
+    found.save(tmp_path / "a.png", problem=problem)
+    found.save(tmp_path / "a.json")
+    assert found.plot(problem=problem).axes
+
+
+def test_all_results_know_their_problem() -> None:
+    problem = small(OVER)
+    found = evaluate(problem, ["A", "B", "C", "D"])
+    assert found.problem is problem
+    others = compare(problem, ["nearest"]), tradeoff(problem), robustness(problem, 0.3, 2)
+    for one in (*others, simulate(problem, range(4), 10)):
+        assert isinstance(one, Shown)
+        assert one.problem is problem
+        assert "problem" not in one.to_dict()  # type: ignore[attr-defined]
+    assert robustness(problem, 0.3, 2).plan.problem is problem
+
+
+@pytest.mark.parametrize("size", [13, 60, 5000])
+def test_long_routes_are_shortened(size: int) -> None:
+    page = Checked(of_size(size)._repr_html_())
+    assert sum(tag == "tr" for tag, _ in page.tags) == 14
+    assert f"… {size - 12:,} more …" in page.text
+    assert f"R{size - 1}\n" in page.text
+
+
+def test_regions_without_places_are_drawn_only_where_that_is_a_moment() -> None:
+    size = 600
+    problem = Problem(np.ones((size, size)) - np.eye(size), Learner(80, 100), vectors=np.zeros((size, 1)))
+    found = replace(of_size(size), problem=problem, route=problem.regions)
+    assert "img" not in {tag for tag, _ in Checked(found._repr_html_()).tags}
+
+
+@pytest.mark.parametrize("name", learnroute.plots.__all__)
+def test_public_plot_functions_are_documented(name: str) -> None:
+    text = getattr(learnroute.plots, name).__doc__
+    sections = re.findall(r"^ *(\w+)\n *-{5,}$", text, re.M)
+    assert sections == ["Parameters", *(["Returns"] if name.startswith("draw_") else []), "Raises"]
+
+
+def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "notebooks.md").read_text()
+    code = "".join(re.findall(r"```python\n(.*?)```", text, re.S)).replace("examples/", f"{ROOT}/examples/")
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=120, check=True, capture_output=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"route.png", "route.csv", "two.png"}
