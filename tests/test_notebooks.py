@@ -5,6 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
@@ -56,13 +57,14 @@ def result(kind: str) -> Any:
     """One result a kind, of a problem whose names would do harm if they were not escaped."""
     problem = small(OVER, regions=NASTY, title="x $ <b> $ _{")
     found = plan(problem)
-    return {
+    makers: dict[str, Callable[[], Any]] = {
         "plan": lambda: found,
         "comparison": lambda: compare(problem, ["exact", "nearest"]),
         "tradeoff": lambda: tradeoff(problem),
         "robustness": lambda: robustness(problem, 0.9, 20),
         "simulation": lambda: simulate(problem, found.order, 200),
-    }[kind]()
+    }
+    return makers[kind]()
 
 
 KINDS = ("plan", "comparison", "tradeoff", "robustness", "simulation")
@@ -291,7 +293,7 @@ def test_all_results_know_their_problem() -> None:
     for one in (*others, simulate(problem, range(4), 10)):
         assert isinstance(one, Shown)
         assert one.problem is problem
-        assert "problem" not in one.to_dict()  # type: ignore[attr-defined]
+        assert "problem" not in one.to_dict()
     assert robustness(problem, 0.3, 2).plan.problem is problem
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,13 +60,11 @@ def save_figure(path: str | Path, draw: Callable[[], Figure]) -> None:
 def new_figure(**options: Any) -> Figure:
     """Make a figure without touching pyplot's global state or needing a display."""
     try:
-        from matplotlib.figure import Figure
-
+        import_module("matplotlib.figure")
         from learnroute.plots.inline import InlineFigure
     except ImportError:
         raise InputError("pictures need matplotlib: pip install 'learnroute[plot]'") from None
-    figure: Figure = InlineFigure(**options)
-    return figure
+    return InlineFigure(**options)
 
 
 def own_or_new(ax: Axes | None, **options: Any) -> tuple[Figure, Axes]:
