@@ -13,6 +13,7 @@ from learnroute.errors import InputError
 from learnroute.model.losses import expected_loss, model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
+from learnroute.model.rounding import PRINTED
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import FloatArray, as_count, as_number
 from learnroute.planner import plan
@@ -20,7 +21,6 @@ from learnroute.solvers.contract import Budget, Progress
 
 MOST_DRAWS = 100_000
 MOST_REGIONS = 2000
-SAME = 1e-9  # relative to the loss: what is less than that is no regret
 TOLD = 5  # pairs of regions that are named
 LATE = 0.95  # the quantile of the regret that is told
 
@@ -120,7 +120,7 @@ def robustness(
         best = plan(drawn, "auto", seed, budget.seconds_left)
         own = expected_loss(drawn, planned.order).total
         regret = own - best.loss.total
-        order = best.order if regret > SAME * own else planned.order
+        order = best.order if regret > PRINTED * own else planned.order
         regrets.append(max(0.0, regret) if order != planned.order else 0.0)
         ends[problem.regions[order[-1]]] += 1
         routes[order] += 1
@@ -193,7 +193,7 @@ def _hanging(
     found = []
     for place in np.argsort(-np.triu(best, 1), axis=None, kind="stable")[:TOLD].tolist():
         i, j = divmod(place, problem.size)
-        if best[i, j] <= SAME * losses[own] or i >= j:
+        if best[i, j] <= PRINTED * losses[own] or i >= j:
             continue
         switch = float(high[i, j] - least[i, j])
         found.append(Pair((problem.regions[i], problem.regions[j]), float(low[i, j]), float(high[i, j]), switch,

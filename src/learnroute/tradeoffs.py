@@ -13,6 +13,7 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.model.losses import expected_loss, objective_of, travel_cost
 from learnroute.model.problem import Problem
+from learnroute.model.rounding import PRINTED
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import as_count
 from learnroute.planner import plan
@@ -21,7 +22,6 @@ from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
 
 MOST_EXACT = 14  # regions up to which the whole Pareto front is found
 EXTREME = 1e6  # rates this far from the even one stand for "travel only" and "error only", ties broken by the other
-SAME = 1e-9  # relative difference below which two points are one
 MOST_POINTS = 1000
 MARKED = ("algorithm1", "baseline", "travel", "nearest")  # methods shown beside the curve
 
@@ -101,7 +101,7 @@ class Tradeoff(Shown):
     def within(self, budget: float) -> Choice:
         """Return the route of least error that travels no more than a budget."""
         _check_number("budget", budget)
-        allowed = [point for point in self.points if point.travel_cost <= budget * (1 + SAME)]
+        allowed = [point for point in self.points if point.travel_cost <= budget * (1 + PRINTED)]
         if not allowed:
             raise InputError(
                 f"no route travels so little; the least is {self.points[0].travel_cost:.6g}{self._as_found()}",
@@ -114,7 +114,7 @@ class Tradeoff(Shown):
         """Return the route of least travel whose expected error is no more than a ceiling."""
         _check_number("ceiling", ceiling)
         for point in self.points:
-            if point.error <= ceiling * (1 + SAME):
+            if point.error <= ceiling * (1 + PRINTED):
                 return point
         raise InputError(
             f"no route has so small an error; the least is {self.points[-1].error:.6g}{self._as_found()}",
@@ -203,7 +203,7 @@ def _corners(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[
         ends.append(_choice(problem, found.order))
         proved = proved and found.optimal
     planned = 2
-    same = abs(ends[0].travel_cost - ends[1].travel_cost) <= SAME * max(c.travel_cost for c in ends)
+    same = abs(ends[0].travel_cost - ends[1].travel_cost) <= PRINTED * max(c.travel_cost for c in ends)
     curve = ends[:1] if same else ends
     spans = list(pairwise(curve))
     while spans and planned < points and not budget.exhausted:
@@ -216,7 +216,7 @@ def _corners(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[
         middle, planned, proved = _choice(problem, found.order), planned + 1, proved and found.optimal
         budget.progress("trade-off", planned / points)
         value = left.loss(rate)
-        if middle.loss(rate) < value - SAME * abs(value):
+        if middle.loss(rate) < value - PRINTED * abs(value):
             curve.append(middle)
             spans += [(left, middle), (middle, right)]
     return curve, proved and not spans, planned

@@ -30,6 +30,7 @@ from learnroute.model.learner import Learner
 from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.problem import Problem
+from learnroute.model.rounding import PRINTED
 from learnroute.study.families import FAMILIES, random_problem
 
 FAMILY_HELP = "What to draw. " + "; ".join(f"{name}: {text}" for name, (_, text) in FAMILIES.items()) + "."
@@ -152,7 +153,7 @@ def _beyond_bounds(problem: Problem) -> int | None:
         return None
     true = _squared_distances(problem.truth)
     bound: Any = problem.dissimilarity if problem.vectors is None else _squared_distances(problem.vectors)
-    return int(np.sum(np.triu(true > bound * (1 + 1e-9), 1)))
+    return int(np.sum(np.triu(true > bound * (1 + PRINTED), 1)))
 
 
 def _squared_distances(vectors: Any) -> Any:

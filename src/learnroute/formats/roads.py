@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
+from learnroute.model.rounding import SAME
 from learnroute.model.streets import Streets
 from learnroute.model.validation import FloatArray, IntArray, frozen
 
 AT_ONCE = 4_000_000  # distances held while the matrix is filled
-ROUNDING = 1e-12  # relative; what sums over the same streets in two directions differ by
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class _ShortestPaths(Streets):
                 "or leave one of them out"
             )
         larger = np.maximum(found, found.T)
-        return larger if bool((larger - found <= ROUNDING * larger).all()) else found
+        return larger if bool((larger - found <= SAME * larger).all()) else found
 
     def path(self, origin: int, goal: int) -> FloatArray:
         start, end = int(self.regions[origin]), int(self.regions[goal])

@@ -17,6 +17,7 @@ from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.learner import Learner
 from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
 from learnroute.model.problem import Problem
+from learnroute.model.rounding import PRINTED
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
 from learnroute.solvers.contract import Budget, Progress
@@ -28,7 +29,6 @@ MOST_RUNS = 10**8
 MOST_ENTRIES = 3 * 10**8  # of one region's features: 2.4 GB
 CHUNK = 200_000  # numbers drawn at once, between two looks at the clock
 MOST_CHUNK = 4096  # runs
-ROUNDING = 1e-9  # relative; squared distances that differ by less are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
     for i, model in enumerate(truth.models):
         apart = np.sum((truth.models - model) ** 2, axis=1)
         j = int(np.argmax(apart - delta[i]))
-        if apart[j] > delta[i, j] * (1 + ROUNDING):
+        if apart[j] > delta[i, j] * (1 + PRINTED):
             pair = f"Δ[{problem.regions[i]}, {problem.regions[j]}]"
             return (
                 f"{pair} = {delta[i, j]:g} but the true models are {apart[j]:g} apart (squared): "

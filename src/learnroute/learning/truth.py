@@ -9,11 +9,11 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.model.problem import Problem
+from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, frozen
 
 MOST_DRAWN = 1000  # regions up to which models are made from a matrix
 SWEEPS = 1000  # of alternating projections, at most
-EXACT = 1e-9  # relative; how near squared distances must come to count as met
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def _places(wanted: FloatArray, most: int) -> tuple[FloatArray, float]:
     places = _points(wanted, most)
     found = _squares(places)
     scale = float(wanted.max())
-    if np.abs(found - wanted).max() <= EXACT * scale:
+    if np.abs(found - wanted).max() <= PRINTED * scale:
         return places, 1.0
     places = _points(_nearest_below(wanted), most)
     found = _squares(places)
@@ -92,7 +92,7 @@ def _nearest_below(wanted: FloatArray) -> FloatArray:
         found = np.clip(shifted, 0.0, wanted)
         np.fill_diagonal(found, 0.0)
         box_correction = shifted - found
-        if np.abs(found - euclidean).max() <= EXACT * float(wanted.max()):
+        if np.abs(found - euclidean).max() <= PRINTED * float(wanted.max()):
             break
     return found
 

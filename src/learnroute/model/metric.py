@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from learnroute.kernels import kernel
+from learnroute.model.rounding import SAME
 from learnroute.model.validation import FloatArray, IntArray, frozen
-
-TOLERANCE = 1e-12  # relative to the largest cost: what rounding does to a true metric
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def check_metric(travel: FloatArray) -> MetricReport:
     size = len(travel)
     triples = size * (size - 1) * (size - 2)
     symmetric = bool(np.array_equal(travel, travel.T))
-    slack = TOLERANCE * float(travel.max())
+    slack = SAME * float(travel.max())
     if _surely_metric(travel):
         return MetricReport(symmetric, None, 0.0, 0, triples)
     shortest, violations = _detours.on_size(size, 12)(travel, slack)
@@ -70,7 +69,7 @@ def metric_closure(travel: FloatArray) -> tuple[FloatArray, IntArray]:
     closed = np.array(travel)
     for via in range(len(closed)):
         np.minimum(closed, closed[:, via, None] + closed[None, via, :], out=closed)
-    changed = travel - closed > TOLERANCE * float(travel.max())
+    changed = travel - closed > SAME * float(travel.max())
     return frozen(np.where(changed, closed, travel)), np.argwhere(changed)
 
 

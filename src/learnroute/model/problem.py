@@ -17,6 +17,7 @@ from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.learner import Learner, Regime, Steps, check_shape
+from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.streets import Streets
 from learnroute.model.validation import (
     LARGEST_VALUE,
@@ -32,8 +33,6 @@ from learnroute.model.validation import (
 )
 
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
-ROUNDING = 1e-14  # relative; costs in two directions that differ by less are the same
-ASYMMETRY_TOLERANCE = 1e-9  # relative; what rounding leaves between Δ[i, j] and Δ[j, i]
 
 
 FIELDS = (
@@ -385,14 +384,14 @@ def distance_sums(vectors: FloatArray) -> FloatArray:
 def _either_way(travel: FloatArray) -> FloatArray:
     """Return travel costs with what rounding leaves between the two directions taken out, if that is all."""
     other = travel.T
-    if np.array_equal(travel, other) or bool((np.abs(travel - other) > ROUNDING * np.maximum(travel, other)).any()):
+    if np.array_equal(travel, other) or bool((np.abs(travel - other) > SAME * np.maximum(travel, other)).any()):
         return travel
     return frozen(np.maximum(travel, other))
 
 
 def _symmetric(matrix: FloatArray, field: str = "dissimilarity") -> FloatArray:
     difference = np.abs(matrix - matrix.T)
-    excess = difference - ASYMMETRY_TOLERANCE * np.maximum(matrix, matrix.T)
+    excess = difference - PRINTED * np.maximum(matrix, matrix.T)
     i, j = divmod(int(np.argmax(excess)), len(matrix))
     if excess[i, j] > 0:
         raise InputError(

@@ -10,7 +10,8 @@ counts against the claim and never for it.
 *An optimum* is a value that no order undercuts by more than `OPTIMALITY` of it. A proof has to reach `PROOF`, half of
 that, so that the margin of whoever repeats it fits into the other half.
 
-*Equal* are two results of different computations of the same thing if they differ by less than `SAME` of their size.
+*Equal* are two sums of the same terms if they differ by less than `SAME` of their size; and two numbers of which one
+was rounded in between (printed, measured, found by another method) if they differ by less than `PRINTED`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ UNIT = 2.0**-53  # the relative error of one float64 operation
 OPTIMALITY = 1e-10  # relative: an order this near to a lower bound is called optimal
 PROOF = OPTIMALITY / 2  # relative: a proof shows that no order is better by more than this
 SAME = 1e-12  # relative: two sums of the same terms, added up in different ways
-PRINTED = 1e-9  # relative: a value that was written in decimal, perhaps by another program, and computed anew
+PRINTED = 1e-9  # relative: a value that was rounded in between, by printing it or by another way to compute it
 
 
 def margin(terms: int, magnitude: float) -> float:

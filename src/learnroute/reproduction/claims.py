@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from learnroute.guarantees import CHRISTOFIDES
+from learnroute.model.rounding import PRINTED
 from learnroute.reproduction.growth import exponent
 from learnroute.reproduction.measurements import Ratios, Reproduction
 from learnroute.reproduction.readings import CLAIMED, FROM_REGIONS, READINGS, Improvement
@@ -15,7 +16,6 @@ from learnroute.reproduction.worst_cases import SPACES, WorstCase
 from learnroute.study.summary import Statistics
 
 HOLDS, FAILS, UNMEASURED = "holds", "does not hold", "not measured"
-ROUNDING = 1e-9
 SIGNIFICANT = 4.0  # standard errors; exceeded by chance once in 16 000 comparisons
 
 
@@ -90,7 +90,7 @@ def _told(case: WorstCase) -> str:
 
 def _within(cases: Iterable[WorstCase], bound: str) -> bool:
     values = [(case.climbed, getattr(case, bound)) for case in cases if case.search.space != "raw-in-range"]
-    return all(limit is None or ratio <= limit * (1 + ROUNDING) for ratio, limit in values)
+    return all(limit is None or ratio <= limit * (1 + PRINTED) for ratio, limit in values)
 
 
 def _proposition3(found: Reproduction) -> Claim:
@@ -135,7 +135,7 @@ def _many_features(found: Reproduction) -> Claim:
     largest = max(case.search.learner.features for case in found.worst)
     cases = [case for case in found.worst if case.search.learner.features == largest]
     worst = _worst(found, ["metric", "metric-in-range"], over=True, above=largest)
-    bounded = worst.climbed <= CHRISTOFIDES * (1 + ROUNDING)
+    bounded = worst.climbed <= CHRISTOFIDES * (1 + PRINTED)
     flat = max(case.flat for case in cases)
     findings = [
         _told(worst),
@@ -166,7 +166,7 @@ def _corollary(found: Reproduction) -> Claim:
     largest = max(max(values) for values in pairs)
     findings = (f"{sum(map(len, pairs)):,} random problems with T = 2: largest ratio {largest:.12g}",)
     says = "With T = 2 regions Algorithm 1 is optimal in both regimes."
-    return Claim("Corollary 1", says, HOLDS if largest <= 1 + ROUNDING else FAILS, findings, ("figure2",), "figure2")
+    return Claim("Corollary 1", says, HOLDS if largest <= 1 + PRINTED else FAILS, findings, ("figure2",), "figure2")
 
 
 def _figure1(found: Reproduction) -> Claim:
@@ -282,8 +282,8 @@ def _turns(groups: Ratios) -> str:
     for size in sorted({key[1] for key in groups}):
         keys = sorted((key for key in groups if key[:2] == ("uniform", size) and key[3] == 0), key=lambda key: key[2])
         means = [Statistics.of(groups[key]).mean for key in keys]
-        rises = any(b > a + ROUNDING for a, b in pairwise(means))
-        falls = any(b < a - ROUNDING for a, b in pairwise(means))
+        rises = any(b > a + PRINTED for a, b in pairwise(means))
+        falls = any(b < a - PRINTED for a, b in pairwise(means))
         if rises and falls:
             turning.append(f"T = {size}")
     which = ", ".join(turning) or "no T"
