@@ -12,8 +12,10 @@ from learnroute import Objective
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.solvers.construction.space_filling_curve import hilbert_order
+from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search import lin_kernighan, lk_state
+from learnroute.solvers.local_search.candidates import candidate_lists
 from learnroute.solvers.local_search.iterated import best_rotation, iterated_local_search
 from learnroute.solvers.local_search.lk_search import LinKernighanSearch
 from learnroute.solvers.methods import search
@@ -170,3 +172,32 @@ def test_the_curve_visits_neighbouring_cells() -> None:
     assert sorted(order.tolist()) == list(range(256))
     places = Points(RNG(0).permutation(grid))
     assert places.between(order[:-1], order[1:]).max() == 1.0
+
+
+def test_candidate_lists_lead_out_of_clusters() -> None:
+    rng = RNG(5)
+    places = np.concatenate([rng.uniform(0, 1, (30, 2)) + corner for corner in ((0, 0), (100, 0), (0, 100))])
+    travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
+    lists = candidate_lists(travel, 10, 5)
+    cluster = np.arange(90) // 30
+    assert all(len({*row.tolist()}) == 10 and v not in row for v, row in enumerate(lists))
+    assert np.all(np.diff(np.take_along_axis(travel, lists, axis=1), axis=1) >= 0)
+    assert (cluster[lists] != cluster[:, None]).any(axis=1).sum() >= 6
+    assert not (cluster[candidate_lists(travel, 10, 0)] != cluster[:, None]).any()
+
+
+def test_alpha_is_what_a_spanning_tree_costs_more_with_an_edge() -> None:
+    rng = RNG(6)
+    travel = rng.uniform(1, 10, (8, 8))
+    travel = np.triu(travel, 1) + np.triu(travel, 1).T
+    tree = minimum_spanning_tree(travel)
+    least = travel[tree[:, 0], tree[:, 1]].sum()
+    for v, row in enumerate(candidate_lists(travel, 3, 3).tolist()):
+        alphas = {}
+        for u in set(range(8)) - {v}:
+            forced = travel.copy()
+            forced[u, v] = forced[v, u] = -1.0
+            with_edge = minimum_spanning_tree(forced)
+            alphas[u] = forced[with_edge[:, 0], with_edge[:, 1]].sum() + 1.0 + travel[u, v] - least
+        worst = max(alphas[u] for u in row)
+        assert sum(alpha < worst - 1e-4 for alpha in alphas.values()) <= 2

@@ -201,6 +201,8 @@ class LinKernighanParams:
 
     # regions, and up to so many: entries of the candidate list that the second edge of a move looks at, the third
     neighbours: tuple[tuple[int, int, int], ...] = ((20_000, 10, 5), (200_000, 8, 5), (10**9, 7, 5))
+    alpha_neighbours: int = 5  # of these, regions chosen by α-nearness; the others are the nearest ones ...
+    alpha_regions: int = 1500  # ... for places only up to so many: distances of all pairs are looked at once
     end_candidates: int = 10  # endpoint candidates: regions worth beginning or ending at, wherever they are
     depth: int = 3  # 3-opt moves in a chain
     longest: int = 50_000  # positions that any move may shift ...

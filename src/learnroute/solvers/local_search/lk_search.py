@@ -12,6 +12,7 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.kd_tree import NOWHERE, Ground, ground_of, lengths, nearest_places, tree_of
 from learnroute.solvers.local_search import lin_kernighan, lk_state
+from learnroute.solvers.local_search.candidates import candidate_lists
 from learnroute.solvers.params import LinKernighanParams
 
 
@@ -44,7 +45,7 @@ class LinKernighanSearch:
                 sums[lk_state.POWER] = rate ** np.arange(size + 2, dtype=np.float64)
         goals = ends[lk_state.RIGHT] + (heaviest * scores if scored else 0.0)
         few = min(params.end_candidates, size)
-        candidates = np.array([np.argsort(costs, kind="stable")[:few] for costs in (ends[lk_state.LEFT], goals)])
+        end_candidates = np.array([np.argsort(costs, kind="stable")[:few] for costs in (ends[lk_state.LEFT], goals)])
         counts = np.zeros(12, dtype=np.int64)
         counts[lk_state.CYCLIC] = objective.ends.cyclic
         counts[lk_state.NEIGHBOURS_3] = _neighbours(size, params)[1]
@@ -53,7 +54,7 @@ class LinKernighanSearch:
         counts[lk_state.LONGEST] = params.longest_scored if scored else params.longest
         counts[lk_state.END_POSITIONS], counts[lk_state.SPAN] = params.end_positions, 4 * params.segment
         self.state = lk_state.State(
-            np.arange(size), np.arange(size), ground.places, travel, near, apart, ends, candidates, scores, sums,
+            np.arange(size), np.arange(size), ground.places, travel, near, apart, ends, end_candidates, scores, sums,
             np.zeros((2, size + 1), dtype=np.int64), np.zeros((2, params.journal), dtype=np.int64),
             np.array([0.0, least, 0.0, heaviest, rate, *ground.metric, params.credit * float(apart[:, 0].mean()), 0.0,
                       heaviest * float(scores.max()) / (1 - rate)]),
@@ -144,18 +145,19 @@ def _neighbours(size: int, params: LinKernighanParams) -> tuple[int, int]:
 def _neighbourhood(
     objective: Objective, order: IntArray, params: LinKernighanParams
 ) -> tuple[Ground, FloatArray, IntArray, FloatArray]:
-    """Return places or a matrix, and for each region its nearest ones and how far they are, all renumbered."""
+    """Return places or a matrix, and for each region its candidate list and how far they are, all renumbered."""
     size = objective.size
     most = min(_neighbours(size, params)[0], size - 1)
     if objective.points is not None and (size > params.matrix_regions or "travel" not in objective.__dict__):
         whole = objective.points
-        ground = ground_of(Points(whole.places[order], whole.geographic, whole.scale))
-        near = nearest_places(ground, tree_of(ground), most)
+        points = Points(whole.places[order], whole.geographic, whole.scale)
+        ground = ground_of(points)
+        if size <= params.alpha_regions:
+            near = candidate_lists(points.matrix(), most, params.alpha_neighbours)
+        else:
+            near = nearest_places(ground, tree_of(ground), most)
         apart = lengths(ground, np.repeat(np.arange(size), most), near.ravel()).reshape(size, most)
         return ground, np.zeros((1, 1)), near, apart
     travel = np.ascontiguousarray(objective.travel[np.ix_(order, order)])
-    others = travel.copy()
-    np.fill_diagonal(others, np.inf)
-    near = np.argsort(others, axis=1, kind="stable")[:, :most]
-    apart = np.take_along_axis(travel, near, axis=1)
-    return NOWHERE, travel, np.ascontiguousarray(near), apart
+    near = candidate_lists(travel, most, params.alpha_neighbours)
+    return NOWHERE, travel, near, np.take_along_axis(travel, near, axis=1)
