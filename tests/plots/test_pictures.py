@@ -42,6 +42,14 @@ def test_pictures_of_all_sizes_and_of_nothing_at_all(size: int, tmp_path: Path) 
     assert (tmp_path / "a.png").stat().st_size > 10_000
 
 
+def test_a_comparison_says_of_what() -> None:
+    problem = small().changed(title="Harbour")
+    found = compare(problem, ["nearest", "baseline"])
+    assert draw_comparison(found, problem).get_suptitle().startswith("Harbour: 2 methods compared")
+    assert draw_comparison(found, problem, "Mine").get_suptitle().startswith("Mine: 2 methods")
+    assert draw_comparison(found, problem.changed(title="")).get_suptitle().startswith("4 regions: ")
+
+
 def test_same_plan_same_picture(tmp_path: Path) -> None:
     problem = small()
     for name in ("a.svg", "b.svg"):

@@ -121,7 +121,8 @@ def _cost_alone(
         cost += 0.3 * (close.sum(axis=1) - close[:, own])
         crossing = np.abs(clipped_lengths(leaders[:, None], _around(ground.marks, ground.radii)[None])) > 0
         cost += CROSSING * (crossing.sum(axis=1) - crossing[:, own])
-    inside = clipped_lengths(ground.lines[None], boxes[:, None])
+    reach = np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
+    inside = clipped_lengths(ground.lines[clipped_lengths(ground.lines, reach) > 0], boxes[:, None])
     cost += (0.12 * inside + 1.2 * (inside > 0)).sum(axis=1)
     heads = _overlaps(boxes[:, None], _around(ground.arrows, np.full(len(ground.arrows), 4.0))[None])
     return np.asarray(cost + 3.0 * heads.sum(axis=1))
