@@ -13,8 +13,9 @@ from learnroute.study.families import random_problem
 from samples import OVER, UNDER, small
 
 
-def test_scaling_finds_points_of_the_plane_again() -> None:
-    problem = random_problem("euclidean", 12, UNDER, 1)
+@pytest.mark.parametrize("size", [12, 700])
+def test_scaling_finds_points_of_the_plane_again(size: int) -> None:
+    problem = random_problem("euclidean", size, UNDER, 1)
     places = scaled_places(problem.travel)
     distances = np.hypot(*(places[:, None] - places[None]).T)
     assert distances == pytest.approx(problem.travel, abs=1e-9)

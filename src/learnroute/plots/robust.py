@@ -45,6 +45,7 @@ def draw_robustness(found: Robustness, problem: Problem) -> Figure:
     name = f"{problem.title}: " if problem.title else ""
     figure.suptitle(
         f"{name}the planned route is best in {found.unchanged:.0%} of {found.draws} draws, "
-        f"at most {found.worst_regret:.3g} above the best\n{shape_line(problem)}", fontsize=12, x=0.015, ha="left",
+        f"at most {found.worst_regret:.3g} above the best\n{shape_line(problem)}",
+        fontsize=12, x=0.015, ha="left", parse_math=False,
     )  # fmt: skip
     return figure

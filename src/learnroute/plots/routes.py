@@ -189,6 +189,7 @@ def _colour_legs(axes: Axes, plan: Plan, problem: Problem, legs: list[FloatArray
 def _draw_arrows(axes: Axes, legs: list[FloatArray], spots: FloatArray, radii: FloatArray) -> FloatArray:
     """Draw arrows on straight parts that are long enough, off marks and other arrows; return where, in points."""
     heads = np.empty((0, 2))
+    style = ARROW if len(legs) <= MOST_NAMES else ARROW | {"mutation_scale": 9, "lw": 0.8}
     for leg in legs:
         bends = _points(axes, leg)
         lengths = np.hypot(*np.diff(bends, axis=0).T)
@@ -204,7 +205,7 @@ def _draw_arrows(axes: Axes, legs: list[FloatArray], spots: FloatArray, radii: F
                 continue
             ends = _at(bends, along, ways[best] + np.array([-2.0, 4.0])) * axes.figure.dpi / POINTS + axes.bbox.p0
             tail, tip = axes.transData.inverted().transform(ends)
-            axes.annotate("", xy=tip, xytext=tail, zorder=2, in_layout=False, arrowprops=ARROW)
+            axes.annotate("", xy=tip, xytext=tail, zorder=2, in_layout=False, arrowprops=style)
             heads = np.concatenate([heads, middles[best : best + 1]])
     return heads
 

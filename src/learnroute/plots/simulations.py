@@ -44,5 +44,11 @@ def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
     unboxed(axes)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     title = f"{problem.title}\n" if problem.title else ""
-    figure.suptitle(f"{title}{shape_line(problem)}, {found[0].runs:,} runs a route", fontsize=11, x=0.02, ha="left")
+    figure.suptitle(
+        f"{title}{shape_line(problem)}, {found[0].runs:,} runs a route",
+        fontsize=11,
+        x=0.02,
+        ha="left",
+        parse_math=False,
+    )
     return figure

@@ -55,5 +55,5 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     unboxed(axes)
     name = f"{problem.title}: " if problem.title else ""
     figure.suptitle(f"{name}{len(found.points)} routes between least travel and least error\n{shape_line(problem)}",
-                    fontsize=12, x=0.015, ha="left")  # fmt: skip
+                    fontsize=12, x=0.015, ha="left", parse_math=False)  # fmt: skip
     return figure
