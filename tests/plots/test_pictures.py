@@ -13,8 +13,9 @@ from learnroute.study.families import random_problem
 from samples import OVER, UNDER, small
 
 
-def test_scaling_finds_points_of_the_plane_again() -> None:
-    problem = random_problem("euclidean", 12, UNDER, 1)
+@pytest.mark.parametrize("size", [12, 700])
+def test_scaling_finds_points_of_the_plane_again(size: int) -> None:
+    problem = random_problem("euclidean", size, UNDER, 1)
     places = scaled_places(problem.travel)
     distances = np.hypot(*(places[:, None] - places[None]).T)
     assert distances == pytest.approx(problem.travel, abs=1e-9)
@@ -40,6 +41,14 @@ def test_pictures_of_all_sizes_and_of_nothing_at_all(size: int, tmp_path: Path) 
     save_plan(plan(zero), zero, tmp_path / "b.svg")
     draw_comparison(compare(zero, ["nearest"]), zero).savefig(tmp_path / "c.png")
     assert (tmp_path / "a.png").stat().st_size > 10_000
+
+
+def test_a_comparison_says_of_what() -> None:
+    problem = small().changed(title="Harbour")
+    found = compare(problem, ["nearest", "baseline"])
+    assert draw_comparison(found, problem).get_suptitle().startswith("Harbour: 2 methods compared")
+    assert draw_comparison(found, problem, title="Mine").get_suptitle().startswith("Mine: 2 methods")
+    assert draw_comparison(found, problem.changed(title="")).get_suptitle().startswith("4 regions: ")
 
 
 def test_same_plan_same_picture(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import pytest
 from learnroute import InputError
 from learnroute.cli import run
 from learnroute.plots import draw_ratios, save_ratios
+from learnroute.plots.lines import look_of
+from learnroute.solvers.registry import METHODS
 from learnroute.study.cells import Row
 from learnroute.study.experiment import Experiment
 from learnroute.study.store import Store
@@ -34,11 +36,20 @@ def test_lines_go_through_the_means(rows: list[Row]) -> None:
     wanted = grouped_ratios(
         rows, ["regions"], {"family": "closure", "noise": 0.0, "features": 80, "method": "baseline"}
     )
-    (line,) = [line for line in axes.lines if line.get_label() == "CL baseline"]
+    (line,) = [line for line in axes.lines if line.get_label() == "baseline"]
     assert list(line.get_xdata()) == [2, 3, 4]  # type: ignore[arg-type]
     assert list(line.get_ydata()) == pytest.approx([Statistics.of(wanted[t,]).mean for t in (2, 3, 4)])  # type: ignore[arg-type]
     assert figure.get_supylabel() == "loss ÷ optimum"
     assert "4 problems a point" in figure.get_suptitle()
+
+
+def test_every_method_has_a_look_and_a_name_of_its_own() -> None:
+    looks = [look_of(name) for name in METHODS]
+    assert [look.name for look in looks] == list(METHODS)
+    assert len({look.colour for look in looks}) == len({look.marker for look in looks}) == len(METHODS)
+    exact, search = look_of("exact"), look_of("search")
+    assert exact.dash != search.dash
+    assert exact.width > 2 * search.width  # one is seen below the other
 
 
 def test_a_panel_for_every_other_dimension(rows: list[Row]) -> None:

@@ -223,7 +223,7 @@ def test_one_sided_routes_on_demand(opened: Open) -> None:
     page.check("#show-travel")
     assert page.locator(".layer-rivals .rival").count() == 2
     rows = page.locator("#rivals tbody tr").all_inner_texts()
-    assert [row.split("\t")[0] for row in rows] == ["this route", "forgetting only", "travel only"]
+    assert [row.split("\t")[0] for row in rows] == ["this route", "baseline", "travel"]
     this, baseline, travel = ([float(x) for x in row.split("\t")[1:]] for row in rows)
     assert this[0] <= min(baseline[0], travel[0])
     assert travel[1] <= this[1]

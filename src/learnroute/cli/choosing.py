@@ -39,7 +39,6 @@ from learnroute.tradeoffs import Choice, Tradeoff, tradeoff
 
 MOST_ENDS = 12  # last regions that are listed
 MOST_ROWS = 60  # points up to which the whole curve is printed
-NAMES = {"algorithm1": "Algorithm 1", "baseline": "forgetting only", "travel": "travel only", "nearest": "nearest"}
 
 
 @click.command(
@@ -208,7 +207,7 @@ def _print(found: Tradeoff, problem: Problem, picked: Choice | None) -> None:
     shown = table("", "travel", "expected error", "best for travel rates", "first", "last", left=1)
     chosen = found.points[found.chosen]
     rows = [(point, "") for point in found.points]
-    rows += [(mark, NAMES[name]) for name, mark in found.marks.items()]
+    rows += [(mark, name) for name, mark in found.marks.items()]
     skipped = range(MOST_ROWS // 2, len(found.points) - MOST_ROWS // 2) if len(found.points) > MOST_ROWS else range(0)
     for k, (point, name) in enumerate(rows):
         if k in skipped:

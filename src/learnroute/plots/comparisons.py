@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def save_comparison(comparison: Comparison, problem: Problem, path: str | Path) -> None:
+def save_comparison(comparison: Comparison, problem: Problem, path: str | Path, title: str | None = None) -> None:
     """Write the picture of a comparison.
 
     Parameters
@@ -34,16 +34,20 @@ def save_comparison(comparison: Comparison, problem: Problem, path: str | Path) 
         What `compare` found, and for which problem.
     path
         Where to: .png, .svg or .pdf.
+    title
+        What the picture is called; the problem's own title if omitted.
 
     Raises
     ------
     InputError
         For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
     """
-    save_figure(path, lambda: draw_comparison(comparison, problem))
+    save_figure(path, lambda: draw_comparison(comparison, problem, title=title))
 
 
-def draw_comparison(comparison: Comparison, problem: Problem, ax: Axes | None = None) -> Figure:
+def draw_comparison(
+    comparison: Comparison, problem: Problem, ax: Axes | None = None, title: str | None = None
+) -> Figure:
     """Draw the loss of each method as a stacked bar, and the best lower bound as a line.
 
     Parameters
@@ -52,6 +56,8 @@ def draw_comparison(comparison: Comparison, problem: Problem, ax: Axes | None = 
         What `compare` found, and for which problem.
     ax
         Axes to draw in; a figure is made if omitted.
+    title
+        What the picture is called; the problem's own title if omitted.
 
     Returns
     -------
@@ -75,11 +81,14 @@ def draw_comparison(comparison: Comparison, problem: Problem, ax: Axes | None = 
     axes.axhline(comparison.lower_bound, color="black", ls="--", lw=1.2, label=f"{kind}  {comparison.lower_bound:.4g}")
     for k, row in enumerate(rows):
         ratio = comparison.ratio(row)
-        axes.text(k, base[k], "" if ratio is None else f"{ratio:.3f}", ha="center", va="bottom", fontsize=9)
+        text = "" if ratio is None else f"{ratio:.3f}"
+        axes.annotate(text, (k, base[k]), (0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=9)
     names = [f"{row.method}\n(mean of {row.draws})" if row.draws > 1 else row.method for row in rows]
     axes.set_xticks(range(len(rows)), names)
     axes.set_ylim(0, (base.max(initial=0) * 1.12) or 1.0)
     axes.set_ylabel("expected loss per region")
     unboxed(axes)
-    entitle(figure, axes, ax is None, f"{shape_line(problem)}\nabove the bars: times the {kind}", 11, 3)
+    name = title or problem.title or f"{problem.size} regions"
+    headline = f"{name}: {len(rows)} methods compared\n{shape_line(problem)}\nabove the bars: times the {kind}"
+    entitle(figure, axes, ax is None, headline, 11, 3)
     return figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from learnroute.plots.pictures import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
+from learnroute.plots.pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
 from learnroute.study.summary import Statistics
 
 if TYPE_CHECKING:
@@ -13,22 +13,25 @@ if TYPE_CHECKING:
 
 
 class Look(NamedTuple):
-    """How one line is drawn and named."""
+    """How one line is drawn and named. Wide lines lie below narrow ones, so that two in one place are both seen."""
 
     name: str
     colour: str
     marker: str
     dash: str
+    width: float = 1.6
 
 
+# a method has one name in all pictures and tables: the one that is asked for
 METHOD_LOOKS = {
-    "algorithm1": Look("Algorithm 1", BLUE, "o", "-"),
-    "baseline": Look("CL baseline", VERMILLION, "s", "--"),
-    "exact": Look("exact plan", GREEN, "D", "-"),
-    "auto": Look("auto", BLACK, "v", "-"),
-    "travel": Look("travel only", PURPLE, "^", "-."),
-    "nearest": Look("nearest neighbour", SKY, "P", ":"),
-    "random": Look("random order", ORANGE, "X", ":"),
+    "algorithm1": Look("algorithm1", BLUE, "o", "-"),
+    "baseline": Look("baseline", VERMILLION, "s", "--"),
+    "exact": Look("exact", GREEN, "D", "-", 3.4),
+    "search": Look("search", BLACK, "v", "--", 1.2),
+    "auto": Look("auto", GREY, "<", "-.", 2.4),
+    "travel": Look("travel", PURPLE, "^", "-."),
+    "nearest": Look("nearest", SKY, "P", ":"),
+    "random": Look("random", ORANGE, "X", ":"),
 }
 SPARE_LOOKS = tuple((colour, marker, dash) for colour, marker, dash in zip(
     (BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, BLACK), "osD^PXv", ("-", "--", "-.", ":", "-", "--", "-."),
@@ -67,7 +70,10 @@ def draw_line(axes: Axes, line: Line, look: Look, band: str = "interval", maximu
         low = [found.low if band == "spread" else found.mean - found.half_width for _, found in line]
         high = [found.high if band == "spread" else found.mean + found.half_width for _, found in line]
         axes.fill_between(x, low, high, color=look.colour, alpha=0.18, lw=0)
-    axes.plot(x, means, color=look.colour, ls=look.dash, marker=look.marker, ms=4.5, lw=1.6, label=look.name)
+    axes.plot(
+        x, means, color=look.colour, ls=look.dash, marker=look.marker, ms=2.5 + 1.25 * look.width, lw=look.width,
+        label=look.name, zorder=2 + 1 / (1 + look.width),
+    )  # fmt: skip
     if maximum:
         tops = [found.maximum for _, found in line]
         axes.plot(x, tops, color=look.colour, ls=":", lw=1.1, marker="_", ms=6, label=f"{look.name}, largest seen")

@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.model.validation import FloatArray
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.plots.labels import Ground, place_labels
+from learnroute.plots.maps import map_places, name_axes, paper_size, show_all, stretch_of
 from learnroute.plots.pictures import (
     GREY,
     NEGLIGIBLE,
     PART_COLOURS,
     PART_NAMES,
     VERMILLION,
-    literal,
     new_figure,
     root_figure,
     save_figure,
     shape_line,
     unboxed,
 )
-from learnroute.plots.scaling import scaled_places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAP_PROPORTION = 1.6  # width over height of the map
-MOST_LABELS = 40  # regions up to which names are written
-MOST_NUMBERS = 120  # and order numbers
+MOST_NAMES = 60  # regions up to which names are written
+MOST_MARKS = 1000  # and up to which each region has a mark, and some a number
+MOST_NUMBERS = 120  # and up to which each has a number
+NUMBERS = 30  # else at most about so many
+LONGEST_NAME = 28  # characters
+MOST_VECTORS = 5000  # legs that are lines in .svg and .pdf; more are pixels there too
+AROUND_MAP = np.array([4.1, 1.25])  # inches for everything beside the map
+LOSS_WIDTH = 2.6
+SCORES = "cividis_r"
+ARROW = {"arrowstyle": "-|>", "color": GREY, "lw": 1.2, "mutation_scale": 12, "shrinkA": 0, "shrinkB": 0}
+STRAIGHT = 45.0  # points: a straight part of a street that is as long as this has an arrow of its own
+LABEL = "label"  # the group id of labels
+POINTS = 72.0  # an inch
 
 
 def save_plan(plan: Plan, problem: Problem, path: str | Path) -> None:
@@ -76,71 +86,247 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     InputError
         Without matplotlib.
     """
+    places = map_places(problem)
+    legs = _legs(plan, problem, places)
+    line = np.concatenate(legs)
+    stretch = stretch_of(line, problem.geographic and problem.coordinates is not None)
     if ax is not None:
-        draw_route(ax, plan, problem)
+        _entitle_map(ax, plan, problem)
+        show_all(ax, line, stretch, _inches(ax), problem.size <= MOST_NAMES)
+        draw_route(ax, plan, problem, places, legs)
         return root_figure(ax)
-    figure = new_figure(figsize=(10.5, 5.6), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[3, 1])
-    draw_route(left, plan, problem)
-    draw_loss(right, plan)
-    figure.suptitle(literal(_headline(plan, problem)), fontsize=12, x=0.015, ha="left")
+    paper = paper_size(line, stretch, problem.size)
+    inches = paper + AROUND_MAP
+    figure = new_figure(figsize=tuple(inches), layout="constrained")
+    parts = figure.subfigures(1, 2, squeeze=False, width_ratios=[inches[0] - LOSS_WIDTH, LOSS_WIDTH])
+    left, right = parts[0]
+    axes = left.subplots()
+    draw_loss(right.subplots(), plan)
+    bar = left.colorbar(_colours(plan, problem), ax=axes, fraction=0.045, pad=0.02, aspect=paper[1] / 0.2)
+    many = problem.size > MOST_MARKS
+    bar.set_label("position in the route" if many else "mean dissimilarity to all regions (score / T)", fontsize=9)
+    bar.ax.tick_params(labelsize=9)
+    _entitle_map(axes, plan, problem)
+    figure.suptitle(_headline(plan, problem, inches[0]), fontsize=12, x=0.015, ha="left", parse_math=False)
+    show_all(axes, line, stretch, paper, problem.size <= MOST_NAMES)
+    axes.set_aspect("auto")
+    figure.draw_without_rendering()  # everything has its place by now
+    figure.set_layout_engine("none")
+    show_all(axes, line, stretch, _inches(axes), problem.size <= MOST_NAMES)
+    draw_route(axes, plan, problem, places, legs)
     return figure
 
 
-def draw_route(axes: Axes, plan: Plan, problem: Problem) -> None:
-    """Draw regions coloured by score, the way through them with arrows and numbers, and the last region as a star."""
-    plan = replace(plan, route=tuple(map(literal, plan.route)))
-    places = scaled_places(problem.travel) if problem.coordinates is None else _unwrapped(problem)
+def _entitle_map(axes: Axes, plan: Plan, problem: Problem) -> None:
+    name_axes(axes, problem)
+    ends = f"first {_short(plan.route[0])}, last {_short(plan.route[-1])} (star)"
+    axes.set_title(f"{ends}, and back (dashed)" if plan.closed else ends, fontsize=10, loc="left", parse_math=False)
+
+
+def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, legs: list[FloatArray]) -> None:
+    """Draw the way through the regions, and the regions: named, numbered or, if they are very many, just the ends."""
     stops = places[list(plan.order)]
-    way = stops[[*range(len(stops)), 0]] if plan.closed else stops
-    small = problem.size > MOST_NUMBERS
-    size = 12 if small else 260 if problem.size <= MOST_LABELS else 90
-    line = _way(plan, problem, way)
-    axes.plot(line[:, 0], line[:, 1], color=GREY, lw=0.8 if small else 1.4, zorder=1)
-    if not small and problem.streets is None:
-        for a, b in pairwise(way):
-            axes.annotate(
-                "", xy=a + 0.58 * (b - a), xytext=a + 0.5 * (b - a), zorder=2,
-                arrowprops={"arrowstyle": "-|>", "color": GREY, "lw": 1.4, "mutation_scale": 13},
-            )  # fmt: skip
-    scores = problem.scores[list(plan.order)] / problem.size
-    dots = axes.scatter(
-        stops[:-1, 0], stops[:-1, 1], c=scores[:-1], s=size, cmap="cividis_r", edgecolors="black", linewidths=0.8,
-        vmin=scores.min(), vmax=scores.max(), zorder=3,
+    if problem.size > MOST_MARKS:
+        _colour_legs(axes, plan, problem, legs)
+        marks = Marks(np.array([0, problem.size - 1]), 5.0, False)
+    else:
+        line = np.concatenate(legs[: problem.size - 1])
+        width = 1.4 if problem.size <= MOST_NAMES else 0.9
+        axes.plot(line[:, 0], line[:, 1], color=GREY, lw=width, zorder=1)
+        if plan.closed:
+            axes.plot(*legs[-1].T, color=GREY, lw=width, ls=(0, (5, 3)), zorder=1)
+        marks = _marks(_points(axes, stops), problem.size)
+    _draw_marks(axes, plan, problem, stops, marks)
+    radii = np.full(len(marks.stops), marks.radius)
+    radii[-1] = marks.star
+    spots = _points(axes, stops[marks.stops])
+    arrows, bends = np.empty((0, 2)), np.empty((0, 2))
+    if problem.size <= MOST_MARKS:
+        arrows = _draw_arrows(axes, legs, spots, radii)
+        bends = _points(axes, np.concatenate(legs))
+    lines = np.concatenate([bends[:-1], bends[1:]], axis=1)
+    ground = Ground(spots, radii, lines, arrows, np.concatenate([[0, 0], POINTS * _inches(axes)]))
+    _draw_labels(axes, _texts(plan, marks), stops[marks.stops], ground)
+
+
+class Marks(NamedTuple):
+    """The stops that have a mark, how large it is (radius in points), and whether their numbers fit into it."""
+
+    stops: IntArray
+    radius: float
+    numbered: bool
+
+    @property
+    def star(self) -> float:
+        """The radius of the last one."""
+        return 1.7 * max(self.radius, 5.0)
+
+
+def _marks(spots: FloatArray, size: int) -> Marks:
+    """Choose marks as large as the nearest two stops allow."""
+    every = np.arange(size)
+    if size > MOST_NAMES:
+        room = float(np.sqrt(np.ptp(spots[:, 0]) * np.ptp(spots[:, 1]) / size))
+        return Marks(every, float(np.clip(0.16 * room, 1.3, 3.2)), False)
+    apart = np.hypot(*(spots[:, None] - spots[None]).T)
+    np.fill_diagonal(apart, np.inf)
+    nearest = float(apart.min())
+    if nearest >= 15:
+        return Marks(every, float(min(9.0, 0.47 * nearest)), True)
+    return Marks(every, float(np.clip(0.45 * nearest, 3.0, 4.5)), False)
+
+
+def _draw_marks(axes: Axes, plan: Plan, problem: Problem, stops: FloatArray, marks: Marks) -> None:
+    colours = _colours(plan, problem)
+    values = _values(plan, problem)
+    style: dict[str, Any] = {"cmap": colours.cmap, "norm": colours.norm}
+    rest, last = marks.stops[:-1], marks.stops[-1:]
+    axes.scatter(
+        stops[rest, 0], stops[rest, 1], c=values[rest], s=(2 * marks.radius) ** 2, edgecolors="black", zorder=3,
+        linewidths=0.8 if marks.radius > 4 else 0.5, **style,
     )  # fmt: skip
     axes.scatter(
-        stops[-1:, 0], stops[-1:, 1], c=scores[-1:], s=max(3.2 * size, 120), marker="*", cmap="cividis_r",
-        edgecolors=VERMILLION, linewidths=1.6, vmin=scores.min(), vmax=scores.max(), zorder=4,
+        stops[last, 0], stops[last, 1], c=values[last], s=(2 * marks.star) ** 2, marker="*", zorder=4,
+        edgecolors=VERMILLION, linewidths=1.6 if marks.numbered else 1.2, **style,
     )  # fmt: skip
-    if not small:
-        _number_stops(axes, stops, scores, size)
-    if problem.size <= MOST_LABELS:
-        _name_stops(axes, plan, stops)
-    bar = axes.figure.colorbar(dots, ax=axes, fraction=0.045, pad=0.02)
-    bar.set_label("mean dissimilarity to all regions (score / T)")
-    _frame(axes, stops, problem.geographic)
-    if problem.coordinates is None:
-        axes.set_xticks([])
-        axes.set_yticks([])
-        axes.set_xlabel("places made up from travel costs (multidimensional scaling)")
-    axes.set_title(f"first {plan.route[0]}, last {plan.route[-1]} (star)", fontsize=10, loc="left")
+    if marks.numbered:
+        for number, (place, colour) in enumerate(zip(stops, colours.to_rgba(values), strict=True), 1):
+            dark = float(np.dot(colour[:3], [0.299, 0.587, 0.114])) < 0.5
+            axes.annotate(
+                str(number), place, ha="center", va="center_baseline", zorder=5, color="white" if dark else "black",
+                fontsize=9 if marks.radius > 8 else 7, fontweight="bold", in_layout=False,
+            )  # fmt: skip
 
 
-def _unwrapped(problem: Problem) -> FloatArray:
-    """Return the places; on the globe, with longitudes counted from 0 to 360 where that keeps them together."""
-    places = np.array(problem.coordinates)
-    around = places[:, 0] % 360
-    if problem.geographic and np.ptp(around) < np.ptp(places[:, 0]) and problem.streets is None:
-        places[:, 0] = around
-    return places
+def _colours(plan: Plan, problem: Problem) -> Any:
+    """What the colours of a map mean: scores, or positions where there are too many regions for marks."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
+
+    values = _values(plan, problem)
+    along = ListedColormap(colormaps["plasma"](np.linspace(0, 0.87, 256)))
+    colours = along if problem.size > MOST_MARKS else SCORES
+    return ScalarMappable(Normalize(values.min(), values.max()), colours)
 
 
-def _way(plan: Plan, problem: Problem, stops: FloatArray) -> FloatArray:
-    """Return the places that the line through the stops goes by: along the streets, where they are known."""
-    if problem.streets is None:
-        return stops
+def _values(plan: Plan, problem: Problem) -> FloatArray:
+    if problem.size > MOST_MARKS:
+        return np.arange(1.0, problem.size + 1)
+    return np.asarray(problem.scores[list(plan.order)] / problem.size)
+
+
+def _colour_legs(axes: Axes, plan: Plan, problem: Problem, legs: list[FloatArray]) -> None:
+    """Draw thin legs, coloured by their position in the route."""
+    from matplotlib.collections import LineCollection
+
+    colours = _colours(plan, problem)
+    area = POINTS**2 * float(np.prod(_inches(axes)))
+    width = float(np.clip(0.1 * np.sqrt(area / problem.size), 0.25, 0.9))
+    drawn = LineCollection(legs, cmap=colours.cmap, norm=colours.norm, lw=width, zorder=1, capstyle="round")
+    drawn.set_array(np.arange(1.0, len(legs) + 1))
+    drawn.set_rasterized(len(legs) > MOST_VECTORS)
+    axes.add_collection(drawn, autolim=False)
+
+
+def _draw_arrows(axes: Axes, legs: list[FloatArray], spots: FloatArray, radii: FloatArray) -> FloatArray:
+    """Draw arrows on straight parts that are long enough, off marks and other arrows; return where, in points."""
+    heads = np.empty((0, 2))
+    style = ARROW if len(legs) <= MOST_NAMES else ARROW | {"mutation_scale": 9, "lw": 0.8}
+    for leg in legs:
+        bends = _points(axes, leg)
+        lengths = np.hypot(*np.diff(bends, axis=0).T)
+        along = np.concatenate([[0], np.cumsum(lengths)])
+        longest = int(np.argmax(lengths))
+        for part in {longest, *np.flatnonzero(lengths >= STRAIGHT).tolist()}:
+            ways = along[part] + lengths[part] * np.array([0.54, 0.44, 0.64, 0.34, 0.74])
+            middles = _at(bends, along, ways)
+            free = (np.hypot(*(middles[:, None] - spots).T).T - radii).min(axis=1)
+            room = np.minimum(free, _apart(middles, heads) - 8)
+            best = int(np.argmax(room >= 8)) if (room >= 8).any() else int(np.argmax(room))
+            if room[best] < 4 or lengths[part] < 14:
+                continue
+            ends = _at(bends, along, ways[best] + np.array([-2.0, 4.0])) * axes.figure.dpi / POINTS + axes.bbox.p0
+            tail, tip = axes.transData.inverted().transform(ends)
+            axes.annotate("", xy=tip, xytext=tail, zorder=2, in_layout=False, arrowprops=style)
+            heads = np.concatenate([heads, middles[best : best + 1]])
+    return heads
+
+
+def _apart(places: FloatArray, others: FloatArray) -> FloatArray:
+    """Return how far each place is from the nearest of the others."""
+    return np.asarray(np.hypot(*(places[:, None] - others).T).T.min(axis=1, initial=np.inf))
+
+
+def _at(bends: FloatArray, along: FloatArray, ways: FloatArray) -> FloatArray:
+    """Return the places at these distances along a line with bends."""
+    return np.column_stack([np.interp(ways, along, bends[:, k]) for k in (0, 1)])
+
+
+def _texts(plan: Plan, marks: Marks) -> dict[int, str]:
+    """What is written beside which marks."""
+    size = len(plan.order)
+    if size <= MOST_NAMES:
+        return {k: _short(name) if marks.numbered else f"{k + 1} {_short(name)}" for k, name in enumerate(plan.route)}
+    if size > MOST_MARKS:
+        return {k: f"{position:,} {_short(plan.route[position - 1])}" for k, position in enumerate((1, size))}
+    step = next(step for step in (1, 5, 10, 20, 50) if size <= NUMBERS * step or size <= MOST_NUMBERS)
+    numbers = dict.fromkeys([1, *range(step, size - step // 2, step), size])
+    return {number - 1: str(number) for number in numbers}
+
+
+def _draw_labels(axes: Axes, texts: dict[int, str], stops: FloatArray, ground: Ground) -> None:
+    """Write labels beside their marks; what cannot be read where it would have to stand is left out."""
+    from matplotlib.patheffects import withStroke
+
+    named = len(texts) == len(stops)
+    font = (9 if len(texts) <= 25 else 8 if len(texts) <= 40 else 7) if named else 7.5
+    halo = [withStroke(linewidth=2.2 if named else 3.0, foreground="white")]
+    labels = [
+        axes.annotate(
+            text, stops[k], xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=font,
+            zorder=6, gid=LABEL, parse_math=False, in_layout=False, path_effects=halo,
+            arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0.5, 0.5)},
+        )
+        for k, text in texts.items()
+    ]  # fmt: skip
+    unit = POINTS / axes.figure.dpi
+    sizes = unit * np.array([label.get_window_extent().size for label in labels])
+    own = np.array(list(texts))
+    placed = place_labels(sizes, own, ground, strict=named)
+    for label, centre, k, far, free in zip(labels, placed.centres, own, placed.far, placed.free, strict=True):
+        label.set_position(tuple(centre - ground.marks[k]))
+        if not far and label.arrow_patch is not None:
+            label.arrow_patch.set_visible(False)
+        if not free:
+            label.remove()
+
+
+def _legs(plan: Plan, problem: Problem, places: FloatArray) -> list[FloatArray]:
+    """Return the places that each leg goes by: along the streets, where they are known. The way back is the last."""
     order = [*plan.order, *plan.order[: int(plan.closed)]]
-    return np.concatenate([problem.streets.path(a, b) for a, b in pairwise(order)])
+    if problem.streets is None:
+        way = places[order]
+        return list(np.stack([way[:-1], way[1:]], axis=1))
+    return [problem.streets.path(a, b) for a, b in pairwise(order)]
+
+
+def _points(axes: Axes, places: FloatArray) -> FloatArray:
+    """Return places on paper, in points from the map's lower left corner."""
+    return np.asarray((axes.transData.transform(places) - axes.bbox.p0) * POINTS / axes.figure.dpi)
+
+
+def _inches(axes: Axes) -> FloatArray:
+    return np.array(axes.bbox.size) / axes.figure.dpi
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _headline(plan: Plan, problem: Problem, width: float) -> str:
+    name = f"{problem.title}: " if problem.title else ""
+    return fill(f"{name}{plan.method} route, {plan.quality}", int(10 * width)) + f"\n{shape_line(problem)}"
 
 
 def draw_loss(axes: Axes, plan: Plan) -> None:
@@ -157,58 +343,9 @@ def draw_loss(axes: Axes, plan: Plan) -> None:
     axes.set_xticks([])
     axes.set_xlim(-0.6, 0.6)
     axes.set_ylim(0, base * 1.08 or 1.0)
-    axes.set_ylabel("expected loss per region")
+    axes.set_ylabel("expected loss per region", fontsize=9)
+    axes.tick_params(labelsize=9)
     axes.set_title(f"total {plan.loss.total:.4g}", fontsize=10, loc="left")
     unboxed(axes)
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(handles[::-1], labels[::-1], loc="upper center", bbox_to_anchor=(0.5, -0.02), frameon=False, fontsize=9)
-
-
-def _headline(plan: Plan, problem: Problem) -> str:
-    name = f"{problem.title}: " if problem.title else ""
-    return f"{name}{plan.method} route, {plan.quality}\n{shape_line(problem)}"
-
-
-def _frame(axes: Axes, stops: FloatArray, geographic: bool) -> None:
-    """Show all stops with room for their names, in a frame of fixed proportions and with equal scales.
-
-    A degree of longitude is as long as the cosine of the latitude says.
-    """
-    low, high = stops.min(axis=0), stops.max(axis=0)
-    tall = 1 / max(0.05, float(np.cos(np.radians((low + high)[1] / 2)))) if geographic else 1.0
-    wide = np.array([MAP_PROPORTION * tall, 1.0])
-    half = 0.66 * wide * (float(max((high - low) / wide)) or 1.0)
-    axes.set_xlim(*((low + high)[0] / 2 + np.array([-1, 1]) * half[0]))
-    axes.set_ylim(*((low + high)[1] / 2 + np.array([-1, 1]) * half[1]))
-    axes.set_aspect(tall, adjustable="box")
-
-
-def _number_stops(axes: Axes, stops: FloatArray, scores: FloatArray, size: float) -> None:
-    low, high = float(scores.min()), float(scores.max())
-    for number, (place, score) in enumerate(zip(stops, scores, strict=True), 1):
-        dark = high > low and (score - low) / (high - low) > 0.5
-        axes.annotate(
-            str(number), place, ha="center", va="center", zorder=5, color="white" if dark else "black",
-            fontsize=9 if size > 200 else 6, fontweight="bold",
-        )  # fmt: skip
-
-
-def _name_stops(axes: Axes, plan: Plan, stops: FloatArray) -> None:
-    """Write each name on the side of its region that the way through it leaves most free."""
-    sides = {
-        (0, 1): ("center", "bottom"),
-        (0, -1): ("center", "top"),
-        (1, 0): ("left", "center"),
-        (-1, 0): ("right", "center"),
-    }
-    for k, (name, place) in enumerate(zip(plan.route, stops, strict=True)):
-        legs = stops[[j for j in (k - 1, k + 1) if 0 <= j < len(stops)]] - place
-        legs = legs / np.maximum(np.hypot(legs[:, 0], legs[:, 1]), 1e-300)[:, None]
-        # the largest cosine between a side and a leg, with a liking for above and below
-        side = min(sides, key=lambda d: float((legs @ np.array(d)).max()) + 0.35 * (d[0] != 0))
-        across, along = sides[side]
-        offset = 13 if k < len(stops) - 1 else 19
-        axes.annotate(
-            name, place, xytext=(offset * side[0], offset * side[1]), textcoords="offset points", ha=across, va=along,
-            fontsize=9, zorder=6, bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.7},
-        )  # fmt: skip

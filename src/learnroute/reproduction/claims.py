@@ -188,7 +188,7 @@ def _figure2(found: Reproduction) -> Claim:
         base = [Statistics.of(found.figure2["uniform", size, m, 0.0, "baseline"]) for size in shown]
         findings.append(
             f"uniform draws, σ = 0, m = {m}: Algorithm 1 {_interval(ours[0])} at T = {shown[0]} and "
-            f"{_interval(ours[1])} at T = {shown[1]}; CL baseline {_interval(base[0])} and {_interval(base[1])}; "
+            f"{_interval(ours[1])} at T = {shown[1]}; baseline {_interval(base[0])} and {_interval(base[1])}; "
             f"the exact plan is 1, so Algorithm 1 leaves {100 * (ours[1].mean - 1):.1f} % of the optimum to be gained "
             f"at T = {shown[1]}"
         )
@@ -213,7 +213,7 @@ def _improvement(found: Reproduction, regime: str) -> Claim:
         )
     verdict = _reading_verdict(held, len(settings))
     m = UNDER if regime == "under" else OVER
-    says = f"Figure 2: over {CLAIMED[regime]:.0%} improvement on the CL baseline for T ≥ {FROM_REGIONS} (m = {m})."
+    says = f"Figure 2: over {CLAIMED[regime]:.0%} improvement on the baseline for T ≥ {FROM_REGIONS} (m = {m})."
     name = f"Figure 2, improvement ({regime})"
     return Claim(name, says, verdict, tuple(findings), ("improvement",), "improvement")
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 REGIMES = {UNDER: f"under regime, m = {UNDER}", OVER: f"over regime, m = {OVER}"}
 EXACT = Look("exact plan (ours) = optimum", GREEN, "D", "-")
-LOOKS = {"algorithm1": look_of("algorithm1"), "baseline": look_of("baseline"), "exact": EXACT}
+ALGORITHM1 = look_of("algorithm1")._replace(name="Algorithm 1")
+LOOKS = {"algorithm1": ALGORITHM1, "baseline": look_of("baseline"), "exact": EXACT}
 NOISE_LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (VERMILLION, "^", "-."), (PURPLE, "X", ":"))
 SUFFIXES = (".png", ".svg")
 RATIO = "loss ÷ optimum, R"
@@ -101,7 +102,7 @@ def draw_figure1_families(found: Reproduction) -> Figure:
 
 
 def draw_figure2(found: Reproduction) -> Figure:
-    """R against T for both regimes: Algorithm 1, the CL baseline and the exact plan."""
+    """R against T for both regimes: Algorithm 1, the baseline and the exact plan."""
     figure, grid = _grid(1, 2, 4.6, 3.6)
     for axes, (m, title) in zip(grid.flat, REGIMES.items(), strict=True):
         lines = _methods(axes, found.figure2, "uniform", m, 0.0)
@@ -144,7 +145,7 @@ def draw_improvement(found: Reproduction) -> Figure:
             whole_ticks(axes, "regions")
         row[0].set_ylabel("improvement (% or points)", fontsize=9)
     count = found.scale.figure2.replicates
-    _finish(figure, grid[0, 0], f"Improvement of Algorithm 1 on the CL baseline, σ = 0; {count} problems a point\n"
+    _finish(figure, grid[0, 0], f"Improvement of Algorithm 1 on the baseline, σ = 0; {count} problems a point\n"
             "shaded bands: 95 % bootstrap interval; grey: T < 6, where nothing is claimed", 5)  # fmt: skip
     return figure
 

@@ -1,4 +1,4 @@
-"""What "improvement" can mean: three readings of Algorithm 1 beside the CL baseline."""
+"""What "improvement" can mean: three readings of Algorithm 1 beside the baseline."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ const PARTS = {
   initial: "error: first model",
   noise: "error: noise",
 };
-const RIVALS = { baseline: "forgetting only", travel: "travel only" };
+const RIVALS = { baseline: "baseline", travel: "travel" };
 
 /** Say which regime the learner is in; false where the expected error does not exist. */
 export function showRegime({ learner: { features: m, samples: n }, samples }) {

@@ -33,7 +33,7 @@ export function drawTradeoff({ curve, plan, rivals }, onRate) {
   for (const value of ticks(x0, x1, 4)) parts.push(svg("text", { x: x(value), y: height - EDGE.bottom + 14, "text-anchor": "middle" }, number(value, 4)));
   for (const value of ticks(y0, y1, 4)) parts.push(svg("text", { x: EDGE.left - 5, y: y(value) + 4, "text-anchor": "end" }, number(value, 4)));
   parts.push(svg("polyline", { class: "curve", points: curve.points.map((p) => `${x(p.travel_cost)},${y(p.error)}`).join(" ") }));
-  for (const [name, at] of marks) parts.push(svg("rect", { class: `mark ${name}`, x: x(at.travel_cost) - 5, y: y(at.error) - 5, width: 10, height: 10 }, svg("title", {}, name === "baseline" ? "forgetting only" : "travel only")));
+  for (const [name, at] of marks) parts.push(svg("rect", { class: `mark ${name}`, x: x(at.travel_cost) - 5, y: y(at.error) - 5, width: 10, height: 10 }, svg("title", {}, name)));
   for (const point of curve.points) {
     const same = here && Math.abs(point.travel_cost - here.travel_cost) < 1e-9 * (1 + here.travel_cost) && Math.abs(point.error - here.error) < 1e-9 * (1 + here.error);
     const text = `travel ${number(point.travel_cost, 4)}, error ${number(point.error, 4)}; ends at ${point.route[point.route.length - 1]}`;

@@ -1,0 +1,184 @@
+"""Where to write labels: beside their marks, off other labels, marks, lines and the frame.
+
+Each label has candidate positions around its mark (point-feature label placement; Christensen, Marks and Shieber
+1995). All start with the cheapest one; sweeps then move each label to the best position given all others. Nothing is
+random. Lengths are in points, boxes are left, lower, right, upper.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learnroute.model.validation import FloatArray, IntArray
+
+BoolArray = NDArray[np.bool_]
+
+DIRECTIONS = 16
+GAPS = (2.5, 8.0, 15.0, 24.0, 36.0, 50.0)  # between a mark and its label
+FAR = 12.0  # gap from which a line leads from the label to its mark
+CLEAR = 1.5  # kept free around boxes
+NEAR = 7.0  # another mark at less than this may seem to be the one meant
+SWEEPS = 12
+ROUNDS = 8  # of sweeps, each with dearer overlaps where some are left
+KEPT = 40  # candidates a label, the cheapest ones
+CROSSING = 6.0  # cost of a label's line that crosses another label or mark
+HARD = 100.0  # cost of an overlap with a label, a mark, or the outside
+
+
+class Ground(NamedTuple):
+    """What labels stay off."""
+
+    marks: FloatArray  # centres of the marks, the labels' own included, x 2
+    radii: FloatArray  # of the marks
+    lines: FloatArray  # segments: from x, from y, to x, to y
+    arrows: FloatArray  # centres of arrow heads
+    frame: FloatArray  # one box
+
+
+class Placed(NamedTuple):
+    """Where labels went."""
+
+    centres: FloatArray  # of the labels' boxes
+    far: BoolArray  # for each label, whether a line should lead to it
+    free: BoolArray  # for each label, whether it overlaps nothing; others are better left out
+
+
+def place_labels(sizes: FloatArray, own: IntArray, ground: Ground, strict: bool = True) -> Placed:
+    """Place labels of these widths and heights beside their own marks; if not `strict`, small marks may be covered."""
+    sizes = sizes + 2 * CLEAR
+    spots, radii = ground.marks[own], ground.radii[own]
+    centres, gaps = _candidates(sizes, spots, radii)
+    boxes = np.concatenate([centres - sizes[:, None] / 2, centres + sizes[:, None] / 2], axis=2)
+    leaders = np.where((gaps >= FAR)[..., None], _leaders(boxes, spots), np.nan)
+    alone = np.array([
+        _cost_alone(boxes[i], leaders[i], gaps[i], own[i], ground, strict) for i in range(len(sizes))
+    ])  # fmt: skip
+    cheap = np.argsort(alone, axis=1, kind="stable")[:, :KEPT]
+    rows = np.arange(len(sizes))[:, None]
+    alone, boxes, leaders, centres = alone[rows, cheap], boxes[rows, cheap], leaders[rows, cheap], centres[rows, cheap]
+    chosen = _sweeps(alone, boxes, leaders)
+    every = rows[:, 0]
+    hit = _mutual(boxes[every, chosen])
+    free = alone[every, chosen] < HARD if strict else np.ones(len(sizes), dtype=bool)
+    while (left := hit & free & free[:, None]).any():  # leave out those that hit most, the last first
+        free[len(free) - 1 - int(np.argmax(left.sum(axis=1)[::-1]))] = False
+    far = ~np.isnan(leaders[every, chosen, 0])
+    return Placed(centres[every, chosen], far, free)
+
+
+def clipped_lengths(lines: FloatArray, boxes: FloatArray) -> FloatArray:
+    """Return how much of each line is inside each box, lines broadcast against boxes (Liang and Barsky)."""
+    start, way = lines[..., :2], lines[..., 2:] - lines[..., :2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        to_low, to_high = (boxes[..., :2] - start) / way, (boxes[..., 2:] - start) / way
+    inside = (start > boxes[..., :2]) & (start < boxes[..., 2:])
+    level = way == 0
+    enter = np.where(level, np.where(inside, -np.inf, np.inf), np.minimum(to_low, to_high)).max(axis=-1)
+    leave = np.where(level, np.where(inside, np.inf, -np.inf), np.maximum(to_low, to_high)).min(axis=-1)
+    part = np.clip(np.minimum(leave, 1) - np.maximum(enter, 0), 0, 1)
+    length: FloatArray = np.nan_to_num(part * np.hypot(way[..., 0], way[..., 1]))
+    return length
+
+
+def _candidates(sizes: FloatArray, spots: FloatArray, radii: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the centres of all candidate boxes of each label, and their gaps to the mark."""
+    angles = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
+    rays = np.column_stack([np.cos(angles), np.sin(angles)])
+    slides = np.clip(np.sqrt(2) * rays, -1, 1) / 2  # a side, or a corner, faces the mark
+    gaps = np.repeat(GAPS, DIRECTIONS)
+    rays, slides = np.tile(rays, (len(GAPS), 1)), np.tile(slides, (len(GAPS), 1))
+    reach = radii[:, None, None] + gaps[:, None]
+    centres = spots[:, None] + reach * rays + slides * sizes[:, None]
+    return centres, np.broadcast_to(gaps, centres.shape[:2])
+
+
+def _leaders(boxes: FloatArray, spots: FloatArray) -> FloatArray:
+    """Return the lines from marks to the nearest places of their boxes."""
+    goals = np.clip(spots[:, None], boxes[..., :2], boxes[..., 2:])
+    return np.concatenate([np.broadcast_to(spots[:, None], goals.shape), goals], axis=2)
+
+
+def _cost_alone(
+    boxes: FloatArray, leaders: FloatArray, gaps: FloatArray, own: int, ground: Ground, strict: bool
+) -> FloatArray:
+    """Return what each candidate of a label costs, whatever the other labels do."""
+    outside = np.maximum(ground.frame[:2] - boxes[:, :2], 0) + np.maximum(boxes[:, 2:] - ground.frame[2:], 0)
+    cost = HARD * (outside > 0).any(axis=1) + outside.sum(axis=1)
+    cost += gaps / 9
+    turn = np.tile(np.arange(DIRECTIONS), len(GAPS))
+    upright = np.isin(turn, (0, 4, 8, 12))
+    cost += np.where(upright, 0.0, 0.25) + np.where(turn > DIRECTIONS // 2, 0.1, 0.0)
+    nearest = np.clip(ground.marks[None], boxes[:, None, :2], boxes[:, None, 2:]) - ground.marks
+    apart = np.hypot(nearest[..., 0], nearest[..., 1]) - ground.radii
+    hits = (apart < 0) & (np.arange(len(ground.marks)) != own)
+    cost += (HARD if strict else 2.0) * hits.sum(axis=1)
+    if strict:
+        cost += HARD * (apart[:, own] < 0)
+        close = np.clip(NEAR - apart, 0, NEAR)
+        cost += 0.3 * (close.sum(axis=1) - close[:, own])
+        crossing = np.abs(clipped_lengths(leaders[:, None], _around(ground.marks, ground.radii)[None])) > 0
+        cost += CROSSING * (crossing.sum(axis=1) - crossing[:, own])
+    reach = np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
+    inside = clipped_lengths(ground.lines[clipped_lengths(ground.lines, reach) > 0], boxes[:, None])
+    cost += (0.12 * inside + 1.2 * (inside > 0)).sum(axis=1)
+    heads = _overlaps(boxes[:, None], _around(ground.arrows, np.full(len(ground.arrows), 4.0))[None])
+    return np.asarray(cost + 3.0 * heads.sum(axis=1))
+
+
+def _sweeps(alone: FloatArray, boxes: FloatArray, leaders: FloatArray) -> IntArray:
+    """Choose a candidate for each label: the cheapest ones, moved in turns; overlaps that stay become dearer."""
+    size = len(alone)
+    every = np.arange(size)
+    chosen = np.zeros(size, dtype=np.int64)
+    best, least = chosen.copy(), np.inf
+    dear = np.ones(size)
+    for _ in range(ROUNDS):
+        for _ in range(SWEEPS):
+            moved = False
+            for i in range(size):
+                others = every != i
+                there = boxes[every, chosen][others], leaders[every, chosen][others]
+                hard, soft = _cost_together(boxes[i], leaders[i], *there)
+                costs = alone[i] + soft + HARD * (hard @ np.maximum(dear[others], dear[i]))
+                moved |= bool(chosen[i] != costs.argmin())
+                chosen[i] = costs.argmin()
+            if not moved:
+                break
+        hit = _mutual(boxes[every, chosen])
+        cost = alone[every, chosen].sum() + HARD * hit.sum()
+        if cost < least:
+            best, least = chosen.copy(), cost
+        if not hit.any():
+            break
+        dear[hit.any(axis=1)] *= 1.7
+    return best
+
+
+def _cost_together(
+    boxes: FloatArray, leaders: FloatArray, other_boxes: FloatArray, other_leaders: FloatArray
+) -> tuple[BoolArray, FloatArray]:
+    """Return for each candidate which placed labels it overlaps, and what crossings with leaders cost."""
+    hard = _overlaps(boxes[:, None], other_boxes)
+    far, led = ~np.isnan(leaders[:, 0]), ~np.isnan(other_leaders[:, 0])
+    crossings = np.zeros(len(boxes))
+    crossings[far] += (clipped_lengths(leaders[far, None], other_boxes) > 0).sum(axis=1)
+    crossings += (clipped_lengths(other_leaders[led], boxes[:, None]) > 0).sum(axis=1)
+    return hard, CROSSING * crossings
+
+
+def _mutual(boxes: FloatArray) -> BoolArray:
+    """Return which boxes overlap which others."""
+    hit = _overlaps(boxes[:, None], boxes)
+    np.fill_diagonal(hit, False)
+    return hit
+
+
+def _overlaps(one: FloatArray, other: FloatArray) -> BoolArray:
+    return np.asarray((one[..., :2] < other[..., 2:]).all(axis=-1) & (other[..., :2] < one[..., 2:]).all(axis=-1))
+
+
+def _around(places: FloatArray, radii: FloatArray) -> FloatArray:
+    return np.concatenate([places - radii[:, None], places + radii[:, None]], axis=1)
