@@ -12,14 +12,20 @@ PROBLEM_JSON = "application/problem+json"
 
 
 class Refusal(Exception):  # noqa: N818 - not an error of ours
-    """What the service answers instead of a result. `retry` is when to come again, in seconds."""
+    """What the service answers instead of a result.
 
-    def __init__(self, status: int, detail: str, field: str | None = None, retry: int | None = None) -> None:
-        super().__init__(status, detail, field, retry)  # all of it, so that it crosses process borders
+    `retry` is when to come again, in seconds; `close` ends the connection.
+    """
+
+    def __init__(
+        self, status: int, detail: str, field: str | None = None, retry: int | None = None, close: bool = False
+    ) -> None:
+        super().__init__(status, detail, field, retry, close)  # all of it, so that it crosses process borders
         self.status = status
         self.detail = detail
         self.field = field
         self.retry = retry
+        self.close = close
 
     def document(self) -> bytes:
         """Return the problem document."""
@@ -36,7 +42,8 @@ class Refusal(Exception):  # noqa: N818 - not an error of ours
     @property
     def headers(self) -> Mapping[str, str]:
         """Return the headers that go with it."""
-        return {} if self.retry is None else {"Retry-After": str(self.retry)}
+        later = {} if self.retry is None else {"Retry-After": str(self.retry)}
+        return later | ({"Connection": "close"} if self.close else {})
 
 
 def refusal_of(error: InputError, prefix: str = "") -> Refusal:

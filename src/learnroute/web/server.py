@@ -10,6 +10,7 @@ import uvicorn
 
 from learnroute.errors import InputError
 from learnroute.web.app import make_app
+from learnroute.web.protocol import protocol_of
 from learnroute.web.settings import Settings
 
 
@@ -30,8 +31,10 @@ class Server(uvicorn.Server):
     ) -> None:  # fmt: skip
         super().__init__(
             uvicorn.Config(
-                make_app(settings), log_level="warning", access_log=False, server_header=False, lifespan="on",
-                timeout_graceful_shutdown=2, timeout_keep_alive=30, h11_max_incomplete_event_size=64 << 10,
+                make_app(settings), http=protocol_of(settings), ws="none", log_level="warning", access_log=False,
+                server_header=False, lifespan="on", timeout_graceful_shutdown=2, timeout_keep_alive=30,
+                h11_max_incomplete_event_size=64 << 10, proxy_headers=bool(settings.proxies),
+                forwarded_allow_ips=list(settings.proxies),
             )
         )  # fmt: skip
         self.url = _url(settings.host, listener)

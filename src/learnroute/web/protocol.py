@@ -1,0 +1,106 @@
+"""HTTP/1.1 as uvicorn speaks it with h11, made patient only so far: deadlines, and a cap on connections."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from learnroute.web.refusals import PROBLEM_JSON, Refusal
+from learnroute.web.settings import Settings
+
+CROWDED = "crowded"  # in the state of requests on connections beyond the cap
+HEAD = 10.0  # seconds for the head of a request, and for the rest of a body that was answered already
+GRACE = 5.0  # seconds beyond those for a body, in which its reader can refuse in words
+UNREAD = 60.0  # seconds in which a client has to take something of an answer
+
+
+class Protocol(H11Protocol):
+    """One connection."""
+
+    settings = Settings()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start to wait for a request, unless there are far too many connections."""
+        self._due: asyncio.TimerHandle | None = None
+        self._stage = ""
+        self._stalled: asyncio.TimerHandle | None = None
+        super().connection_made(transport)
+        if len(self.connections) > self.settings.connections:
+            self.app_state = {**self.app_state, CROWDED: True}
+        if len(self.connections) > 2 * self.settings.connections:
+            transport.abort()
+        else:
+            self._watch("head")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop all clocks."""
+        self._watch("")
+        self.resume_writing()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in bytes; what has begun to arrive has so long to arrive whole."""
+        super().data_received(data)
+        self._watch(self._arriving())
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request."""
+        super().on_response_complete()
+        self._watch(self._arriving())
+
+    def pause_writing(self) -> None:
+        """Wait for a client that does not read, but not for ever."""
+        super().pause_writing()
+        if self._stalled is None:
+            self._stalled = self.loop.call_later(UNREAD, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+        super().resume_writing()
+
+    def _arriving(self) -> str:
+        """Return what of a request has begun to arrive and is not whole."""
+        if self.transport.is_closing():
+            return ""
+        if self.conn.their_state is h11.SEND_BODY:
+            answered = self.conn.our_state in (h11.DONE, h11.MUST_CLOSE)
+            return "rest" if answered else "body"
+        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+            return "head"
+        return "head" if self.cycle is None and self.conn.their_state is h11.IDLE else ""
+
+    def _watch(self, stage: str) -> None:
+        if stage == self._stage:
+            return
+        self._stage = stage
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        if stage:
+            seconds = self.settings.receive + GRACE if stage == "body" else min(HEAD, self.settings.receive)
+            self._due = self.loop.call_later(seconds, self._late)
+
+    def _late(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self._stage == "head" and self.conn.our_state is h11.IDLE and self.conn.trailing_data[0]:
+            refusal = Refusal(408, "the head of the request did not arrive in time")
+            headers = [("Content-Type", PROBLEM_JSON), ("Connection", "close")]
+            answer = h11.Response(status_code=408, headers=headers, reason=b"Request Timeout")
+            for event in (answer, h11.Data(data=refusal.document()), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+            self.transport.close()
+        else:
+            self.transport.abort()
+
+
+def protocol_of(settings: Settings) -> type[Protocol]:
+    """Return the protocol with these settings."""
+    members: dict[str, Any] = {"settings": settings}
+    return type("Protocol", (Protocol,), members)
