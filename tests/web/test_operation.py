@@ -141,6 +141,7 @@ def test_metrics_count_what_happens() -> None:
         assert found[f'{count}{{route="/api/jobs/{{id}}",method="GET",status="404"}}'] == 30
         assert found[f'{count}{{route="/api/plan",method="other",status="405"}}'] == 30
         assert found["learnroute_queue_length"] == 0
+        assert 1 <= found["learnroute_connections"] <= found["learnroute_connections_limit"] == 200
         assert found["learnroute_queue_limit"] == 7
         assert found['learnroute_jobs{state="done"}'] == 1
         assert found['learnroute_jobs{state="running"}'] == 0

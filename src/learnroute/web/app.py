@@ -54,6 +54,7 @@ def make_app(settings: Settings | None = None) -> FastAPI:
         description=openapi.DESCRIPTION, separate_input_output_schemas=False,
     )  # fmt: skip
     app.state.pool = pool
+    app.state.metrics = metrics
     app.add_middleware(Guard, settings=settings)
     app.add_middleware(Observer, metrics=metrics)
     _refuse_with_problem_documents(app)
@@ -208,6 +209,8 @@ def _add_watching(app: FastAPI, pool: Pool, jobs: Jobs, metrics: Metrics, settin
             ("learnroute_start_time_seconds", "gauge", "When the service started.", one(metrics.started)),
             ("learnroute_requests_total", "counter", "Requests answered.", metrics.requests()),
             ("learnroute_request_duration_seconds", "histogram", "Until the last byte.", metrics.latencies()),
+            ("learnroute_connections", "gauge", "Connections that are open.", one(len(metrics.connections))),
+            ("learnroute_connections_limit", "gauge", "Connections that are served.", one(settings.connections)),
             ("learnroute_queue_length", "gauge", "Calculations that wait for a worker.", one(pool.waiting)),
             ("learnroute_queue_limit", "gauge", "Calculations that may wait.", one(settings.queue)),
             ("learnroute_jobs", "gauge", "Jobs remembered, by state.", states),

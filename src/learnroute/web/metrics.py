@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,6 +23,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.started = time.time()
+        self.connections: Collection[object] = ()  # of the server, where there is one
         self._counts: dict[tuple[str, str, int], int] = {}
         self._buckets: dict[str, list[int]] = {}
         self._seconds: dict[str, float] = {}

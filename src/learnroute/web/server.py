@@ -29,14 +29,16 @@ class Server(uvicorn.Server):
         self, settings: Settings, listener: socket.socket, announce: Callable[[str], None] | None = None,
         seconds: float | None = None,
     ) -> None:  # fmt: skip
+        app = make_app(settings)
         super().__init__(
             uvicorn.Config(
-                make_app(settings), http=protocol_of(settings), ws="none", log_level="warning", access_log=False,
+                app, http=protocol_of(settings), ws="none", log_level="warning", access_log=False,
                 server_header=False, lifespan="on", timeout_graceful_shutdown=2, timeout_keep_alive=30,
                 h11_max_incomplete_event_size=64 << 10, proxy_headers=bool(settings.proxies),
                 forwarded_allow_ips=list(settings.proxies),
             )
         )  # fmt: skip
+        app.state.metrics.connections = self.server_state.connections
         self.url = _url(settings.host, listener)
         self._announce = announce
         self._seconds = seconds
