@@ -18,10 +18,11 @@ class Proxy:
         self._path = path.encode()
         self._strip = strip
         self._loop = asyncio.new_event_loop()
-        self._server = self._loop.run_until_complete(asyncio.start_server(self._pass, "127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{path}"
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = threading.Thread(target=self._loop.run_forever)  # the test may have a loop of its own
         self._thread.start()
+        listening = asyncio.start_server(self._pass, "127.0.0.1", 0)
+        self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result(10)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{path}"
 
     def stop(self) -> None:
         async def end() -> None:
@@ -37,7 +38,10 @@ class Proxy:
         self._loop.close()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.closing(writer), contextlib.suppress(OSError, asyncio.IncompleteReadError):
+        with (
+            contextlib.closing(writer),
+            contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError),
+        ):
             first, *headers = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[:-2]
             if self._strip:
                 first = first.replace(b" " + self._path + b"/", b" /", 1)

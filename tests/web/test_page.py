@@ -513,7 +513,7 @@ def test_the_page_works_under_a_path_of_a_proxy(browser: Browser, tmp_path: Path
         settle(page)
         assert page.inner_text("#title") == "City survey vehicle · 12 regions"
         page.set_input_files("#file", tmp_path / "sixteen.json")  # planned as a job
-        page.wait_for_function("document.querySelectorAll('.region').length === 16")
+        page.locator(".region").nth(15).wait_for(state="attached")
         settle(page)
         assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-4)
         page.goto(f"{front.url}/docs")
