@@ -60,6 +60,12 @@ def test_a_path_does_not_lead_past_the_token(shown: Service) -> None:
     assert httpx.get(f"{shown.url}/learnrouter").status_code == 401
 
 
+def test_nothing_redirects_to_a_name_or_path_that_a_caller_made_up(shown: Service) -> None:
+    for path in ("/api/formats/", "/learnroute/api/formats/", "/docs/", "/health/"):
+        answer = shown.client.get(path, headers={"host": f"{PUBLIC}:1"})
+        assert (answer.status_code, answer.headers.get("location")) == (404, None)
+
+
 def test_public_names_and_origins(shown: Service) -> None:
     def ask(**headers: str) -> int:
         return shown.client.get("/api/formats", headers=headers).status_code
@@ -130,6 +136,8 @@ def test_metrics_count_what_happens() -> None:
             service.client.get(f"/made-up/{k}")
             service.client.request(f"MADE{k}", "/api/plan")
             service.client.get(f"/api/jobs/made-up-{k}")
+        for path in ("/", "/app.js", "/docs", "/openapi.json"):
+            service.client.get(path)
         place = service.submit("plan", problem=example())
         wait_for(lambda: service.job(place)["state"] == "done")
         found = samples(service)
@@ -140,6 +148,7 @@ def test_metrics_count_what_happens() -> None:
         assert found[f'{count}{{route="other",method="GET",status="404"}}'] == 30
         assert found[f'{count}{{route="/api/jobs/{{id}}",method="GET",status="404"}}'] == 30
         assert found[f'{count}{{route="/api/plan",method="other",status="405"}}'] == 30
+        assert found[f'{count}{{route="page",method="GET",status="200"}}'] == 4
         assert found["learnroute_queue_length"] == 0
         assert 1 <= found["learnroute_connections"] <= found["learnroute_connections_limit"] == 200
         assert found["learnroute_queue_limit"] == 7

@@ -14,9 +14,10 @@ import httpx
 import pytest
 
 from learnroute import InputError
-from learnroute.web import intake, pool, protocol
+from learnroute.web import intake, pool, protocol, requests
 from learnroute.web.jobs import Job
 from learnroute.web.pool import Ticket
+from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Limits, Settings
 from service import Service, example, long_task, serving, wait_for
 
@@ -83,7 +84,7 @@ def test_settings_are_kept_as_they_were_checked() -> None:
         {"proxies": ("*",)},
     ):  # fmt: skip
         with pytest.raises(InputError):
-            Settings(**wrong)  # type: ignore[arg-type]
+            Settings(**wrong)
 
 
 def test_a_body_that_never_ends_is_answered_in_time() -> None:
@@ -164,7 +165,7 @@ def test_requests_that_wait_share_a_bound_on_memory(monkeypatch: pytest.MonkeyPa
 def test_a_finished_job_does_not_keep_its_request() -> None:
     job = Job("plan")
     job.ticket = Ticket("plan", b"x" * 1000, job.hear)
-    job.hear(intake.Refusal(422, "wrong"))
+    job.hear(Refusal(422, "wrong"))
     gc.collect()
     assert job.ticket is None
 
@@ -247,3 +248,40 @@ def test_crooked_names_are_not_ours(service: Service) -> None:
     for host in ("evil@localhost", "localhost:x", "localhost/", "127.0.0.1.evil.example", "localhost:80:80", "[::1"):
         assert service.client.get("/api/health", headers={"host": host}).status_code == 421, host
     assert service.client.get("/api/health", headers={"host": "[::1]:80"}).status_code == 200
+
+
+def test_what_is_not_http_is_refused_in_words_and_leaves_nothing_in_the_log(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    chunked = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n"
+    unread = chunked.replace("/api/plan", "/nothing")
+    for wrong in ("\0" * 100, "GET / HTTP/9\r\n\r\n", f"GET / HTTP/1.1\r\nX: {'a' * 100_000}", f"{chunked}-1\r\n"):
+        with line_to(service, wrong) as line:
+            answer = heard(line)
+        assert document(answer)["status"] == 400
+        assert "content-security-policy" in answer
+    with line_to(service, unread) as line:
+        assert b" 404 " in line.recv(4096)
+        line.sendall(b"garbage\r\n")  # after the answer
+        assert "HTTP/1.1" not in heard(line)
+    with line_to(service, HEAD.replace("1.1", "1.0"), "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n") as line:
+        assert document(heard(line))["field"] == "Transfer-Encoding"
+    with line_to(service, "GET ? HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as line:
+        assert document(heard(line))["status"] == 404
+    upgrade = "GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    with line_to(service, upgrade) as line:
+        assert b" 200 " in line.recv(4096)
+    assert [record.getMessage() for record in caplog.records if record.levelno >= 30] == []
+
+
+def test_of_a_million_unknown_members_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+
+    def count(error: Any, known: str) -> Refusal:
+        told.append(error.error_count())  # each takes its time
+        return Refusal(422, "wrong")
+
+    monkeypatch.setattr(requests, "_refusal", count)
+    with pytest.raises(Refusal):
+        requests.PlanRequest.of({"problem": example(), **{f"a{k}": 1 for k in range(1000)}}, Limits())
+    assert told == [1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated, Any
@@ -18,7 +20,7 @@ from learnroute.errors import InputError
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.solvers.registry import METHODS
 from learnroute.web import answers, openapi
-from learnroute.web.assets import examples, page_files
+from learnroute.web.assets import Asset, examples, page_files
 from learnroute.web.guard import Guard
 from learnroute.web.intake import Intake
 from learnroute.web.jobs import Jobs
@@ -50,6 +52,7 @@ def make_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(
         title="learnroute", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
+        openapi_url=None, redirect_slashes=False,
         summary="Plan the order in which a moving learner visits its regions",
         description=openapi.DESCRIPTION, separate_input_output_schemas=False,
     )  # fmt: skip
@@ -224,15 +227,24 @@ def _add_watching(app: FastAPI, pool: Pool, jobs: Jobs, metrics: Metrics, settin
 
 def _add_page(app: FastAPI) -> None:
     """Serve the files of the page from memory; no path of a request ever meets a disk."""
-    for path, asset in page_files().items():
 
-        async def serve(request: Request, asset: Any = asset) -> Response:
+    @functools.cache
+    def contract() -> Asset:
+        return Asset(json.dumps(app.openapi(), ensure_ascii=False).encode(), "application/json")
+
+    def add(path: str, get: Callable[[], Asset]) -> None:
+        async def serve(request: Request) -> Response:
+            asset = get()
             headers = {"etag": asset.etag, "cache-control": "no-cache"}
             if request.headers.get("if-none-match") == asset.etag:
                 return Response(status_code=304, headers=headers)
             return Response(asset.content, media_type=asset.media, headers=headers)
 
         app.add_route(path, serve, methods=["GET"], include_in_schema=False)
+
+    add("/openapi.json", contract)
+    for path in page_files():
+        add(path, functools.partial(page_files().__getitem__, path))
 
 
 def _refuse_with_problem_documents(app: FastAPI) -> None:

@@ -11,22 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from learnroute.web.assets import page_files
 from learnroute.web.protocol import CROWDED
-from learnroute.web.refusals import PROBLEM_JSON, Refusal
+from learnroute.web.refusals import PROBLEM_JSON, SECURITY, Refusal
 from learnroute.web.settings import Settings, is_loopback
 
-POLICY = "; ".join((
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
-    "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
-))  # fmt: skip
-SECURITY = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=()",
-    "x-frame-options": "DENY",
-}
 PAGE = {*page_files(), "/openapi.json"}  # what a browser may be sent to from elsewhere; tells nothing
 HEALTH = ("/health", "/api/health")  # answered without a token
 WATCHED = ("/health", "/metrics")  # answered however many connections there are
@@ -59,8 +46,8 @@ class Guard:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        path = scope["path"] = self._path(scope["path"])
-        if path == "":
+        asked, scope["path"] = scope["path"], self._path(scope["path"])
+        if asked and not scope["path"]:
             headers = [(b"location", f"{self._settings.root_path}/".encode()), (b"content-length", b"0")]
             await send_secured({"type": "http.response.start", "status": 308, "headers": headers})
             await send_secured({"type": "http.response.body", "body": b""})
@@ -82,6 +69,8 @@ class Guard:
         if "content-length" in headers and "transfer-encoding" in headers:
             reason = "Content-Length and Transfer-Encoding exclude each other"
             return Refusal(400, reason, "Transfer-Encoding", close=True)
+        if "transfer-encoding" in headers and scope["http_version"] == "1.0":
+            return Refusal(400, "HTTP/1.0 has no Transfer-Encoding", "Transfer-Encoding", close=True)
         if scope.get("state", {}).get(CROWDED) and scope["path"] not in WATCHED:
             return Refusal(503, "too many connections; try again later", retry=2, close=True)
         return None

@@ -88,10 +88,9 @@ class Observer:
 
 def _route(scope: Scope) -> str:
     """Return a name for the address: callers cannot make up new ones."""
-    path = getattr(scope.get("route"), "path", None)
-    if isinstance(path, str) and path not in page_files():
-        return path
-    return "page" if scope["path"] in page_files() else "other"
+    if scope["path"] in page_files() or scope["path"] == "/openapi.json":
+        return "page"
+    return str(getattr(scope.get("route"), "path", "other"))
 
 
 def exposition(families: Iterable[tuple[str, str, str, Iterable[Sample]]]) -> str:

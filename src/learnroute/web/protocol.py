@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from learnroute.web.refusals import PROBLEM_JSON, Refusal
+from learnroute.web.refusals import PROBLEM_JSON, SECURITY, Refusal
 from learnroute.web.settings import Settings
 
 CROWDED = "crowded"  # in the state of requests on connections beyond the cap
 HEAD = 10.0  # seconds for the head of a request, and for the rest of a body that was answered already
 GRACE = 5.0  # seconds beyond those for a body, in which its reader can refuse in words
-UNREAD = 60.0  # seconds in which a client has to take something of an answer
+LINGER = 2.0  # seconds for a client to take a refusal before the connection is cut
+UNREAD = 60.0  # seconds for a client to take what is ready of an answer
 
 
 class Protocol(H11Protocol):
@@ -43,8 +45,10 @@ class Protocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes; what has begun to arrive has so long to arrive whole."""
-        super().data_received(data)
-        self._watch(self._arriving())
+        if self._stage != "refused":
+            super().data_received(data)
+        if self._stage != "refused":
+            self._watch(self._arriving())
 
     def on_response_complete(self) -> None:
         """Go on with the next request."""
@@ -83,21 +87,37 @@ class Protocol(H11Protocol):
             self._due.cancel()
             self._due = None
         if stage:
-            seconds = self.settings.receive + GRACE if stage == "body" else min(HEAD, self.settings.receive)
-            self._due = self.loop.call_later(seconds, self._late)
+            seconds = {"body": self.settings.receive + GRACE, "refused": LINGER}
+            self._due = self.loop.call_later(seconds.get(stage, min(HEAD, self.settings.receive)), self._late)
 
     def _late(self) -> None:
         if self.transport.is_closing():
             return
-        if self._stage == "head" and self.conn.our_state is h11.IDLE and self.conn.trailing_data[0]:
-            refusal = Refusal(408, "the head of the request did not arrive in time")
-            headers = [("Content-Type", PROBLEM_JSON), ("Connection", "close")]
-            answer = h11.Response(status_code=408, headers=headers, reason=b"Request Timeout")
-            for event in (answer, h11.Data(data=refusal.document()), h11.EndOfMessage()):
-                self.transport.write(self.conn.send(event) or b"")
-            self.transport.close()
+        if self._stage == "head" and self.conn.trailing_data[0]:
+            self._refuse(Refusal(408, "the head of the request did not arrive in time"))
         else:
             self.transport.abort()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP."""
+        self._refuse(Refusal(400, "this is not a request of HTTP/1.1"))
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Answer in place of the application, where it has not begun to, and close the connection."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            content = refusal.document()
+            headers = {**SECURITY, "content-type": PROBLEM_JSON, "content-length": str(len(content))}
+            answer = h11.Response(
+                status_code=refusal.status, reason=HTTPStatus(refusal.status).phrase.encode(),
+                headers=[*headers.items(), ("connection", "close")],
+            )  # fmt: skip
+            for event in (answer, h11.Data(data=content), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        if self.cycle is not None:
+            self.cycle.disconnected = True  # the application is not heard any more
+            self.cycle.message_event.set()
+        self._watch("refused")  # closed at once, a client that still sends would not see the answer
+        self.transport.write_eof()
 
 
 def protocol_of(settings: Settings) -> type[Protocol]:

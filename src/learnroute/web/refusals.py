@@ -1,4 +1,4 @@
-"""Refusals as problem documents (RFC 9457): a status, what is wrong, and in which field."""
+"""Refusals as problem documents (RFC 9457): a status, what is wrong, and in which field; headers of every answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,19 @@ from http import HTTPStatus
 from learnroute.errors import InputError, RefusedError
 
 PROBLEM_JSON = "application/problem+json"
+POLICY = "; ".join((
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
+    "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+))  # fmt: skip
+SECURITY = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "x-frame-options": "DENY",
+}
 
 
 class Refusal(Exception):  # noqa: N818 - not an error of ours

@@ -32,7 +32,7 @@ class Server(uvicorn.Server):
         app = make_app(settings)
         super().__init__(
             uvicorn.Config(
-                app, http=protocol_of(settings), ws="none", log_level="warning", access_log=False,
+                app, http=protocol_of(settings), ws="none", log_level="error", access_log=False,
                 server_header=False, lifespan="on", timeout_graceful_shutdown=2, timeout_keep_alive=30,
                 h11_max_incomplete_event_size=64 << 10, proxy_headers=bool(settings.proxies),
                 forwarded_allow_ips=list(settings.proxies),
