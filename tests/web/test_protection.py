@@ -285,3 +285,13 @@ def test_of_a_million_unknown_members_one_is_told(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(Refusal):
         requests.PlanRequest.of({"problem": example(), **{f"a{k}": 1 for k in range(1000)}}, Limits())
     assert told == [1]
+
+
+def test_a_body_in_a_million_pieces_is_refused(service: Service) -> None:
+    chunked = "Transfer-Encoding: chunked\r\n\r\n"
+    with line_to(service, HEAD, chunked, "1\r\n \r\n" * 1001) as line:
+        assert "at least 64 bytes" in document(heard(line))["detail"]
+    for size, count in ((1, 1000), (64, 5000)):
+        piece = f"{size:x}\r\n{' ' * size}\r\n" * count
+        with line_to(service, HEAD, "Connection: close\r\n", chunked, piece, "0\r\n\r\n") as line:
+            assert document(heard(line))["field"] == "body"  # white space is not JSON

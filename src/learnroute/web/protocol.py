@@ -16,13 +16,40 @@ CROWDED = "crowded"  # in the state of requests on connections beyond the cap
 HEAD = 10.0  # seconds for the head of a request, and for the rest of a body that was answered already
 GRACE = 5.0  # seconds beyond those for a body, in which its reader can refuse in words
 LINGER = 2.0  # seconds for a client to take a refusal before the connection is cut
+MOST_HEAD = 64 << 10  # bytes of the head of a request
+PIECES, PIECE = 1000, 64  # chunks of a body that may be of any size; bytes that more of them have on average
 UNREAD = 60.0  # seconds for a client to take what is ready of an answer
+
+
+class Parser(h11.Connection):
+    """h11, which does not take a body in a million pieces: each costs as much as a large one."""
+
+    pieces = 0
+    held = 0
+    wrong = "this is not a request of HTTP/1.1"
+
+    def next_event(self) -> Any:
+        """Return what has arrived."""
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            self.pieces = self.held = 0
+        elif isinstance(event, h11.Data):
+            self.pieces += event.chunk_end
+            self.held += len(event.data)
+            if self.pieces > PIECES and self.held < PIECE * self.pieces:
+                self.wrong = f"the chunks of the body are too small; send at least {PIECE} bytes at a time"
+                raise h11.RemoteProtocolError(self.wrong)
+        return event
 
 
 class Protocol(H11Protocol):
     """One connection."""
 
     settings = Settings()
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.conn = Parser(h11.SERVER, self.config.h11_max_incomplete_event_size or MOST_HEAD)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for a request, unless there are far too many connections."""
@@ -100,7 +127,7 @@ class Protocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP."""
-        self._refuse(Refusal(400, "this is not a request of HTTP/1.1"))
+        self._refuse(Refusal(400, getattr(self.conn, "wrong", msg)))
 
     def _refuse(self, refusal: Refusal) -> None:
         """Answer in place of the application, where it has not begun to, and close the connection."""

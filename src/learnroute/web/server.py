@@ -10,7 +10,7 @@ import uvicorn
 
 from learnroute.errors import InputError
 from learnroute.web.app import make_app
-from learnroute.web.protocol import protocol_of
+from learnroute.web.protocol import MOST_HEAD, protocol_of
 from learnroute.web.settings import Settings
 
 
@@ -34,7 +34,7 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 app, http=protocol_of(settings), ws="none", log_level="error", access_log=False,
                 server_header=False, lifespan="on", timeout_graceful_shutdown=2, timeout_keep_alive=30,
-                h11_max_incomplete_event_size=64 << 10, proxy_headers=bool(settings.proxies),
+                h11_max_incomplete_event_size=MOST_HEAD, proxy_headers=bool(settings.proxies),
                 forwarded_allow_ips=list(settings.proxies),
             )
         )  # fmt: skip
