@@ -89,8 +89,8 @@ class Guard:
             return Refusal(403, "pages of other origins may not call this service", "Origin")
         token = self._settings.token
         if token is not None and scope["path"] not in HEALTH:
-            given = headers.get("authorization", "")
-            if not hmac.compare_digest(given.encode("latin-1"), f"Bearer {token}".encode()):
+            scheme, _, given = headers.get("authorization", "").partition(" ")
+            if scheme.lower() != "bearer" or not hmac.compare_digest(given.encode("latin-1"), token.encode()):
                 return Refusal(401, "the token of this service is needed: Authorization: Bearer …", "Authorization")
         return None
 
