@@ -344,6 +344,8 @@ def test_beyond_loopback_a_token_is_needed() -> None:
             bare = httpx.get(f"{guarded.url}/api/formats", headers=headers)
             refused(bare, 401)
             assert bare.headers["www-authenticate"] == "Bearer"
+        lower = {"Authorization": "bearer a secret"}  # names of schemes have no case
+        assert httpx.get(f"{guarded.url}/api/formats", headers=lower).status_code == 200
         assert httpx.get(f"{guarded.url}/api/health").status_code == 200
         assert httpx.get(guarded.url).status_code == 200  # the page itself says nothing
 

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from learnroute import Learner, Problem, evaluate, plan, read_problem, write_problem
 from learnroute.study.families import random_problem
+from proxy import proxy
 from service import EXAMPLES, Service, example, long_task, serving
 
 CHROMIUM = shutil.which("chromium")
@@ -500,3 +501,21 @@ def test_the_api_is_described_on_a_page_of_its_own(opened: Open, service: Servic
     page.click('#plan dd a[href="#schema-PlanRequest"]')
     shown = page.inner_text("#schema-PlanRequest")
     assert all(member in shown for member in ("problem", "method", "seed", "time_limit", '"auto"'))
+
+
+def test_the_page_works_under_a_path_of_a_proxy(browser: Browser, tmp_path: Path) -> None:
+    problem = random_problem("euclidean", 16, Learner(80, 100, 0.1), 0)
+    write_problem(problem, tmp_path / "sixteen.json")
+    with serving(workers=1, token="secret", root_path="/learnroute") as shown, proxy(shown) as front:
+        page = browser.new_context().new_page()
+        page.set_default_timeout(60_000)
+        page.goto(f"{front.url}/#token=secret")
+        settle(page)
+        assert page.inner_text("#title") == "City survey vehicle · 12 regions"
+        page.set_input_files("#file", tmp_path / "sixteen.json")  # planned as a job
+        page.locator(".region").nth(15).wait_for(state="attached")
+        settle(page)
+        assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-4)
+        page.goto(f"{front.url}/docs")
+        page.wait_for_selector("section#plan")
+        page.context.close()

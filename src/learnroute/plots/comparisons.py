@@ -85,7 +85,8 @@ def draw_comparison(
         axes.annotate(text, (k, base[k]), (0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=9)
     names = [f"{row.method}\n(mean of {row.draws})" if row.draws > 1 else row.method for row in rows]
     axes.set_xticks(range(len(rows)), names)
-    axes.set_ylim(0, (base.max(initial=0) * 1.12) or 1.0)
+    room = 1.12 if ax is None else 1.5  # for the legend, which is in the axes where these are given
+    axes.set_ylim(0, (base.max(initial=0) * room) or 1.0)
     axes.set_ylabel("expected loss per region")
     unboxed(axes)
     name = title or problem.title or f"{problem.size} regions"

@@ -111,6 +111,12 @@ class Health(BaseModel):
     limits: ServiceLimits
 
 
+class Ready(BaseModel):
+    """That a worker is there."""
+
+    status: Literal["ok"]
+
+
 class MethodSummary(BaseModel):
     """A method and one line about it."""
 

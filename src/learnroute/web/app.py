@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated, Any
@@ -18,9 +20,12 @@ from learnroute.errors import InputError
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.solvers.registry import METHODS
 from learnroute.web import answers, openapi
-from learnroute.web.assets import examples, page_files
+from learnroute.web.assets import Asset, examples, page_files
 from learnroute.web.guard import Guard
+from learnroute.web.intake import Intake
 from learnroute.web.jobs import Jobs
+from learnroute.web.metrics import MEDIA as METRICS_MEDIA
+from learnroute.web.metrics import Metrics, Observer, exposition, one
 from learnroute.web.pool import Pool
 from learnroute.web.refusals import PROBLEM_JSON, Refusal, refusal_of
 from learnroute.web.settings import Settings
@@ -34,6 +39,8 @@ def make_app(settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings()
     pool = Pool(settings)
     jobs = Jobs(pool, settings)
+    intake = Intake(settings)
+    metrics = Metrics()
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -45,26 +52,30 @@ def make_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(
         title="learnroute", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
+        openapi_url=None, redirect_slashes=False,
         summary="Plan the order in which a moving learner visits its regions",
         description=openapi.DESCRIPTION, separate_input_output_schemas=False,
     )  # fmt: skip
     app.state.pool = pool
+    app.state.metrics = metrics
     app.add_middleware(Guard, settings=settings)
+    app.add_middleware(Observer, metrics=metrics)
     _refuse_with_problem_documents(app)
     _add_facts(app, pool, settings)
+    _add_watching(app, pool, jobs, metrics, settings)
     for task in TASKS:
-        _add_task(app, task, jobs, settings)
-    _add_jobs(app, jobs, settings)
+        _add_task(app, task, jobs, intake)
+    _add_jobs(app, jobs, intake, settings)
     _add_page(app)
     openapi.describe(app, settings)
     return app
 
 
-def _add_task(app: FastAPI, task: str, jobs: Jobs, settings: Settings) -> None:
+def _add_task(app: FastAPI, task: str, jobs: Jobs, intake: Intake) -> None:
     """Answer POST /api/TASK while the client waits."""
 
     async def run(request: Request) -> Response:
-        body = await read_body(request, settings.limits.body)
+        body = await intake.read(request)
         started = time.perf_counter()
         answer = _answer(await jobs.run(task, body, _departure(request)))
         answer.headers["server-timing"] = f"total;dur={1000 * (time.perf_counter() - started):.2f}"
@@ -80,23 +91,23 @@ def _add_task(app: FastAPI, task: str, jobs: Jobs, settings: Settings) -> None:
     )(run)  # fmt: skip
 
 
-def _add_jobs(app: FastAPI, jobs: Jobs, settings: Settings) -> None:
+def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> None:
     """Submit, look, follow, fetch, cancel."""
     any_request = {"description": "As for POST /api/TASK; what is wrong with it is told by the job's result"}
     location = {"Location": {"schema": {"type": "string"}, "description": "The job's address"}}
 
     @app.post(
         "/api/jobs", operation_id="submit", status_code=202, summary="Submit a long calculation",
-        responses={202: {"headers": location}, **openapi.refusals(400, 413, 415, 422, 429)},
+        responses={202: {"headers": location}, **openapi.refusals(400, 408, 413, 415, 422, 429)},
         openapi_extra=openapi.body(any_request),
     )  # fmt: skip
     async def submit(task: TaskName, request: Request, response: Response) -> answers.Job:
-        body = await read_body(request, settings.limits.body)
+        body = await intake.read(request)
         if task not in TASKS:
             reason = f"is called {RENAMED[task]}" if task in RENAMED else f"unknown; known are {', '.join(TASKS)}"
             raise refusal_of(InputError(reason, field="task", value=task))
         job = jobs.submit(task, body)
-        response.headers["Location"] = f"/api/jobs/{job.id}"
+        response.headers["Location"] = f"{settings.root_path}/api/jobs/{job.id}"
         return job.shown()
 
     @app.get("/api/jobs/{id}", operation_id="look", summary="Where a job is", responses=openapi.refusals(404, 422))
@@ -116,7 +127,8 @@ def _add_jobs(app: FastAPI, jobs: Jobs, settings: Settings) -> None:
         response_class=StreamingResponse, responses={200: stream, **openapi.refusals(404, 422)},
     )  # fmt: skip
     async def follow(id: str) -> Response:
-        return StreamingResponse(jobs.follow(jobs.named(id)), media_type="text/event-stream")
+        unbuffered = {"x-accel-buffering": "no"}  # nginx passes events on at once
+        return StreamingResponse(jobs.follow(jobs.named(id)), media_type="text/event-stream", headers=unbuffered)
 
     result = {"description": "As the task's own answer", "content": openapi.files()}
 
@@ -174,17 +186,65 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
         return Response(examples()[name][1], media_type="application/json")
 
 
+def _add_watching(app: FastAPI, pool: Pool, jobs: Jobs, metrics: Metrics, settings: Settings) -> None:
+    """What orchestrators and operators ask."""
+
+    @app.get(
+        "/health", operation_id="ready", summary="Whether calculations can be carried out: a worker is there",
+        responses=openapi.refusals(503),
+    )  # fmt: skip
+    async def ready() -> answers.Ready:
+        if not pool.ready:
+            raise Refusal(503, "no worker is ready", retry=1)
+        return answers.Ready(status="ok")
+
+    text = {"description": "Prometheus text format", "content": {"text/plain": {"schema": {"type": "string"}}}}
+
+    @app.get(
+        "/metrics", operation_id="metrics", summary="Counts and times, in the text format of Prometheus",
+        response_class=Response, responses={200: text, **openapi.refusals()},
+    )  # fmt: skip
+    async def show_metrics() -> Response:
+        states = [("", {"state": state}, count) for state, count in jobs.states().items()]
+        restarts = [("", {"cause": cause}, count) for cause, count in pool.restarts.items()]
+        families = (
+            ("learnroute_info", "gauge", "The version.", [("", {"version": __version__}, 1)]),
+            ("learnroute_start_time_seconds", "gauge", "When the service started.", one(metrics.started)),
+            ("learnroute_requests_total", "counter", "Requests answered.", metrics.requests()),
+            ("learnroute_request_duration_seconds", "histogram", "Until the last byte.", metrics.latencies()),
+            ("learnroute_connections", "gauge", "Connections that are open.", one(len(metrics.connections))),
+            ("learnroute_connections_limit", "gauge", "Connections that are served.", one(settings.connections)),
+            ("learnroute_queue_length", "gauge", "Calculations that wait for a worker.", one(pool.waiting)),
+            ("learnroute_queue_limit", "gauge", "Calculations that may wait.", one(settings.queue)),
+            ("learnroute_jobs", "gauge", "Jobs remembered, by state.", states),
+            ("learnroute_workers", "gauge", "Workers wanted.", one(settings.workers)),
+            ("learnroute_workers_ready", "gauge", "Workers that have started.", one(pool.ready)),
+            ("learnroute_workers_busy", "gauge", "Workers that calculate.", one(pool.busy)),
+            ("learnroute_worker_restarts_total", "counter", "Workers replaced, by cause.", restarts),
+        )
+        return Response(exposition(families), headers={"content-type": METRICS_MEDIA})
+
+
 def _add_page(app: FastAPI) -> None:
     """Serve the files of the page from memory; no path of a request ever meets a disk."""
-    for path, asset in page_files().items():
 
-        async def serve(request: Request, asset: Any = asset) -> Response:
+    @functools.cache
+    def contract() -> Asset:
+        return Asset(json.dumps(app.openapi(), ensure_ascii=False).encode(), "application/json")
+
+    def add(path: str, get: Callable[[], Asset]) -> None:
+        async def serve(request: Request) -> Response:
+            asset = get()
             headers = {"etag": asset.etag, "cache-control": "no-cache"}
             if request.headers.get("if-none-match") == asset.etag:
                 return Response(status_code=304, headers=headers)
             return Response(asset.content, media_type=asset.media, headers=headers)
 
         app.add_route(path, serve, methods=["GET"], include_in_schema=False)
+
+    add("/openapi.json", contract)
+    for path in page_files():
+        add(path, functools.partial(page_files().__getitem__, path))
 
 
 def _refuse_with_problem_documents(app: FastAPI) -> None:
@@ -221,23 +281,6 @@ def _methods(app: FastAPI, path: str) -> set[str]:
     """Return the HTTP methods that an address answers to."""
     found = (route for route in app.routes if isinstance(route, Route) and route.path_regex.match(path))
     return {method for route in found for method in route.methods or ()}
-
-
-async def read_body(request: Request, most: int) -> bytes:
-    """Return the body of a JSON request, or refuse it as soon as it is known to be too large."""
-    media = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if media != "application/json":
-        raise Refusal(415, f"{media[:60]!r}: send the request as application/json", "Content-Type")
-    declared = request.headers.get("content-length", "0")
-    too_large = Refusal(413, f"the body is larger than {most:,} bytes, the most this service takes", "body")
-    if declared.isdigit() and int(declared) > most:
-        raise too_large
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > most:
-            raise too_large
-    return bytes(body)
 
 
 async def _departure(request: Request) -> None:

@@ -25,7 +25,7 @@ class Asset:
     content: bytes
     media: str
 
-    @property
+    @functools.cached_property
     def etag(self) -> str:
         """A name for this content."""
         return f'"{hashlib.sha256(self.content).hexdigest()[:20]}"'

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import hmac
+import re
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from learnroute.web.refusals import PROBLEM_JSON, Refusal
+from learnroute.web.assets import page_files
+from learnroute.web.protocol import CROWDED
+from learnroute.web.refusals import PROBLEM_JSON, SECURITY, Refusal
 from learnroute.web.settings import Settings, is_loopback
 
-POLICY = "; ".join((
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
-    "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
-))  # fmt: skip
-SECURITY = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=()",
-    "x-frame-options": "DENY",
-}
-OPEN = ("/api/health",)  # answered without a token
+PAGE = {*page_files(), "/openapi.json"}  # what a browser may be sent to from elsewhere; tells nothing
+HEALTH = ("/health", "/api/health")  # answered without a token
+WATCHED = ("/health", "/metrics")  # answered however many connections there are
+PORTS = {"http": 80, "https": 443}
+AUTHORITY = r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{0,5}))?"
+
+Authority = tuple[str, int]
 
 
 class Guard:
@@ -34,6 +29,8 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings
+        self._public = {_authority(name, "https") for name in settings.names}
+        self._names = {authority[0] for authority in self._public if authority is not None}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -49,33 +46,71 @@ class Guard:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        refusal = self._refusal(scope)
+        asked, scope["path"] = scope["path"], self._path(scope["path"])
+        if asked and not scope["path"]:
+            headers = [(b"location", f"{self._settings.root_path}/".encode()), (b"content-length", b"0")]
+            await send_secured({"type": "http.response.start", "status": 308, "headers": headers})
+            await send_secured({"type": "http.response.body", "body": b""})
+            return
+        refusal = self._transport_refusal(scope) or self._caller_refusal(scope)
         if refusal is None:
             await self._app(scope, receive, send_secured)
         else:
             await answer_refusal(refusal, send_secured)
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    def _path(self, path: str) -> str:
+        """Return a path without the root path: proxies may take it off or leave it."""
+        root = self._settings.root_path
+        return path.removeprefix(root) if root and f"{path}/".startswith(f"{root}/") else path
+
+    def _transport_refusal(self, scope: Scope) -> Refusal | None:
+        """Say what is wrong with how a request came; its connection is closed."""
         headers = Headers(scope=scope)
-        if self._settings.loopback and not is_loopback(_host(headers.get("host", ""))):
-            return Refusal(421, "this service answers to localhost only", "Host")  # a foreign name led here
-        api = scope["path"].startswith("/api/")
-        if api and headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        if "content-length" in headers and "transfer-encoding" in headers:
+            reason = "Content-Length and Transfer-Encoding exclude each other"
+            return Refusal(400, reason, "Transfer-Encoding", close=True)
+        if "transfer-encoding" in headers and scope["http_version"] == "1.0":
+            return Refusal(400, "HTTP/1.0 has no Transfer-Encoding", "Transfer-Encoding", close=True)
+        if scope.get("state", {}).get(CROWDED) and scope["path"] not in WATCHED:
+            return Refusal(503, "too many connections; try again later", retry=2, close=True)
+        return None
+
+    def _caller_refusal(self, scope: Scope) -> Refusal | None:
+        """Say why this caller may not call."""
+        headers = Headers(scope=scope)
+        own = _authority(headers.get("host", ""), scope["scheme"])
+        if own is None or not self._is_ours(own[0]):
+            return Refusal(421, "this service does not answer to this name", "Host")  # a foreign name led here
+        if scope["path"] in PAGE:
+            return None
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return Refusal(403, "pages of other origins may not call this service", "Sec-Fetch-Site")
+        if not all(self._is_same(origin, scope["scheme"], own) for origin in headers.getlist("origin")):
+            return Refusal(403, "pages of other origins may not call this service", "Origin")
         token = self._settings.token
-        if token is not None and api and scope["path"] not in OPEN:
-            given = headers.get("authorization", "")
-            if not hmac.compare_digest(given.encode("latin-1"), f"Bearer {token}".encode()):
+        if token is not None and scope["path"] not in HEALTH:
+            scheme, _, given = headers.get("authorization", "").partition(" ")
+            if scheme.lower() != "bearer" or not hmac.compare_digest(given.encode("latin-1"), token.encode()):
                 return Refusal(401, "the token of this service is needed: Authorization: Bearer …", "Authorization")
         return None
 
+    def _is_ours(self, host: str) -> bool:
+        """Whether a host name is this machine's, or one that the service was told."""
+        if is_loopback(host) or host in self._names:
+            return True
+        return not self._settings.loopback and not self._names
 
-def _host(value: str) -> str:
-    """Return the host of a Host header, without its port."""
-    try:
-        return urlsplit(f"//{value}").hostname or ""
-    except ValueError:
-        return ""
+    def _is_same(self, origin: str, scheme: str, own: Authority) -> bool:
+        """Whether an origin is the one that the request goes to, or a public one of the service."""
+        given, _, rest = origin.partition("://")
+        found = _authority(rest, given) if given in PORTS else None
+        return found is not None and ((given, found) == (scheme, own) or (given == "https" and found in self._public))
+
+
+def _authority(value: str, scheme: str) -> Authority | None:
+    """Return host and port of a Host header or an origin."""
+    match = re.fullmatch(AUTHORITY, value)
+    return match and (match["host"].lower(), int(match["port"] or PORTS.get(scheme, 0)))
 
 
 async def answer_refusal(refusal: Refusal, send: Any) -> None:

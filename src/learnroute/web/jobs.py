@@ -7,7 +7,7 @@ import contextlib
 import secrets
 import time
 from collections.abc import AsyncIterator, Coroutine
-from typing import Any
+from typing import Any, get_args
 
 from learnroute.web import answers
 from learnroute.web.pool import Outcome, Pool, Started, Ticket
@@ -50,6 +50,7 @@ class Job:
             self.stage, self.share = news.stage, news.share
         else:
             self.outcome = news
+            self.ticket = None  # the request is needed no more
             self.seen = time.monotonic()
             if isinstance(news, Result):
                 self.state, self.share = "done", 1.0
@@ -130,6 +131,13 @@ class Jobs:
             raise Refusal(404, "there is no such job; results are kept for a while only", "id")
         job.seen = time.monotonic()
         return job
+
+    def states(self) -> dict[str, int]:
+        """Return how many jobs there are in each state."""
+        found = dict.fromkeys(get_args(answers.State), 0)
+        for job in self._jobs.values():
+            found[job.state] += 1
+        return found
 
     def cancel(self, job: Job) -> None:
         """Free the job's worker, or its place in the queue."""

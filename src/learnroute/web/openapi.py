@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from learnroute.web import answers
+from learnroute.web.guard import HEALTH
 from learnroute.web.refusals import PROBLEM_JSON
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import MEDIA, TASKS
@@ -21,21 +22,22 @@ same body, followed as server-sent events, cancelled and fetched. Every refusal 
 `field` names what is wrong."""
 
 REFUSED = {
-    400: "The body is not JSON",
+    400: "The body is not JSON, or its length is given in two ways",
     401: "The bearer token is missing or wrong",
     403: "Called from a page of another origin",
     404: "There is no such thing",
     409: "There is no result: not yet, or cancelled",
+    408: "The body did not arrive in time",
     413: "The body is too large",
     415: "The body is not application/json",
-    421: "Called by a name that is not this machine's",
+    421: "Called by a name that is not the service's",
     422: "Something in the request is wrong; `field` names it",
     429: "Too many calculations are waiting; Retry-After says when to come again",
     500: "An error of the service",
-    503: "The worker was lost or did not keep its time limit, or the service is shutting down",
+    503: "No worker is ready, it was lost or did not keep its time limit; too many connections or large requests",
 }
-ALWAYS = (401, 403, 421)
-TASK_REFUSALS = (400, 409, 413, 415, 422, 429, 500, 503)
+ALWAYS = (400, 401, 403, 421, 503)
+TASK_REFUSALS = (408, 409, 413, 415, 422, 429, 500)
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -43,10 +45,10 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return what FastAPI is told about refusals of a route."""
     content = {PROBLEM_JSON: {"schema": {"$ref": REFERENCE.format(model="Refusal")}}}
     found: dict[int | str, dict[str, Any]] = {
-        status: {"description": REFUSED[status], "content": content} for status in sorted((*statuses, *ALWAYS))
+        status: {"description": REFUSED[status], "content": content} for status in sorted({*statuses, *ALWAYS})
     }
-    if 429 in found:
-        found[429]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "Seconds"}}
+    for status in {429, 503} & set(found):
+        found[status]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "Seconds"}}
     return found
 
 
@@ -82,7 +84,10 @@ def describe(app: FastAPI, settings: Settings) -> None:
         if settings.token is not None:
             components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
             made["security"] = [{"token": []}]
-            made["paths"]["/api/health"]["get"]["security"] = []
+            for path in HEALTH:
+                made["paths"][path]["get"]["security"] = []
+        if settings.root_path:
+            made["servers"] = [{"url": settings.root_path}]
         return made
 
     app.openapi = document  # type: ignore[method-assign]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
 import threading
@@ -23,6 +24,7 @@ GRACE = 5.0  # seconds beyond the longest time limit after which a worker counts
 START = 60.0  # seconds for a worker to start
 STAGGER = 0.5  # seconds between the starts of two workers, unless there is work for both
 IDLE = 1.0  # seconds without work before a worker warms up
+MOST_HELD = 256 << 20  # bytes of requests that wait
 
 Outcome = Result | Refusal
 
@@ -74,7 +76,9 @@ class Pool:
         self._busy = 0
         self._typical = 0.05  # seconds a task took lately
         self._threads: list[threading.Thread] = []
-        self.processes: dict[int, int] = {}  # worker number -> process id, for the health report and tests
+        self._ready: set[int] = set()
+        self.restarts = dict.fromkeys(("lost", "stuck", "cancelled"), 0)  # workers replaced, by cause
+        self.processes: dict[int, int] = {}  # worker number -> process id, for tests
 
     def start(self) -> None:
         """Start the threads, which start the workers."""
@@ -103,10 +107,16 @@ class Pool:
         """Tickets that no worker has taken up."""
         return len(self._waiting)
 
+    @property
+    def ready(self) -> int:
+        """Workers that have answered since they were started."""
+        return len(self._ready)
+
     def submit(self, ticket: Ticket) -> None:
         """Queue a ticket, or refuse it with 429 where the queue is full."""
         with self._changed:
-            if len(self._waiting) >= self._settings.queue:
+            held = sum(len(waiting.body) for waiting in self._waiting)
+            if len(self._waiting) >= self._settings.queue or held > MOST_HELD:
                 pause = self._typical * len(self._waiting) / self._settings.workers
                 detail = f"{len(self._waiting)} calculations are waiting already; try again later"
                 raise Refusal(429, detail, retry=min(60, max(1, round(pause))))
@@ -126,7 +136,7 @@ class Pool:
         """Feed one worker until the pool closes."""
         with self._changed:  # the first worker starts at once, the others do not slow it down
             self._changed.wait_for(lambda: number == 0 or self._closed or bool(self._waiting), STAGGER * number)
-        worker = self._hire(number, None)
+        worker = self._hire(number)
         warm = False
         while True:
             ticket = self._next(IDLE)
@@ -136,8 +146,10 @@ class Pool:
                     ticket.listener(Refusal(503, "the service is shutting down"))
                 return
             if not worker.process.is_alive():
-                worker, warm = self._hire(number, worker), False
+                worker, warm = self._replace(number, worker, "lost"), False
             if ticket is None:
+                if not worker.ready and worker.line.poll():
+                    self._hear_ready(number, worker)
                 if not warm and self._warming.acquire(blocking=False):  # one at a time: the others stay free
                     try:
                         warm = True
@@ -163,26 +175,40 @@ class Pool:
                 self._changed.wait(patience)
             return self._waiting.popleft() if self._waiting else None
 
-    def _hire(self, number: int, old: _Worker | None) -> _Worker:
-        if old is not None:
-            old.end()
+    def _replace(self, number: int, old: _Worker, cause: str) -> _Worker:
+        self._ready.discard(number)
+        with self._changed:
+            self.restarts[cause] += 1
+        if cause != "cancelled" and not self._closed:
+            log.warning("worker %d was %s%s and is replaced", number, cause, "" if old.ready else " while it started")
+        old.end()
+        return self._hire(number)
+
+    def _hire(self, number: int) -> _Worker:
         worker = _Worker()
         self.processes[number] = worker.process.pid or 0
         return worker
 
     def _run(self, number: int, worker: _Worker, ticket: Ticket) -> _Worker:
         """Have a worker carry out a ticket; return the worker, or its successor."""
-        outcome = self._follow(worker, ticket)
+        outcome = self._follow(number, worker, ticket)
         if outcome is None:
-            worker = self._hire(number, worker)
-            outcome = _cancelled() if ticket.unwanted.is_set() else Refusal(503, "the worker ended; try again", retry=1)
+            unwanted = ticket.unwanted.is_set()
+            worker = self._replace(number, worker, "cancelled" if unwanted else "lost")
+            outcome = _cancelled() if unwanted else Refusal(503, "the worker ended; try again", retry=1)
         elif outcome is STUCK:
-            log.warning("a worker was stuck in task %s and has been replaced", ticket.task)
-            worker = self._hire(number, worker)
+            worker = self._replace(number, worker, "stuck")
         ticket.listener(outcome)
         return worker
 
-    def _follow(self, worker: _Worker, ticket: Ticket) -> Outcome | None:
+    def _hear_ready(self, number: int, worker: _Worker) -> None:
+        """Take in the first word of a worker; one that is gone is found out later."""
+        with contextlib.suppress(EOFError, OSError):
+            worker.ready = isinstance(worker.line.recv(), Ready)
+        if worker.ready:
+            self._ready.add(number)
+
+    def _follow(self, number: int, worker: _Worker, ticket: Ticket) -> Outcome | None:
         """Hand a ticket to a worker and wait for its outcome; None if the worker is lost."""
         allowed = self._settings.limits.seconds + GRACE
         deadline = time.monotonic() + (allowed if worker.ready else START)
@@ -196,6 +222,7 @@ class Pool:
                     message: Message = worker.line.recv()
                     if isinstance(message, Ready):
                         worker.ready = True
+                        self._ready.add(number)
                         deadline = time.monotonic() + allowed
                     elif isinstance(message, Progressed):
                         ticket.listener(message)

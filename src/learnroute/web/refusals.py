@@ -1,4 +1,4 @@
-"""Refusals as problem documents (RFC 9457): a status, what is wrong, and in which field."""
+"""Refusals as problem documents (RFC 9457): a status, what is wrong, and in which field; headers of every answer."""
 
 from __future__ import annotations
 
@@ -9,17 +9,36 @@ from http import HTTPStatus
 from learnroute.errors import InputError, RefusedError
 
 PROBLEM_JSON = "application/problem+json"
+POLICY = "; ".join((
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
+    "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+))  # fmt: skip
+SECURITY = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "x-frame-options": "DENY",
+}
 
 
 class Refusal(Exception):  # noqa: N818 - not an error of ours
-    """What the service answers instead of a result. `retry` is when to come again, in seconds."""
+    """What the service answers instead of a result.
 
-    def __init__(self, status: int, detail: str, field: str | None = None, retry: int | None = None) -> None:
-        super().__init__(status, detail, field, retry)  # all of it, so that it crosses process borders
+    `retry` is when to come again, in seconds; `close` ends the connection.
+    """
+
+    def __init__(
+        self, status: int, detail: str, field: str | None = None, retry: int | None = None, close: bool = False
+    ) -> None:
+        super().__init__(status, detail, field, retry, close)  # all of it, so that it crosses process borders
         self.status = status
         self.detail = detail
         self.field = field
         self.retry = retry
+        self.close = close
 
     def document(self) -> bytes:
         """Return the problem document."""
@@ -36,7 +55,8 @@ class Refusal(Exception):  # noqa: N818 - not an error of ours
     @property
     def headers(self) -> Mapping[str, str]:
         """Return the headers that go with it."""
-        return {} if self.retry is None else {"Retry-After": str(self.retry)}
+        later = {} if self.retry is None else {"Retry-After": str(self.retry)}
+        return later | ({"Connection": "close"} if self.close else {})
 
 
 def refusal_of(error: InputError, prefix: str = "") -> Refusal:

@@ -164,6 +164,9 @@ class Request(BaseModel):
         known = ", ".join(cls.model_fields)
         if not isinstance(members, dict):
             raise Refusal(422, f"body = {shown(members)}: an object with {known} is needed", "body")
+        unknown = [name for name in members if name not in cls.model_fields]
+        for name in unknown[1:]:  # one is told; a million would take long
+            del members[name]
         try:
             return cls.model_validate(members, context=limits)
         except ValidationError as error:

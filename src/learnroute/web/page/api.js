@@ -43,18 +43,18 @@ async function call(path, options = {}) {
 export const get = async (path) => (await call(path)).json();
 
 export const post = async (task, body, signal) =>
-  (await call(`/api/${task}`, { method: "POST", body: JSON.stringify(body), signal })).json();
+  (await call(`api/${task}`, { method: "POST", body: JSON.stringify(body), signal })).json();
 
 /** Return a file that the service writes. */
 export async function download(body) {
-  const answer = await call("/api/export", { method: "POST", body: JSON.stringify(body) });
+  const answer = await call("api/export", { method: "POST", body: JSON.stringify(body) });
   return answer.blob();
 }
 
 /** Run a task as a job; `onProgress` hears how far it is, and aborting the signal cancels it. */
 export async function job(task, body, signal, onProgress) {
-  const submitted = await (await call(`/api/jobs?task=${task}`, { method: "POST", body: JSON.stringify(body) })).json();
-  const place = `/api/jobs/${submitted.id}`;
+  const submitted = await (await call(`api/jobs?task=${task}`, { method: "POST", body: JSON.stringify(body) })).json();
+  const place = `api/jobs/${submitted.id}`;
   const cancel = () => call(place, { method: "DELETE" }).catch(() => {});
   signal.addEventListener("abort", cancel, { once: true });
   try {

@@ -306,7 +306,7 @@ function setTheme(theme) {
 }
 
 async function openExample(name) {
-  const problem = await get(`/api/examples/${name}`);
+  const problem = await get(`api/examples/${name}`);
   load({ problem, places: null, places_made_up: false });
 }
 
@@ -370,7 +370,7 @@ async function start() {
   setTheme(theme);
   listen();
   const first = openExample(FIRST, false);
-  const [known, examples] = await Promise.all([get("/api/formats"), get("/api/examples")]);
+  const [known, examples] = await Promise.all([get("api/formats"), get("api/examples")]);
   methods = known.methods;
   $("method").replaceChildren(...methods.map(({ name }) => el("option", { value: name }, name)));
   $("method-summary").textContent = methods[0].summary;

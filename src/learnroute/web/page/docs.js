@@ -78,7 +78,7 @@ async function show() {
   if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
   const api = await answer.json();
   $("title").textContent = `The HTTP API, version ${api.info.version}`;
-  $("description").textContent = api.info.description;
+  $("description").append(...api.info.description.split("`").map((part, k) => (k % 2 ? el("code", {}, part) : part)));
   for (const [path, operations] of Object.entries(api.paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       $("calls").append(call(method, path, operation));

@@ -1,0 +1,297 @@
+"""What a service must survive: slow, large, many and crooked requests."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from learnroute import InputError
+from learnroute.web import intake, pool, protocol, requests
+from learnroute.web.jobs import Job
+from learnroute.web.pool import Ticket
+from learnroute.web.refusals import Refusal
+from learnroute.web.settings import Limits, Settings
+from service import Service, example, long_task, serving, wait_for
+
+HEAD = "POST /api/plan HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@contextlib.contextmanager
+def line_to(service: Service, *parts: str | bytes) -> Iterator[socket.socket]:
+    """Open a connection and send text over it."""
+    host, port = service.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as line:
+        for part in parts:
+            line.sendall(part.encode() if isinstance(part, str) else part)
+        yield line
+
+
+def heard(line: socket.socket) -> str:
+    """Return all that comes until the service closes the connection."""
+    found = b""
+    with contextlib.suppress(ConnectionError):
+        while part := line.recv(65536):
+            found += part
+    return found.decode()
+
+
+def document(answer: str) -> dict[str, Any]:
+    head, _, body = answer.partition("\r\n\r\n")
+    assert "application/problem+json" in head
+    found: dict[str, Any] = json.loads(body[body.index("{") : body.rindex("}") + 1])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("task", "member", "text"),
+    [
+        ("compare", "draws", "3e5"),
+        ("compare", "draws", "1001.0"),
+        ("compare", "draws", "1e400"),
+        ("compare", "draws", "999.5"),
+        ("tradeoff", "points", "1e9"),
+        ("tradeoff", "points", "1.0"),
+        ("plan", "seed", "1e300"),
+        ("plan", "seed", "-1.0"),
+        ("plan", "time_limit", "1e3"),
+        ("plan", "time_limit", "1e-400"),
+        ("plan", "time_limit", "1" + "0" * 400),
+        ("plan", "travel_rate", "1e101"),
+        ("plan", "travel_rate", "-1e-9"),
+    ],
+)
+def test_limits_hold_whatever_a_number_is_written_as(service: Service, task: str, member: str, text: str) -> None:
+    body = f'{{"problem": {json.dumps(example())}, "{member}": {text}}}'
+    answer = service.client.post(f"/api/{task}", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["field"]) == (422, member)
+
+
+def test_settings_are_kept_as_they_were_checked() -> None:
+    made = Settings(workers=2.0, queue=5.0, connections=7.0, limits=Limits(body=1e6, regions=9.0))  # type: ignore[arg-type]
+    for value in (made.workers, made.queue, made.connections, made.limits.body, made.limits.regions):
+        assert type(value) is int
+    for wrong in (
+        {"connections": 0}, {"receive": 0}, {"receive": float("inf")}, {"root_path": "learnroute"},
+        {"root_path": "/.."}, {"root_path": "/api"}, {"names": ("a b",), "token": "x"}, {"names": ("plan.example",)},
+        {"proxies": ("*",)},
+    ):  # fmt: skip
+        with pytest.raises(InputError):
+            Settings(**wrong)
+
+
+def test_a_body_that_never_ends_is_answered_in_time() -> None:
+    with serving(workers=1, receive=0.5) as strict:
+        with line_to(strict, HEAD, "Content-Length: 1000\r\n\r\n", "{") as line:
+            answer = heard(line)
+        assert answer.startswith("HTTP/1.1 408 ")
+        assert "within 0.5 seconds" in document(answer)["detail"]
+        assert strict.post("plan", problem=example()).status_code == 200
+
+
+def test_drops_do_not_prolong_a_body_or_a_head() -> None:
+    with serving(workers=1, receive=0.6) as strict:
+        for begun in (HEAD + "Content-Length: 1000\r\n\r\n", "GET /api/health HTTP/1.1\r\nX: ", "GET / HTTP"):
+            with line_to(strict, begun) as line:
+                began = time.monotonic()
+                with contextlib.suppress(ConnectionError):
+                    for _ in range(100):  # ten seconds at most
+                        line.sendall(b"a")
+                        time.sleep(0.1)
+                assert time.monotonic() - began < 8
+        with line_to(strict) as silent:
+            assert heard(silent) == ""
+        with line_to(strict, "GET /api/health HTTP/1.1\r\nX: ") as line:
+            assert document(heard(line))["status"] == 408
+
+
+def test_a_body_that_nobody_reads_is_not_taken_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "HEAD", 0.5)
+    with serving(workers=1) as strict, line_to(strict, "POST /nothing HTTP/1.1\r\nHost: localhost\r\n") as line:
+        line.sendall(b"Content-Length: 1000000\r\n\r\n")
+        assert heard(line).startswith("HTTP/1.1 404 ")  # and the connection was closed
+
+
+def test_who_does_not_read_the_answer_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "UNREAD", 0.5)
+    with serving(workers=1, connections=3) as strict:
+        host, port = strict.url.removeprefix("http://").split(":")
+        asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with socket.socket() as line:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.connect((host, int(port)))
+            line.settimeout(10)
+            with pytest.raises(OSError, match=r"reset|[Bb]roken"):  # noqa: PT012
+                for _ in range(100_000):
+                    line.sendall(asked)
+        assert strict.client.get("/health").status_code in (200, 503)
+
+
+def test_bodies_share_a_bound_on_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "MOST_HELD", 1_000_000)
+    with serving(workers=1, limits=Limits(body=600_000)) as small, contextlib.ExitStack() as stack:
+        part = b" " * 450_000
+        for _ in range(2):
+            stack.enter_context(line_to(small, HEAD, "Content-Length: 500000\r\n\r\n", part))
+        time.sleep(0.5)
+        answer = small.client.post("/api/plan", content=part, headers={"content-type": "application/json"})
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+        assert small.post("plan", problem=example()).status_code == 200  # a small one still fits
+        stack.close()
+        wait_for(lambda: send(small, part) == 400)  # given back: white space alone is not JSON
+
+
+def send(service: Service, body: bytes) -> int:
+    return service.client.post("/api/plan", content=body, headers={"content-type": "application/json"}).status_code
+
+
+def test_requests_that_wait_share_a_bound_on_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "MOST_HELD", 100_000)
+    with serving(workers=1) as busy:
+        first = busy.submit("tradeoff", **long_task())
+        wait_for(lambda: busy.job(first)["state"] == "running")
+        padding = {"problem": {**example(), "title": "x" * 60_000}}
+        assert [busy.client.post("/api/jobs?task=plan", json=padding).status_code for _ in range(3)] == [202, 202, 429]
+        busy.client.delete(first)
+
+
+def test_a_finished_job_does_not_keep_its_request() -> None:
+    job = Job("plan")
+    job.ticket = Ticket("plan", b"x" * 1000, job.hear)
+    job.hear(Refusal(422, "wrong"))
+    gc.collect()
+    assert job.ticket is None
+
+
+def test_too_many_connections_are_refused_in_words_and_watching_goes_on() -> None:
+    with serving(workers=1, connections=5, token="secret") as small, contextlib.ExitStack() as stack:
+        wait_for(lambda: small.client.get("/health").status_code == 200)  # keeps one connection
+        for _ in range(4):
+            stack.enter_context(line_to(small))
+        time.sleep(0.2)
+        refused = httpx.get(f"{small.url}/api/health")
+        assert (refused.status_code, refused.headers["content-type"]) == (503, "application/problem+json")
+        assert refused.headers["retry-after"] == "2"
+        assert refused.headers["connection"] == "close"
+        assert httpx.get(f"{small.url}/").status_code == 503
+        assert httpx.get(f"{small.url}/health").status_code == 200
+        assert httpx.get(f"{small.url}/metrics", headers=small.client.headers).status_code == 200
+        assert small.post("plan", problem=example()).status_code == 200  # on the connection that was there
+        for _ in range(5):
+            stack.enter_context(line_to(small))
+        with line_to(small) as beyond:  # twice as many
+            assert heard(beyond) == ""
+        stack.close()
+        wait_for(lambda: httpx.get(f"{small.url}/api/health").status_code == 200)
+
+
+def test_an_aborted_upload_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    with serving(workers=1) as quiet:
+        for head in ("Content-Length: 1000\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n5\r\n{"):
+            with line_to(quiet, HEAD, head):
+                time.sleep(0.2)
+        wait_for(lambda: metric(quiet, 'route="/api/plan",method="POST"') >= 2)
+    assert [record.getMessage() for record in caplog.records if record.levelno >= 30] == []
+
+
+def metric(service: Service, labels: str) -> float:
+    lines = service.client.get("/metrics").text.splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith("learnroute_requests") and labels in line)
+
+
+def test_two_lengths_of_one_body_are_refused(service: Service) -> None:
+    """Content-Length and Transfer-Encoding: what one reader takes for a body, another takes for a request."""
+    for lengths in (
+        "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n",
+    ):
+        with line_to(service, HEAD, lengths, "0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n") as line:
+            answer = heard(line)
+        assert answer.startswith("HTTP/1.1 400 ")
+        assert answer.count("HTTP/1.1") == 1  # what follows is not taken for a request
+        assert document(answer)["field"] == "Transfer-Encoding"
+
+
+def test_origins_are_compared_with_the_address_asked(service: Service) -> None:
+    own = service.url
+    port = own.rpartition(":")[2]
+    body = {"problem": example()}
+    for origin in (own, own.upper().replace("HTTP", "http")):
+        assert service.client.post("/api/plan", json=body, headers={"origin": origin}).status_code == 200
+    other = {"host": f"localhost:{port}", "origin": f"http://localhost:{port}"}
+    assert service.client.post("/api/plan", json=body, headers=other).status_code == 200
+    for origin in (
+        "http://evil.example", "null", "", f"https://127.0.0.1:{port}", "http://127.0.0.1", "http://127.0.0.1:1",
+        f"http://localhost:{port}", f"{own}.evil.example", f"{own}/", f"http://evil@127.0.0.1:{port}", "file://",
+    ):  # fmt: skip
+        for method, path in (
+            ("POST", "/api/plan"),
+            ("GET", "/api/formats"),
+            ("DELETE", "/api/jobs/x"),
+            ("GET", "/metrics"),
+        ):
+            answer = service.client.request(method, path, headers={"origin": origin})
+            assert (answer.status_code, answer.json()["field"]) == (403, "Origin"), origin
+    twice = [("origin", own), ("origin", "http://evil.example")]
+    assert service.client.get("/api/formats", headers=twice).status_code == 403
+    assert service.client.get("/", headers={"origin": "http://evil.example"}).status_code == 200  # a link leads here
+
+
+def test_crooked_names_are_not_ours(service: Service) -> None:
+    for host in ("evil@localhost", "localhost:x", "localhost/", "127.0.0.1.evil.example", "localhost:80:80", "[::1"):
+        assert service.client.get("/api/health", headers={"host": host}).status_code == 421, host
+    assert service.client.get("/api/health", headers={"host": "[::1]:80"}).status_code == 200
+
+
+def test_what_is_not_http_is_refused_in_words_and_leaves_nothing_in_the_log(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    chunked = f"{HEAD}Transfer-Encoding: chunked\r\n\r\n"
+    unread = chunked.replace("/api/plan", "/nothing")
+    for wrong in ("\0" * 100, "GET / HTTP/9\r\n\r\n", f"GET / HTTP/1.1\r\nX: {'a' * 100_000}", f"{chunked}-1\r\n"):
+        with line_to(service, wrong) as line:
+            answer = heard(line)
+        assert document(answer)["status"] == 400
+        assert "content-security-policy" in answer
+    with line_to(service, unread) as line:
+        assert b" 404 " in line.recv(4096)
+        line.sendall(b"garbage\r\n")  # after the answer
+        assert "HTTP/1.1" not in heard(line)
+    with line_to(service, HEAD.replace("1.1", "1.0"), "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n") as line:
+        assert document(heard(line))["field"] == "Transfer-Encoding"
+    with line_to(service, "GET ? HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as line:
+        assert document(heard(line))["status"] == 404
+    upgrade = "GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    with line_to(service, upgrade) as line:
+        assert b" 200 " in line.recv(4096)
+    assert [record.getMessage() for record in caplog.records if record.levelno >= 30] == []
+
+
+def test_of_a_million_unknown_members_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+
+    def count(error: Any, known: str) -> Refusal:
+        told.append(error.error_count())  # each takes its time
+        return Refusal(422, "wrong")
+
+    monkeypatch.setattr(requests, "_refusal", count)
+    with pytest.raises(Refusal):
+        requests.PlanRequest.of({"problem": example(), **{f"a{k}": 1 for k in range(1000)}}, Limits())
+    assert told == [1]
+
+
+def test_a_body_in_a_million_pieces_is_refused(service: Service) -> None:
+    chunked = "Transfer-Encoding: chunked\r\n\r\n"
+    with line_to(service, HEAD, chunked, "1\r\n \r\n" * 1001) as line:
+        assert "at least 64 bytes" in document(heard(line))["detail"]
+    for size, count in ((1, 1000), (64, 5000)):
+        piece = f"{size:x}\r\n{' ' * size}\r\n" * count
+        with line_to(service, HEAD, "Connection: close\r\n", chunked, piece, "0\r\n\r\n") as line:
+            assert document(heard(line))["field"] == "body"  # white space is not JSON
