@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.formats.files import read_text, write_text
+from learnroute.formats.files import is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
 from learnroute.model.losses import ways_of
 from learnroute.model.problem import Problem
@@ -64,7 +64,7 @@ TABLES = {
 
 def write(problem: Problem, folder: Path) -> None:
     """Write a problem as a folder of CSV tables."""
-    if folder.exists() and not folder.is_dir():
+    if is_there(folder) and not folder.is_dir():
         raise InputError("is a file; give a folder name, or a name that ends in .json", where=folder)
     if problem.truth is not None:
         raise InputError("CSV tables have no place for it; write the problem as .json", field="truth")
