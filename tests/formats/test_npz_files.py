@@ -12,8 +12,8 @@ import pytest
 
 from learnroute import InputError, Problem, plan, read_problem, write_plan, write_problem
 from learnroute.formats import npz_files
-from learnroute.formats.npz_files import PLENTY
 from learnroute.formats.json_files import problem_to_dict
+from learnroute.formats.npz_files import PLENTY
 from learnroute.model.constraints import Constraints
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, OVER, UNDER, small

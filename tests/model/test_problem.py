@@ -152,7 +152,7 @@ def test_scores_from_vectors_do_not_cancel_far_from_the_origin() -> None:
 
 def exact_sums(vectors: Any) -> list[Fraction]:
     rows = [[Fraction(x) for x in row] for row in vectors.tolist()]
-    return [sum((sum((a - b) ** 2 for a, b in zip(v, w, strict=True)) for w in rows), Fraction()) for v in rows]
+    return [sum(((a - b) ** 2 for w in rows for a, b in zip(v, w, strict=True)), Fraction()) for v in rows]
 
 
 @given(

@@ -47,20 +47,23 @@ def opened_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[b
     """Open a regular file for reading, or refuse: devices and pipes may never end, or never begin."""
     try:
         # a pipe that nobody writes to would keep `open` waiting; of a regular file, there is nothing to wait for
-        file = open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb")
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         raise InputError("no such file", where=path) from None
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read ({_cause(error)})", where=path) from None
-    with file:
-        about = os.fstat(file.fileno())
+    try:
+        about = os.fstat(handle)
         if stat.S_ISDIR(about.st_mode):
             raise InputError("cannot be read (Is a directory)", where=path)
         if not stat.S_ISREG(about.st_mode):
             raise InputError("is a device or a pipe; give a regular file, or - for JSON on standard input", where=path)
         if largest is not None and about.st_size > largest:
             raise InputError(f"{about.st_size:,} bytes; files are limited to {largest:,}", where=path)
-        yield file
+        with open(handle, "rb", closefd=False) as file:
+            yield file
+    finally:
+        os.close(handle)
 
 
 def is_there(path: Path) -> bool:
@@ -115,7 +118,7 @@ def check_destination(path: Path, known: Iterable[str], what: str = "format") ->
 
 
 @contextlib.contextmanager
-def errors_naming(path: Path) -> Iterator[None]:
+def errors_naming(path: object) -> Iterator[None]:
     """Let refusals in here begin with the file's name, unless they name another one that belongs to it."""
     try:
         yield

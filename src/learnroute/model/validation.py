@@ -171,7 +171,8 @@ def _refuse_masked(field: str, value: Any) -> None:
 
 
 def mask_of(value: Any) -> NDArray[np.bool_]:
-    """Return which entries NumPy's masked arrays call missing; of anything else, none (without importing `numpy.ma`)."""
+    """Return which entries a masked array of NumPy calls missing; of anything else, none."""
+    # without `numpy.ma`, which takes a while to import
     masked = isinstance(value, np.ndarray) and type(value) is not np.ndarray
     return np.asarray(getattr(value, "mask", False) if masked else False, dtype=bool)
 
