@@ -24,6 +24,7 @@ from learnroute.cli.common import (
 )
 from learnroute.errors import InputError, printable
 from learnroute.formats import PICTURES
+from learnroute.formats.files import is_folder
 from learnroute.study.experiment import Experiment, read_experiment
 from learnroute.study.rows import WRITERS, read_rows, write_rows
 from learnroute.study.store import Store
@@ -81,7 +82,7 @@ def rows_command(folder: Path, output: Path | None) -> None:
     if output is None:
         raise InputError(f"missing; say where to write the rows ({suffixes(WRITERS)})", field="-o")
     check_outputs(output, WRITERS)
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise InputError("no such folder; give the folder of a sweep", where=folder)
     count = write_rows(read_rows(folder), output)
     say(f"wrote {printable(str(output))}: {count} rows")
