@@ -33,7 +33,7 @@ from learnroute.cli.common import (
 )
 from learnroute.errors import InputError, printable, shown
 from learnroute.formats import WRITERS, write_problem
-from learnroute.formats.csv_files import read_matrix, table_text
+from learnroute.formats.csv_files import read_matrix, report_text, table_text
 from learnroute.formats.files import LONGEST_NAME, check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import read_samples, write_samples
@@ -194,7 +194,7 @@ def _write_simulations(found: list[tuple[Plan, Simulation]], path: Path) -> None
          " > ".join(r.route)]
         for chosen, r in found
     ]  # fmt: skip
-    return write_text(path, table_text([header, *rows]))
+    return write_text(path, report_text([header, *rows]))
 
 
 def _print_simulations(found: list[tuple[Plan, Simulation]], problem: Problem) -> None:

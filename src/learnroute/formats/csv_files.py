@@ -27,6 +27,7 @@ PLACES = (("lon", "lat"), ("x", "y"))
 COLUMNS = ("initial", "samples", *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low")
 OPTIONS = ("title", *MEMBERS, "travel_rate")
+FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -118,7 +119,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
         if plan.closed:
             back: list[Any] = [len(rows) + 1, plan.route[0], plan.order[0], float(legs[-1]), so_far + float(legs[-1])]
             rows.append([*back, *rows[0][5:]])
-    write_text(path, table_text([header, *rows]))
+    write_text(path, report_text([header, *rows]))
 
 
 def _labelled(names: tuple[str, ...], matrix: list[list[float]]) -> list[list[Any]]:
@@ -130,6 +131,19 @@ def table_text(table: list[list[Any]]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(table)
     return buffer.getvalue()
+
+
+def report_text(table: list[list[Any]]) -> str:
+    """Return rows as CSV text for people, who open it in a spreadsheet: no text in it is a formula there.
+
+    Text that begins with a sign of formulas, or with apostrophes and such a sign, gets an apostrophe in front. What is
+    read back (problems, samples, rows of sweeps) is written by `table_text`, to the letter.
+    """
+    return table_text([[_no_formula(cell) for cell in row] for row in table])
+
+
+def _no_formula(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip("'").startswith(FORMULAS) else cell
 
 
 def read_table(path: Path) -> Table:
