@@ -46,7 +46,7 @@ def arctangent(x: Decimal) -> Decimal:
     for k in range(1, 40):
         term *= -x * x
         total += term / (2 * k + 1)
-    return total * 2**halvings
+    return total * Decimal(2) ** halvings
 
 
 def great_circle(a: Place, b: Place) -> float:
@@ -57,10 +57,7 @@ def great_circle(a: Place, b: Place) -> float:
         cross = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
         length = sum(x * x for x in cross).sqrt()  # type: ignore[union-attr]
         dot = sum(x * y for x, y in zip(u, v, strict=True))
-        if dot == 0:
-            angle = PI / 2
-        else:
-            angle = arctangent(length / abs(dot))
+        angle = PI / 2 if dot == 0 else arctangent(length / abs(dot))
         return float(Decimal(EARTH_RADIUS) * (angle if dot >= 0 else PI - angle))
 
 
