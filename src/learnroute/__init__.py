@@ -10,24 +10,30 @@
 ('R1', 'R3', 'R2')
 """
 
-from learnroute.errors import InputError, RefusedError
-from learnroute.formats import read_plan, read_problem, write_plan, write_problem
-from learnroute.journeys import Journey
-from learnroute.model.certificates import Certificate
-from learnroute.model.constraints import Constraints
-from learnroute.model.learner import Learner
-from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
-from learnroute.model.metric import MetricReport, check_metric, metric_closure
-from learnroute.model.objective import Objective
-from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan
-from learnroute.planner import Comparison, compare, evaluate, plan
-from learnroute.robust import Robustness, robustness
-from learnroute.solvers.matching.perfect_matching import Matching, minimum_matching
-from learnroute.solvers.params import SolverParams
-from learnroute.solvers.registry import METHODS
-from learnroute.tradeoffs import Tradeoff, tradeoff
-from learnroute.verification import Check, verify
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from learnroute.errors import InputError, RefusedError
+    from learnroute.formats import read_plan, read_problem, write_plan, write_problem
+    from learnroute.journeys import Journey
+    from learnroute.model.certificates import Certificate
+    from learnroute.model.constraints import Constraints
+    from learnroute.model.learner import Learner
+    from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
+    from learnroute.model.metric import MetricReport, check_metric, metric_closure
+    from learnroute.model.objective import Objective
+    from learnroute.model.problem import Problem
+    from learnroute.model.result import Guarantee, Plan
+    from learnroute.planner import Comparison, compare, evaluate, plan
+    from learnroute.robust import Robustness, robustness
+    from learnroute.solvers.matching.perfect_matching import Matching, minimum_matching
+    from learnroute.solvers.params import SolverParams
+    from learnroute.solvers.registry import METHODS
+    from learnroute.tradeoffs import Tradeoff, tradeoff
+    from learnroute.verification import Check, verify
 
 __version__ = "0.1.0"
 
@@ -69,3 +75,37 @@ __all__ = [
     "write_plan",
     "write_problem",
 ]
+
+# Nothing is imported before it is asked for, so that a command that is interrupted at once can say so in one line.
+_HOMES = {
+    "learnroute.errors": ("InputError", "RefusedError"),
+    "learnroute.formats": ("read_plan", "read_problem", "write_plan", "write_problem"),
+    "learnroute.journeys": ("Journey",),
+    "learnroute.model.certificates": ("Certificate",),
+    "learnroute.model.constraints": ("Constraints",),
+    "learnroute.model.learner": ("Learner",),
+    "learnroute.model.losses": ("Loss", "error_over_time", "expected_loss", "objective_of", "true_loss"),
+    "learnroute.model.metric": ("MetricReport", "check_metric", "metric_closure"),
+    "learnroute.model.objective": ("Objective",),
+    "learnroute.model.problem": ("Problem",),
+    "learnroute.model.result": ("Guarantee", "Plan"),
+    "learnroute.planner": ("Comparison", "compare", "evaluate", "plan"),
+    "learnroute.robust": ("Robustness", "robustness"),
+    "learnroute.solvers.matching.perfect_matching": ("Matching", "minimum_matching"),
+    "learnroute.solvers.params": ("SolverParams",),
+    "learnroute.solvers.registry": ("METHODS",),
+    "learnroute.tradeoffs": ("Tradeoff", "tradeoff"),
+    "learnroute.verification": ("Check", "verify"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(_HOME[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,12 +6,15 @@ import copy
 from typing import Self
 
 LONGEST_SHOWN = 60  # characters of a value in a message
+LONGEST_MESSAGE = 500  # characters of a message; the middle of a longer one is left out
 
 _NOT_GIVEN = object()
 
 
 class InputError(ValueError):
     """Something the caller gave is wrong; the message is one line: where, field, what was found there, remedy.
+
+    The line is printable and short, whatever the names in it are: see `printable`.
 
     Parameters
     ----------
@@ -58,7 +61,7 @@ class InputError(ValueError):
             at = f"{self.where}, {at}" if self.where is not None else at
         elif self.where is not None:
             at = f"{self.where}: {at}" if at else self.where
-        return f"{at}: {reason}" if at else reason
+        return printable(f"{at}: {reason}" if at else reason)
 
 
 class RefusedError(InputError):
@@ -72,3 +75,20 @@ def shown(value: object) -> str:
     except ValueError:  # an integer with more digits than Python prints
         text = "a number of thousands of digits"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+
+
+def printable(text: str, longest: int | None = LONGEST_MESSAGE) -> str:
+    """Return text that is safe to print, on one line.
+
+    White space becomes a space and other control characters (a terminal's escape codes, say) their escape sequences;
+    of more than `longest` characters the middle is left out, so that beginning and remedy stay.
+    """
+    line = "".join(c if c.isprintable() else " " if c.isspace() else _escaped(c) for c in text)
+    if longest is None or len(line) <= longest:
+        return line
+    half = (longest - 3) // 2
+    return f"{line[:half]} … {line[-half:]}"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -17,7 +17,7 @@ import numpy as np
 
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
-from learnroute.formats.files import check_destination, errors_naming, write_text
+from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
 from learnroute.model.ends import Ends
 from learnroute.model.losses import objective_of, ways_of
 from learnroute.model.objective import Objective, least_products
@@ -87,7 +87,7 @@ class Journey:
         self.file = None if file is None else Path(file)
         if self.file is not None:
             check_destination(self.file, (".json",))
-            if self.file.exists():
+            if is_there(self.file):
                 raise InputError("exists; resume that journey, or give another name", where=self.file)
         self.origin = self.problem = problem
         self.errors: FloatArray = problem.initial

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import io
 import json
+import tracemalloc
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 from learnroute import InputError, Problem, plan, read_problem, write_plan, write_problem
 from learnroute.formats import npz_files
 from learnroute.formats.json_files import problem_to_dict
+from learnroute.formats.npz_files import PLENTY
 from learnroute.model.constraints import Constraints
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, OVER, UNDER, small
@@ -75,3 +79,65 @@ def test_files_that_are_no_archives_are_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(npz_files, "MOST_BYTES", 100)
     with pytest.raises(InputError, match="archives are limited to 100"):
         read_problem(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"regions": np.array("abc")}, r"regions has shape \(\): a list of names is needed"),
+        ({"regions": np.array(3)}, r"regions has shape \(\): a list of names is needed"),
+        ({"regions": np.array([["a"], ["b"], ["c"]])}, r"regions has shape \(3, 1\)"),
+        ({"regions": np.array([0.5, 1, 2])}, "regions: an array of float64 was given; names are needed"),
+        ({"regions": np.array([b"a", b"b", b"c"])}, "numbers or text are needed"),
+        ({"title": np.array(3)}, "title = 3: text is needed"),
+        ({"geographic": np.array("False")}, "geographic = 'False': true or false is needed"),
+        ({"constraints": np.array('{"start": NaN}')}, "JSON text is needed"),
+        ({"vectors": np.ones((3, 1), dtype=complex)}, "numbers or text are needed"),
+        ({"coordinates": np.array(3.0)}, "coordinates = 3.0: a list of rows is needed"),
+        ({"learner": np.array(3.0)}, r"learner has shape \(\)"),
+    ],
+)
+def test_arrays_of_another_shape_or_kind_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_problem(archive(tmp_path / "p.npz", **changes))
+
+
+def test_bombs_are_refused_before_they_are_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    rows = (PLENTY // 8 + 1000) // 1000
+    np.savez_compressed(path, travel=np.zeros((rows, 1000)))
+    assert path.stat().st_size < 1_000_000
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"may be packed at most 100 to 1: write it with numpy\.savez"):
+        read_problem(path)
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("shape", [(1 << 40, 2), (1 << 62, 1 << 62), (3, 3)])
+def test_headers_that_promise_other_sizes_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    with zipfile.ZipFile(archive(tmp_path / "p.npz"), "a") as file:
+        file.writestr("initial.npy", header.getvalue() + bytes(48))
+    with pytest.raises(InputError, match="bytes is promised, 48 are there"):
+        read_problem(tmp_path / "p.npz")
+
+
+def test_members_given_twice_and_strange_ones_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(archive(tmp_path / "p.npz"), "a") as file:
+        file.writestr("vectors", b"")
+    with pytest.raises(InputError, match="'vectors': given twice"):
+        read_problem(tmp_path / "p.npz")
+    with zipfile.ZipFile(tmp_path / "q.npz", "w") as file:
+        file.writestr("vectors", b"3")
+    with pytest.raises(InputError, match="'vectors' is not an array"):
+        read_problem(tmp_path / "q.npz")
+
+
+def test_what_packs_too_well_is_written_plain_and_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(npz_files, "PLENTY", 10_000)
+    size = 400
+    problem = Problem(1 - np.eye(size), UNDER, 1 - np.eye(size))
+    write_problem(problem, tmp_path / "p.npz")
+    assert np.array_equal(read_problem(tmp_path / "p.npz").travel, problem.travel)

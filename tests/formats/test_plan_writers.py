@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from learnroute import Constraints, InputError, Problem, evaluate, plan, write_plan
+from learnroute import Constraints, InputError, Problem, evaluate, plan, read_problem, write_plan, write_problem
 from learnroute.cli import run
 from learnroute.formats import PLAN_WRITERS, check_plan_destination
 from samples import small
@@ -119,3 +120,37 @@ def test_tables_of_far_places_have_longitudes(tmp_path: Path) -> None:
     problem = globe(travel=None)
     write_plan(plan(problem, "nearest"), tmp_path / "r.csv", problem)
     assert (tmp_path / "r.csv").read_text().splitlines()[0].endswith("score,lon,lat")
+
+
+HOSTILE = ['=HYPERLINK("http://x")', "+1", "-2", "@SUM(A1)"]
+
+
+def test_no_name_is_a_formula_in_tables_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    problem = small(regions=HOSTILE)
+    found = evaluate(problem, [0, 1, 2, 3])
+    write_plan(found, tmp_path / "r.csv", problem)
+    write_problem(problem, tmp_path / "p.json")
+    rows = list(csv.reader((tmp_path / "r.csv").read_text().splitlines()))
+    assert [row[1] for row in rows[1:]] == [f"'{name}" for name in HOSTILE]
+    assert run(["tradeoff", str(tmp_path / "p.json"), "-o", str(tmp_path / "t.csv")]) == 0
+    assert run(["simulate", str(tmp_path / "p.json"), "--runs", "10", "-o", str(tmp_path / "s.csv")]) == 0
+    capsys.readouterr()
+    for name in ("r.csv", "t.csv", "s.csv"):
+        for row in csv.reader((tmp_path / name).read_text().splitlines()):
+            assert not any(cell.startswith(("=", "+", "@", "-2 ")) for cell in row), name
+    other = small(regions=["'=a", "=a", "'s-Hertogenbosch", "b"])
+    write_plan(evaluate(other, [0, 1, 2, 3]), tmp_path / "r.csv", other)
+    names = [row[1] for row in csv.reader((tmp_path / "r.csv").read_text().splitlines())][1:]
+    assert names == ["''=a", "'=a", "'s-Hertogenbosch", "b"]  # nothing becomes the same
+
+
+@pytest.mark.parametrize("name", ["folder", "places.csv", "p.tsp", "p.npz"])
+def test_names_that_look_like_formulas_come_back_to_the_letter(tmp_path: Path, name: str) -> None:
+    fields: dict[str, Any] = {"coordinates": PLACES, "regions": HOSTILE}
+    if name == "places.csv":
+        problem = Problem(learner=small().learner, vectors=[[0.0], [1.0], [3.0], [4.0]], **fields)
+    else:
+        problem = small(**fields)
+    (tmp_path / "here").mkdir()
+    write_problem(problem, tmp_path / "here" / name)
+    assert list(read_problem(tmp_path / "here" / name).regions) == HOSTILE

@@ -131,3 +131,28 @@ def test_fields_cross_process_borders(kind: type[InputError]) -> None:
         assert type(error) is kind
         assert (error.field, error.where) == ("travel[3, 7]", "a.json")
         assert str(error.within("b.json")) == "b.json: travel[3, 7] = -2.0: must be >= 0"
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\udcff\x00"
+
+
+def test_messages_are_printable_whatever_the_names_are() -> None:
+    error = InputError(f"known are {HOSTILE}", field=f"a{HOSTILE}", found=f"has {HOSTILE}", where=f"b{HOSTILE}\n.json")
+    for one in (error, error.within(f"c{HOSTILE}")):
+        assert str(one).isprintable()
+        str(one).encode()  # no lone surrogates
+    assert r"b\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\udcff\x00 .json: a\x1b]0;" in str(error)
+    with pytest.raises(InputError) as refusal:
+        Problem.from_dict(robot(**{HOSTILE: 1}))
+    assert str(refusal.value).isprintable()
+    assert refusal.value.field == HOSTILE  # programs get what was there
+
+
+def test_messages_are_short_and_keep_beginning_and_remedy() -> None:
+    with pytest.raises(InputError) as refusal:
+        Problem.from_dict(robot(**{"x" * 50_000: 1}))
+    message = str(refusal.value.within("problem.json"))
+    assert len(message) <= 500
+    assert message.startswith("problem.json: xxx")
+    assert "known are travel, learner" in message
+    assert message.endswith("dissimilarity_low")

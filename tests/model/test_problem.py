@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,57 @@ def test_scores_from_vectors_equal_those_from_their_matrix(vectors: Any) -> None
 def test_scores_from_vectors_do_not_cancel_far_from_the_origin() -> None:
     near = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
     assert distance_sums(near + 1e6) == pytest.approx(distance_sums(near), rel=1e-9)
+
+
+def exact_sums(vectors: Any) -> list[Fraction]:
+    rows = [[Fraction(x) for x in row] for row in vectors.tolist()]
+    return [sum(((a - b) ** 2 for w in rows for a, b in zip(v, w, strict=True)), Fraction()) for v in rows]
+
+
+@given(
+    hnp.arrays(float, st.tuples(st.integers(2, 9), st.integers(1, 4)), elements=st.floats(-1e3, 1e3)),
+    st.lists(st.sampled_from([0.0, 1.0, 1e6, -1e12, 1e15, 1e17, 1e60, 1e-30]), min_size=4, max_size=4),
+)
+def test_a_common_offset_costs_no_digits(vectors: Any, offset: list[float]) -> None:
+    """Against fractions: of the vectors as float64 has them, whatever they have in common."""
+    moved = vectors + np.array(offset[: vectors.shape[1]])
+    problem = Problem(np.zeros((len(moved), len(moved))), UNDER, vectors=moved)
+    for found, exact in zip(problem.scores.tolist(), exact_sums(moved), strict=True):
+        assert abs(Fraction(found) - exact) <= exact * Fraction((moved.shape[1] + 8 * 3) * 2.0**-52) + Fraction(1e-300)
+    rows = [[Fraction(x) for x in row] for row in moved.tolist()]
+    for i in range(len(moved)):
+        for found, row in zip(problem.dissimilarities_to(i).tolist(), rows, strict=True):
+            apart = sum(((a - b) ** 2 for a, b in zip(rows[i], row, strict=True)), Fraction())
+            assert abs(Fraction(found) - apart) <= apart * Fraction(1e-14) + Fraction(1e-300)
+
+
+def test_many_vectors_far_from_the_origin_keep_their_scores() -> None:
+    rng = np.random.default_rng(0)
+    whole = rng.integers(-40, 40, (500, 3)).astype(float)
+    assert distance_sums(whole + 1e15) == pytest.approx(distance_sums(whole), rel=1e-13)
+
+
+def test_scores_from_vectors_are_the_same_bits_however_regions_are_numbered() -> None:
+    rng = np.random.default_rng(1)
+    vectors = rng.normal(size=(50, 3)) + 1e15
+    turn = rng.permutation(50)
+    assert np.array_equal(distance_sums(vectors[turn]), distance_sums(vectors)[turn])
+
+
+@pytest.mark.parametrize("field", ["travel", "dissimilarity", "vectors", "initial", "coordinates", "samples"])
+def test_masked_entries_are_refused(field: str) -> None:
+    """What is beneath a mask is not what anybody meant."""
+    flat = field in ("initial", "samples")
+    entries: Any = np.array([50.0, 60.0]) if flat else np.array(SQUARE, dtype=float)
+    fields: dict[str, Any] = {"travel": SQUARE, "learner": UNDER, "dissimilarity": SQUARE}
+    if field == "vectors":
+        del fields["dissimilarity"]
+    hidden = np.ma.masked_array(entries, entries == entries.ravel()[1])
+    with pytest.raises(InputError, match=rf"{field}\[{'1' if flat else '0, 1'}\] is masked: fill in the missing value"):
+        Problem(**{**fields, field: hidden})
+    with pytest.raises(InputError, match=rf"{field}\[.*\] is masked"):
+        Problem(**{**fields, field: list(hidden) if not flat else hidden})
+    assert Problem(**{**fields, field: np.ma.masked_array(entries)}).size == 2
 
 
 def test_vectors_need_no_matrix() -> None:

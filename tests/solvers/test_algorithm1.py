@@ -15,6 +15,7 @@ from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.solvers.construction import algorithm1 as module
 from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit
+from learnroute.solvers.construction.canonical import canonical_order
 from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree, spanning_tree_of_places
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.matching.perfect_matching import minimum_matching
@@ -80,7 +81,9 @@ def _odd_weights(travel: np.ndarray, last: int) -> tuple[list[int], np.ndarray]:
     size = len(travel)
     degree = np.bincount(minimum_spanning_tree(travel).ravel(), minlength=size)
     degree[last] += 1
-    odd = [*np.flatnonzero(degree % 2).tolist(), size]
+    scores = np.where(np.arange(size) == last, 0.0, 1.0)
+    order = canonical_order(Objective(travel, scores, np.append(np.zeros(size - 1), 1.0)), last)
+    odd = [*(i for i in order.tolist() if degree[i] % 2), size]
     weights = np.zeros((len(odd), len(odd)))
     for (a, i), (b, j) in itertools.product(enumerate(odd), repeat=2):
         weights[a, b] = travel[i, j] if max(i, j) < size else 0.0
@@ -291,3 +294,69 @@ def test_places_that_coincide_are_paired_beforehand_and_the_matching_stays_the_l
         best = minimum_matching(weights)
         found, least = (weights[p[:, 0], p[:, 1]].sum() for p in (pairs, best.pairs))
         assert found == pytest.approx(least, abs=1e-10)
+
+
+def _tied(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Symmetric travel with many ties."""
+    travel: np.ndarray
+    if kind == "grid":
+        places = rng.integers(0, 5, (size, 2)).astype(float)
+        travel = np.abs(places[:, None] - places[None]).sum(axis=2)
+    elif kind == "circle":  # every region looks like every other
+        apart = np.abs(np.arange(size)[:, None] - np.arange(size))
+        travel = np.minimum(apart, size - apart).astype(float)
+    else:
+        travel = np.triu(rng.integers(1, 5, (size, size)), 1).astype(float)
+        travel = travel + travel.T
+    return travel
+
+
+@pytest.mark.parametrize("ends", [Ends(), Ends(first=3), Ends(closed=True), Ends(last=5)])
+@pytest.mark.parametrize("kind", ["grid", "circle", "whole numbers"])
+def test_the_route_does_not_depend_on_numbering_where_ties_are_many(kind: str, ends: Ends) -> None:
+    """The same values, leg by leg, whatever the regions are called; v' is the same region."""
+    size = 24
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        travel, scores = _tied(kind, size, rng), rng.integers(1, 4, size).astype(float)
+        scores[rng.integers(size)] = 0.0  # one v'
+        weights = np.sort(rng.random(size))
+        found = []
+        for k in range(6):
+            turn = np.random.default_rng(k).permutation(size) if k else np.arange(size)
+            where = np.argsort(turn)
+            first, last = (None if i is None else int(where[i]) for i in (ends.first, ends.last))
+            turned = Ends(first, last, ends.closed)
+            objective = Objective(travel[np.ix_(turn, turn)], scores[turn], weights, 0.0, turned)
+            order = algorithm1(objective, np.random.default_rng(0), Budget()).order
+            found.append((objective.legs(order).tolist(), objective.scores[order].tolist()))
+        assert all(one == found[0] for one in found)
+
+
+def test_places_on_a_grid_do_not_depend_on_numbering() -> None:
+    for size in (30, 300):
+        rng = np.random.default_rng(size)
+        places, scores = rng.integers(0, 12, (size, 2)).astype(float), rng.integers(1, 4, size).astype(float)
+        scores[7] = 0.0
+        found = []
+        for k in range(3):
+            turn = np.random.default_rng(k).permutation(size) if k else np.arange(size)
+            objective = Objective(Points(places[turn]), scores[turn], np.append(np.zeros(size - 1), 1.0))
+            order = algorithm1(objective, np.random.default_rng(0), Budget()).order
+            found.append((objective.legs(order).tolist(), objective.scores[order].tolist()))
+        assert all(one == found[0] for one in found)
+
+
+def test_canonical_orders_tell_apart_what_differs_and_stop_in_time() -> None:
+    size = 60
+    everywhere = Objective(1 - np.eye(size), np.ones(size), np.zeros(size))
+    assert canonical_order(everywhere, 5).tolist() == [*(i for i in range(size) if i != 5), 5]
+    path = np.abs(np.arange(size)[:, None] - np.arange(size)).astype(float)
+    line = Objective(path, np.ones(size), np.zeros(size))
+    turn = np.random.default_rng(0).permutation(size)
+    turned = Objective(path[np.ix_(turn, turn)], np.ones(size), np.zeros(size))
+    for last in range(3):
+        order = canonical_order(line, last)
+        other = turn[canonical_order(turned, int(np.argsort(turn)[last]))]
+        assert sorted(order.tolist()) == list(range(size))
+        assert order.tolist() == other.tolist()

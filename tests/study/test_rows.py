@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import contextlib
+import random
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -9,10 +12,11 @@ from typing import Any
 import pytest
 
 from learnroute import InputError
+from learnroute.cli import run
 from learnroute.study.cells import COLUMNS, solve_cell
 from learnroute.study.experiment import Experiment
 from learnroute.study.rows import read_rows, write_rows
-from learnroute.study.store import Store, opened
+from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store, opened
 from learnroute.study.summary import Running, Statistics, condition, grouped_ratios
 from learnroute.study.sweeps import sweep
 
@@ -106,6 +110,36 @@ def test_what_are_no_rows_is_refused(tmp_path: Path, name: str, text: str, messa
     with pytest.raises(InputError) as refusal:
         list(read_rows(tmp_path / name))
     assert message in str(refusal.value)
+
+
+def test_folders_without_a_log_are_named(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(folder, tmp_path / "sweep")
+    (tmp_path / "sweep" / LOG_FILE).unlink()
+    for missing in (LOG_FILE, EXPERIMENT_FILE):
+        assert run(["rows", str(tmp_path / "sweep"), "-o", str(tmp_path / "rows.csv")]) == 2
+        _, err = capsys.readouterr()
+        assert f"{tmp_path / 'sweep'}: holds no" in err
+        assert f"(no {missing})" in err
+        assert not (tmp_path / "rows.csv").exists()
+        (tmp_path / "sweep" / EXPERIMENT_FILE).unlink(missing_ok=True)
+
+
+def test_damaged_rows_are_refused(folder: Path, tmp_path: Path) -> None:
+    for suffix in (".csv", ".parquet"):
+        path = tmp_path / f"rows{suffix}"
+        write_rows(Store(folder).rows(), path)
+        whole = path.read_bytes()
+        chance = random.Random(1)
+        for _ in range(40):
+            damaged = bytearray(whole)
+            for _ in range(20):
+                damaged[chance.randrange(len(whole))] = chance.randrange(256)
+            path.write_bytes(damaged)
+            with contextlib.suppress(InputError):
+                list(read_rows(path))
+        path.write_bytes(whole[: len(whole) // 2] + b"\xff\xfe\0" + whole[len(whole) // 2 :])
+        with pytest.raises(InputError, match=f"rows{suffix}"):
+            list(read_rows(path))
 
 
 def test_without_pyarrow_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -339,3 +341,65 @@ def test_without_joblib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'learnroute\[dask\]'"):
         sweep(SMALL, tmp_path / "b", dask="local")
+
+
+def small_files() -> None:
+    """Let no file grow beyond a few lines of a log: like a full disk, in the middle of a line."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_full_disk_is_one_line_and_resumes(tmp_path: Path, workers: str) -> None:
+    file, folder = tmp_path / "experiment.json", tmp_path / "sweep"
+    file.write_text(json.dumps(SMALL.to_dict()))
+    command = [sys.executable, "-m", "learnroute", "sweep", str(file), "-o", str(folder), "--workers", workers]
+    done = subprocess.run(command, preexec_fn=small_files, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "cells.log: cannot be written (File too large); what was solved before is safe: make room" in done.stderr
+    stored = Store(folder).done
+    assert 0 < stored < SMALL.size
+    assert sweep(SMALL, folder, resume=True, workers=1).found == stored
+    assert list(Store(folder).rows()) == rows_of(SMALL, tmp_path / "other", workers=1)
+
+
+def test_a_disk_that_does_not_confirm_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match=r"cells\.log: cannot be written \(No space left on device\)"):
+        sweep(SMALL, tmp_path / "a", workers=1)
+
+
+@pytest.mark.parametrize("left", [[], [".learnroute-abc.json"], [".learnroute-abc.json", LOG_FILE], [LOG_FILE]])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_sweep_killed_before_it_had_begun_begins(tmp_path: Path, left: list[str], resume: bool) -> None:
+    folder = tmp_path / "a"
+    folder.mkdir()
+    for name in left:
+        (folder / name).touch()
+    assert sweep(SMALL, folder, resume=resume, workers=1).solved == SMALL.size
+    assert sorted(path.name for path in folder.iterdir()) == [LOG_FILE, "experiment.json"]
+
+
+def test_leftovers_of_earlier_kills_are_removed(tmp_path: Path) -> None:
+    sweep(SMALL, tmp_path / "a", workers=1)
+    (tmp_path / "a" / ".learnroute-abc.csv").write_text("half of the rows")
+    sweep(SMALL, tmp_path / "a", resume=True, workers=1)
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [LOG_FILE, "experiment.json"]
+
+
+def test_kill_9_at_any_moment_of_the_beginning_resumes(tmp_path: Path) -> None:
+    """Killed in the middle of writing the experiment, and between writing and renaming it."""
+    file, folder = tmp_path / "experiment.json", tmp_path / "sweep"
+    file.write_text(json.dumps(SMALL.to_dict()))
+    code = (
+        "import os, pathlib, sys; from learnroute.cli import run; pathlib.Path.replace = lambda *_: os._exit(9);"
+        f"run(['sweep', {str(file)!r}, '-o', {str(folder)!r}, '--workers', '1', '--resume'])"
+    )
+    for _ in range(2):
+        assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 9
+        assert not (folder / "experiment.json").exists()
+        assert len(list(folder.glob(".learnroute-*"))) == 1
+    assert sweep(SMALL, folder, resume=True, workers=1).solved == SMALL.size

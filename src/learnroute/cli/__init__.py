@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 import click
 
 from learnroute import __version__
 from learnroute.cli import choosing, learning, planning, problems, reproduction, serving, studies
-from learnroute.errors import InputError
+from learnroute.errors import InputError, printable
 
 EXAMPLE = """\b
 Example:
@@ -41,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; whatever a user can do wrong ends in one line on standard error."""
+    sys.stdout, sys.stderr = _usable(sys.stdout), _usable(sys.stderr)
     stdout = sys.stdout
     try:
         left = commands.main(args=arguments, prog_name="learnroute", standalone_mode=False)
@@ -57,19 +61,53 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _refuse("the problem does not fit into memory; give fewer regions")
     except (click.Abort, KeyboardInterrupt):
-        print("learnroute: interrupted", file=sys.stderr)
+        _say("interrupted")
         return 130
     except (BrokenPipeError, SystemExit) as gone:
         if isinstance(gone, SystemExit) and sys.stdout is stdout:  # click leaves with another one
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+        _abandon(stdout)
         return 0
+    except OSError as error:
+        cause = error.strerror or str(error)
+        if _in_printing(error):
+            _abandon(stdout)
+            return _refuse(f"standard output: cannot be written ({cause})")
+        return _refuse(f"{error.filename}: {cause}" if error.filename is not None else cause)
+
+
+def _usable(stream: TextIO | None) -> TextIO:
+    """Return a stream that can be written to whatever the text: one that was closed goes nowhere."""
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        stream.reconfigure(errors="backslashreplace")
+    return stream
+
+
+def _in_printing(error: OSError) -> bool:
+    """Whether an error comes from what prints, and not from a file that has a name."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    module = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
+    return error.filename is None and (module == __name__ or module.partition(".")[0] in ("click", "rich"))
+
+
+def _abandon(stream: TextIO) -> None:
+    """Let what is left in a stream go nowhere, so that it fails no second time when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _path(context: click.Context | None) -> str:
     return context.command_path if context else "learnroute"
 
 
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):  # nobody can be told
+        print(f"learnroute: {printable(' '.join(message.split()))}", file=sys.stderr)
+
+
 def _refuse(message: str) -> int:
-    print(f"learnroute: {' '.join(message.split())}", file=sys.stderr)
+    _say(message)
     return 2

@@ -29,7 +29,7 @@ from learnroute.cli.common import (
 )
 from learnroute.errors import InputError
 from learnroute.formats import json_files, read_problem
-from learnroute.formats.csv_files import table_text
+from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import errors_naming, write_text
 from learnroute.journeys import MEASURED, Journey
 from learnroute.model.problem import Problem
@@ -251,7 +251,7 @@ def _write(found: Tradeoff, path: Path, picked: Choice | None) -> None:
         [name, point.travel_cost, point.error, *(point.rates or ("", "")), " > ".join(point.route)]
         for name, point in [*(("", point) for point in found.points), *found.marks.items()]
     ]
-    return write_text(path, table_text([header, *rows]))
+    return write_text(path, report_text([header, *rows]))
 
 
 def _print_robustness(found: Robustness, problem: Problem) -> None:

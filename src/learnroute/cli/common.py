@@ -19,15 +19,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from learnroute.errors import InputError
-from learnroute.formats import PICTURES, READERS, read_problem
-from learnroute.formats.files import check_destination
+from learnroute.errors import InputError, printable
+from learnroute.formats import PICTURES, READERS, json_files, problem_from, read_problem
+from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
 from learnroute.model.problem import Problem
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 
 F = TypeVar("F", bound=Callable[..., Any])
+STANDARD_INPUT = Path("-")
 REPORTS = (".json", ".csv")  # what tables of results are written as
 WIDTH = 120  # of tables that do not go to a terminal
 METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
@@ -46,7 +47,13 @@ class Source:
 
     def read(self) -> Problem:
         """Read the problem, or refuse."""
-        return read_problem(self.file, self.learner, self.constraints, self.travel_rate)
+        if self.file != STANDARD_INPUT:
+            return read_problem(self.file, self.learner, self.constraints, self.travel_rate)
+        if sys.stdin is None:
+            raise InputError("is closed; give it a problem as JSON, or name a file", where="standard input")
+        with errors_naming("standard input"):
+            data = json_files.parse(text_of(sys.stdin.buffer, "standard input"))
+            return problem_from(data, self.learner, self.constraints, self.travel_rate)
 
 
 OPTIONS = {
@@ -79,7 +86,9 @@ def problem_options(function: F) -> F:
         constraints = {"start": start, "end": end, "return": return_}
         return function(*args, Source(file, _given(learner), _given(constraints), travel_rate), **others)
 
-    command.__doc__ = f"{inspect.getdoc(function)}\n\nFILE is a problem: {suffixes(READERS)}."
+    command.__doc__ = (
+        f"{inspect.getdoc(function)}\n\nFILE is a problem: {suffixes(READERS)}; or - for JSON on standard input."
+    )
     for option in reversed(OPTIONS.values()):
         command = option(command)
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
@@ -188,8 +197,8 @@ def shape(problem: Problem) -> str:
 
 
 def plain(text: str) -> str:
-    """Keep the terminal library from reading brackets in names as its own markup."""
-    return escape(text)
+    """Keep the terminal library from reading brackets in names as its own markup, and the terminal from obeying."""
+    return escape(printable(text, None))
 
 
 def deliver(
@@ -213,7 +222,13 @@ def deliver(
 
 def say_written(path: Path) -> None:
     """Say on standard error that a file was written."""
-    click.echo(f"wrote {path}", err=True)
+    say(f"wrote {printable(str(path))}")
+
+
+def say(text: str) -> None:
+    """Say something on standard error; that nobody hears it is no reason to stop."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
 
 
 @contextlib.contextmanager
@@ -232,7 +247,7 @@ def progress_shown() -> Iterator[Progress]:
                 spoken = now
                 pace = (share - before) / (now - since) if now > since else 0.0
                 left = f", about {(1 - share) / pace:.0f} s left" if pace > 0 else ""
-                click.echo(f"{stage}: {share:.0%} after {now - started:.0f} s{left}", err=True)
+                say(f"{stage}: {share:.0%} after {now - started:.0f} s{left}")
 
         yield speak
         return

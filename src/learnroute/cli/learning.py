@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from learnroute.cli.common import (
     problem_options,
     progress_shown,
     route_stops,
+    say,
     say_written,
     seed_option,
     suffixes,
@@ -29,10 +31,10 @@ from learnroute.cli.common import (
     terminal,
     time_option,
 )
-from learnroute.errors import InputError
+from learnroute.errors import InputError, printable, shown
 from learnroute.formats import WRITERS, write_problem
-from learnroute.formats.csv_files import read_matrix, table_text
-from learnroute.formats.files import check_destination, write_text
+from learnroute.formats.csv_files import read_matrix, report_text, table_text
+from learnroute.formats.files import LONGEST_NAME, check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import read_samples, write_samples
 from learnroute.model.problem import Problem
@@ -158,7 +160,7 @@ def estimate_command(
             progress=progress,
         )  # fmt: skip
     for name, reason in found.failures.items():
-        click.echo(f"learnroute: region {name!r}: {' '.join(reason.split())}", err=True)
+        say(printable(f"learnroute: region {name!r}: {' '.join(reason.split())}"))
     if output:
         _write_estimate(found, output)
         say_written(output)
@@ -192,7 +194,7 @@ def _write_simulations(found: list[tuple[Plan, Simulation]], path: Path) -> None
          " > ".join(r.route)]
         for chosen, r in found
     ]  # fmt: skip
-    return write_text(path, table_text([header, *rows]))
+    return write_text(path, report_text([header, *rows]))
 
 
 def _print_simulations(found: list[tuple[Plan, Simulation]], problem: Problem) -> None:
@@ -228,8 +230,9 @@ def _write_estimate(found: Estimate, path: Path) -> None:
 
 def _write_rest(found: Estimate, columns: dict[str, tuple[str, ...]], target: str, folder: Path) -> None:
     for name in found.regions:
-        if Path(name).name != name or name in (".", ".."):
-            raise InputError("cannot be a file name; rename it, or leave out --rest", field=f"region {name!r}")
+        too_long = len(os.fsencode(f"{name}.csv")) > LONGEST_NAME
+        if Path(name).name != name or name in (".", "..") or "\0" in name or too_long:
+            raise InputError("cannot be a file name; rename it, or leave out --rest", field=f"region {shown(name)}")
     for part in ("train", "test"):
         try:
             (folder / part).mkdir(parents=True, exist_ok=True)
@@ -259,9 +262,9 @@ def _print_estimate(found: Estimate) -> None:
     console.print(shown)
     console.print("score / T: mean dissimilarity to all regions; first model: squared distance to it")
     for name, reason in found.failures.items():
-        console.print(f"failed     {name}: {reason}", markup=False)
+        console.print(f"failed     {printable(f'{name}: {reason}')}", markup=False)
     for caveat in found.caveats:
-        console.print(f"caveat     {caveat}", markup=False)
+        console.print(f"caveat     {printable(caveat, None)}", markup=False)
 
 
 def _numbers(text: str | None) -> list[float] | None:

@@ -31,7 +31,7 @@ from learnroute.cli.common import (
     time_option,
 )
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, write_plan
-from learnroute.formats.csv_files import table_text
+from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
 from learnroute.model.losses import model_shares, ways_of
@@ -248,4 +248,4 @@ def _write_comparison(found: Comparison, path: Path) -> None:
         for row in found.rows
     ]  # fmt: skip
     header = ["method", "draws", *parts, "ratio", "lower_bound", "seconds", "refused"]
-    return write_text(path, table_text([header, *rows]))
+    return write_text(path, report_text([header, *rows]))

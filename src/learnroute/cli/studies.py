@@ -16,13 +16,15 @@ from learnroute.cli.common import (
     output_option,
     print_json,
     progress_shown,
+    say,
     say_written,
     suffixes,
     table,
     terminal,
 )
-from learnroute.errors import InputError
+from learnroute.errors import InputError, printable
 from learnroute.formats import PICTURES
+from learnroute.formats.files import is_folder
 from learnroute.study.experiment import Experiment, read_experiment
 from learnroute.study.rows import WRITERS, read_rows, write_rows
 from learnroute.study.store import Store
@@ -58,7 +60,7 @@ def sweep_command(file: Path, output: Path, resume: bool, workers: int | None, d
             done = sweep(experiment, output, resume, workers, dask, progress)
     except KeyboardInterrupt:
         solved = Store(output).done if (output / "experiment.json").exists() else 0
-        click.echo(f"{solved} of {experiment.size} problems are stored; --resume goes on with the rest", err=True)
+        say(f"{solved} of {experiment.size} problems are stored; --resume goes on with the rest")
         raise
     for name in _row_files():
         write_rows(Store(output).rows(), output / name)
@@ -80,10 +82,10 @@ def rows_command(folder: Path, output: Path | None) -> None:
     if output is None:
         raise InputError(f"missing; say where to write the rows ({suffixes(WRITERS)})", field="-o")
     check_outputs(output, WRITERS)
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise InputError("no such folder; give the folder of a sweep", where=folder)
     count = write_rows(read_rows(folder), output)
-    click.echo(f"wrote {output}: {count} rows", err=True)
+    say(f"wrote {printable(str(output))}: {count} rows")
 
 
 @click.command(

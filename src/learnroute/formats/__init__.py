@@ -21,7 +21,7 @@ from learnroute.formats import (
     tracks,
     tsplib,
 )
-from learnroute.formats.files import check_destination, errors_naming
+from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.streets import Streets
@@ -83,21 +83,30 @@ def read_problem(
     """
     path = Path(path)
     with errors_naming(path):
-        data = _read(path)
-        if isinstance(data, dict):
-            for field, changes in (("learner", learner), ("constraints", constraints)):
-                own = data.get(field) or {}
-                if changes and isinstance(own, dict):
-                    data[field] = {**own, **changes}
-            if learner and "samples" in learner:
-                data.pop("samples", None)
-            if travel_rate is not None:
-                data["travel_rate"] = travel_rate
-        streets = data.get("streets") if isinstance(data, dict) else None
-        if not isinstance(streets, Streets):
-            return Problem.from_dict(data)
-        del data["streets"]
-        return Problem.from_dict(data).changed(streets=streets)
+        return problem_from(_read(path), learner, constraints, travel_rate)
+
+
+def problem_from(
+    data: Any,
+    learner: Mapping[str, Any] | None = None,
+    constraints: Mapping[str, Any] | None = None,
+    travel_rate: float | None = None,
+) -> Problem:
+    """Build a problem from the content of a file, some of it replaced: see `read_problem`."""
+    if isinstance(data, dict):
+        for field, changes in (("learner", learner), ("constraints", constraints)):
+            own = data.get(field) or {}
+            if changes and isinstance(own, dict):
+                data[field] = {**own, **changes}
+        if learner and "samples" in learner:
+            data.pop("samples", None)
+        if travel_rate is not None:
+            data["travel_rate"] = travel_rate
+    streets = data.get("streets") if isinstance(data, dict) else None
+    if not isinstance(streets, Streets):
+        return Problem.from_dict(data)
+    del data["streets"]
+    return Problem.from_dict(data).changed(streets=streets)
 
 
 def write_problem(problem: Problem, path: str | Path) -> None:
@@ -132,11 +141,11 @@ def check_plan_destination(path: str | Path, problem: Problem) -> None:
 
 
 def _read(path: Path) -> Any:
-    if path.is_dir():
+    if is_folder(path):
         path = _main_file(path)
         if path.is_dir():
             return READERS[FOLDER](path)
-    if not path.exists():
+    if not is_there(path):
         raise InputError("no such file", where=path)
     if path.suffix.lower() not in READERS:
         known = ", ".join(suffix or "a folder" for suffix in READERS)

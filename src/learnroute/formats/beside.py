@@ -7,7 +7,7 @@ from typing import Any
 
 from learnroute.errors import InputError, shown
 from learnroute.formats import files, json_files
-from learnroute.formats.files import errors_naming
+from learnroute.formats.files import errors_naming, is_there
 from learnroute.model.problem import Problem
 
 
@@ -19,7 +19,7 @@ def file_beside(path: Path) -> Path:
 def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
     """Read the other members, none of them among those `taken` from the file itself; none where there is no file."""
     other = file_beside(path)
-    if not other.exists():
+    if not is_there(other):
         return {}
     with errors_naming(other):
         data = json_files.read(other)

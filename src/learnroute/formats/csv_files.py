@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.formats.files import read_text, write_text
+from learnroute.formats.files import is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
 from learnroute.model.losses import ways_of
 from learnroute.model.problem import Problem
@@ -27,6 +27,7 @@ PLACES = (("lon", "lat"), ("x", "y"))
 COLUMNS = ("initial", "samples", *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low")
 OPTIONS = ("title", *MEMBERS, "travel_rate")
+FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -64,7 +65,7 @@ TABLES = {
 
 def write(problem: Problem, folder: Path) -> None:
     """Write a problem as a folder of CSV tables."""
-    if folder.exists() and not folder.is_dir():
+    if is_there(folder) and not folder.is_dir():
         raise InputError("is a file; give a folder name, or a name that ends in .json", where=folder)
     if problem.truth is not None:
         raise InputError("CSV tables have no place for it; write the problem as .json", field="truth")
@@ -118,7 +119,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
         if plan.closed:
             back: list[Any] = [len(rows) + 1, plan.route[0], plan.order[0], float(legs[-1]), so_far + float(legs[-1])]
             rows.append([*back, *rows[0][5:]])
-    write_text(path, table_text([header, *rows]))
+    write_text(path, report_text([header, *rows]))
 
 
 def _labelled(names: tuple[str, ...], matrix: list[list[float]]) -> list[list[Any]]:
@@ -130,6 +131,19 @@ def table_text(table: list[list[Any]]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(table)
     return buffer.getvalue()
+
+
+def report_text(table: list[list[Any]]) -> str:
+    """Return rows as CSV text for people, who open it in a spreadsheet: no text in it is a formula there.
+
+    Text that begins with a sign of formulas, or with apostrophes and such a sign, gets an apostrophe in front. What is
+    read back (problems, samples, rows of sweeps) is written by `table_text`, to the letter.
+    """
+    return table_text([[_no_formula(cell) for cell in row] for row in table])
+
+
+def _no_formula(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip("'").startswith(FORMULAS) else cell
 
 
 def read_table(path: Path) -> Table:

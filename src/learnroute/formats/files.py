@@ -4,27 +4,79 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 from learnroute.errors import InputError
 
-LARGEST_FILE = 1 << 30
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: nothing is locked there, and no leftovers are looked for
+    fcntl = None  # type: ignore[assignment]
+
+LARGEST_FILE = 1 << 30  # bytes of a text
+LONGEST_NAME = 255  # bytes of a file's name
+TEMPORARY = ".learnroute-"  # how the names of files that are being written begin
 
 
 def read_text(path: Path) -> str:
     """Return a file's text (UTF-8), or refuse."""
+    with opened_file(path) as file:
+        return text_of(file, path)
+
+
+def text_of(file: IO[bytes], where: object) -> str:
+    """Return the text (UTF-8) of an open file or stream, never more of it than the limit, or refuse."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise InputError(f"{path.stat().st_size:,} bytes; files are limited to {LARGEST_FILE:,}", where=path)
-        return path.read_text(encoding="utf-8-sig")
+        content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise InputError(f"is too large; files are limited to {LARGEST_FILE:,} bytes", where=where)
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte {error.start} is not UTF-8 text; save the file as UTF-8", where=where) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({_cause(error)})", where=where) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@contextlib.contextmanager
+def opened_file(path: Path, largest: int | None = LARGEST_FILE) -> Iterator[IO[bytes]]:
+    """Open a regular file for reading, or refuse: devices and pipes may never end, or never begin."""
+    try:
+        # a pipe that nobody writes to would keep `open` waiting; of a regular file, there is nothing to wait for
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         raise InputError("no such file", where=path) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"byte {error.start} is not UTF-8 text; save the file as UTF-8", where=path) from None
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read ({_cause(error)})", where=path) from None
+    try:
+        about = os.fstat(handle)
+        if stat.S_ISDIR(about.st_mode):
+            raise InputError("cannot be read (Is a directory)", where=path)
+        if not stat.S_ISREG(about.st_mode):
+            raise InputError("is a device or a pipe; give a regular file, or - for JSON on standard input", where=path)
+        if largest is not None and about.st_size > largest:
+            raise InputError(f"{about.st_size:,} bytes; files are limited to {largest:,}", where=path)
+        with open(handle, "rb", closefd=False) as file:
+            yield file
+    finally:
+        os.close(handle)
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; refused where no file could have that name."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise InputError(f"cannot be looked for ({_cause(error)})", where=path) from None
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder; refused where no folder could have that name."""
+    return is_there(path) and path.is_dir()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -35,14 +87,14 @@ def write_text(path: Path, text: str) -> None:
 
 def write_beside(path: Path, text: str, owner: Path) -> None:
     """Write a text file that goes with its owner, unless it is there for another owner and says something else."""
-    if path.exists() and not owner.exists() and read_text(path) != text:
+    if is_there(path) and not is_there(owner) and read_text(path) != text:
         raise InputError("is there already, for another problem; write this one into another folder", where=path)
     write_text(path, text)
 
 
 def make_folder(folder: Path) -> None:
     """Make a folder, and those it is in, unless it is there."""
-    if folder.exists() and not folder.is_dir():
+    if is_there(folder) and not folder.is_dir():
         raise InputError("is a file; give a folder", where=folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -55,8 +107,10 @@ def check_destination(path: Path, known: Iterable[str], what: str = "format") ->
     if path.suffix.lower() not in known:
         kinds = ", ".join(suffix or "a folder" for suffix in known)
         raise InputError(f"unknown {what} {path.suffix!r}; known are {kinds}", where=path)
-    if path.suffix and path.is_dir():
+    if path.suffix and is_folder(path):
         raise InputError("is a folder; give a file name", where=path)
+    if is_there(path) and not (path.is_file() or path.is_dir()):
+        raise InputError("is a device or a pipe; give a file name", where=path)
     if not path.parent.is_dir():
         raise InputError(f"cannot be written (no folder {path.parent})", where=path)
     if not os.access(path.parent, os.W_OK):
@@ -64,22 +118,26 @@ def check_destination(path: Path, known: Iterable[str], what: str = "format") ->
 
 
 @contextlib.contextmanager
-def errors_naming(path: Path) -> Iterator[None]:
+def errors_naming(path: object) -> Iterator[None]:
     """Let refusals in here begin with the file's name, unless they name another one that belongs to it."""
     try:
         yield
     except InputError as error:
         raise (error.within(path) if error.where is None else error) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({_cause(error)})", where=error.filename or path) from None
 
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside the wanted one, and rename it to that at the end if all went well."""
+    """Give a temporary path beside the wanted one, and rename it to that at the end if all went well.
+
+    It is locked meanwhile, so that `remove_leftovers` can tell it from one whose writer was killed.
+    """
     temporary: Path | None = None
+    lock: int | None = None
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".learnroute-", suffix=path.suffix)
-        os.close(handle)
-        temporary = Path(name)
+        temporary, lock = _temporary_beside(path)
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
@@ -90,6 +148,43 @@ def written_whole(path: Path) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove temporary files that writers left in a folder when they were killed; not those still being written."""
+    for path in folder.glob(f"{TEMPORARY}*"):
+        with contextlib.suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
+            try:
+                if stat.S_ISREG(os.fstat(handle).st_mode) and _lock(handle):
+                    path.unlink()
+            finally:
+                os.close(handle)
+
+
+def _temporary_beside(path: Path) -> tuple[Path, int | None]:
+    """Make an empty file with a name of its own; return what to close to unlock it, if it could be locked."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY, suffix=path.suffix)
+        locked = _lock(handle)
+        lost = not os.fstat(handle).st_nlink  # taken for a leftover before it was locked
+        if lost or not locked:
+            os.close(handle)
+        if not lost:
+            return Path(name), handle if locked else None
+
+
+def _lock(handle: int) -> bool:
+    """Lock an open file, and say whether that worked; closing it unlocks it."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _cause(error: Exception) -> str:

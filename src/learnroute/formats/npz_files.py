@@ -7,15 +7,17 @@ are text; names are left out where they are R1, R2, …. A plan holds `order`, a
 from __future__ import annotations
 
 import json
-import warnings
+import math
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 
-from learnroute.errors import InputError, shown
-from learnroute.formats.files import written_whole
+from learnroute.errors import InputError, printable, shown
+from learnroute.formats import json_files
+from learnroute.formats.files import opened_file, written_whole
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -24,7 +26,13 @@ ARRAYS = (
     "dissimilarity_low",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
+TEXTS = ("title", "constraints")
+SINGLES = ("travel_rate", "geographic")
+KNOWN = (*ARRAYS, *TEXTS, *SINGLES, "learner", "regions")
 MOST_BYTES = 1 << 33  # of all arrays together, unpacked
+MOST_MEMBERS = 1000
+PLENTY = 1 << 28  # bytes up to which arrays may be packed as densely as they like
+DENSEST = 100  # bytes that a byte of a larger file may stand for; data of many regions are packed far less densely
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -39,18 +47,19 @@ def read(path: Path) -> dict[str, Any]:
             )
         data["learner"] = dict(zip(LEARNER, learner.tolist(), strict=True))
     if "regions" in members:
-        data["regions"] = [str(name) for name in members.pop("regions").tolist()]
+        data["regions"] = _names(members.pop("regions"))
     if "travel_rate" in members:
         data["travel_rate"] = _single("travel_rate", members.pop("travel_rate"))
     if "geographic" in members:
-        data["geographic"] = bool(_single("geographic", members.pop("geographic")))
+        flag = _single("geographic", members.pop("geographic"))
+        data["geographic"] = bool(flag) if flag in (0, 1) else flag
     if "title" in members:
-        data["title"] = str(_single("title", members.pop("title")))
+        data["title"] = _text("title", members.pop("title"))
     if "constraints" in members:
-        text = str(_single("constraints", members.pop("constraints")))
+        text = _text("constraints", members.pop("constraints"))
         try:
-            data["constraints"] = json.loads(text)
-        except ValueError:
+            data["constraints"] = json_files.parse(text)
+        except InputError:
             raise InputError("JSON text is needed", field="constraints", value=text) from None
     return {**data, **members}  # what is unknown is refused by name, as in any other format
 
@@ -85,33 +94,99 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 
 
 def _write(path: Path, data: dict[str, Any]) -> None:
-    with written_whole(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **data)
+    """Write packed arrays; or plain ones, where packing makes so little of them that `read` would not trust it."""
+    total = sum(np.asarray(value).nbytes for value in data.values())
+    with written_whole(path) as temporary:
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, **data)
+        if total > PLENTY and total > DENSEST * temporary.stat().st_size // 2:
+            with temporary.open("wb") as file:
+                np.savez(file, **data)
 
 
 def _members(path: Path) -> dict[str, Any]:
-    """Unpack all arrays, or refuse."""
+    """Unpack all arrays that a problem can have, or refuse; None stands for one that it cannot.
+
+    Sizes and shapes are looked at before anything is unpacked.
+    """
     try:
-        with zipfile.ZipFile(path) as archive:
-            total = sum(entry.file_size for entry in archive.infolist())
-        if total > MOST_BYTES:
-            raise InputError(f"{total:,} bytes of arrays; archives are limited to {MOST_BYTES:,}", where=path)
-        with warnings.catch_warnings(action="ignore"), np.load(path, allow_pickle=False) as archive:
-            members = {name: archive[name] for name in archive.files}
-    except InputError:
+        with opened_file(path, None) as file, zipfile.ZipFile(file) as archive:
+            names = _checked_names(path, archive)
+            return {name: _array(archive, entry) for name, entry in names.items()}
+    except (InputError, MemoryError):
         raise
-    except FileNotFoundError:
-        raise InputError("no such file", where=path) from None
     except Exception as error:  # whatever damaged bytes make the readers of zip files and of arrays say
-        cause = " ".join(str(error).split())[:100]
+        cause = printable(str(error), 100)
         raise InputError(f"not a NumPy archive that can be read ({cause})", where=path) from None
-    for name, value in members.items():
-        if not isinstance(value, np.ndarray):
+
+
+def _checked_names(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo | None]:
+    """Return the members by name, if all of them together are of a size that can be unpacked."""
+    entries = archive.infolist()
+    if len(entries) > MOST_MEMBERS:
+        raise InputError(f"{len(entries):,} members; archives are limited to {MOST_MEMBERS:,}", where=path)
+    names: dict[str, zipfile.ZipInfo | None] = {}
+    for entry in entries:
+        name = entry.filename.removesuffix(".npy")
+        if name in names:
+            raise InputError("given twice; give each array once", field=shown(name), where=path)
+        if name in KNOWN and not entry.filename.endswith(".npy"):
             raise InputError(f"{shown(name)} is not an array", where=path)
-    return members
+        names[name] = entry if name in KNOWN else None
+    total = sum(entry.file_size for entry in entries)
+    if total > MOST_BYTES:
+        raise InputError(f"{total:,} bytes of arrays; archives are limited to {MOST_BYTES:,}", where=path)
+    packed = sum(entry.compress_size for entry in entries)
+    if total > PLENTY and total > DENSEST * packed:
+        raise InputError(
+            f"{total:,} bytes of arrays in {packed:,}; beyond {PLENTY:,} bytes, archives may be packed at most "
+            f"{DENSEST} to 1: write it with numpy.savez, not packed",
+            where=path,
+        )
+    return names
+
+
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo | None) -> Any:
+    if entry is None:
+        return None
+    with archive.open(entry) as file:
+        _check_header(file, entry)
+    with archive.open(entry) as file:
+        return npy.read_array(file, allow_pickle=False)
+
+
+def _check_header(file: IO[bytes], entry: zipfile.ZipInfo) -> None:
+    """Refuse an array whose header promises something else than what the archive holds."""
+    version = npy.read_magic(file)
+    if version == (1, 0):
+        shape, _, kind = npy.read_array_header_1_0(file)
+    elif version == (2, 0):
+        shape, _, kind = npy.read_array_header_2_0(file)
+    else:
+        raise ValueError(f"version {version} of arrays")
+    if kind.kind not in "biufU":
+        raise ValueError(f"an array of {kind} is there, numbers or text are needed")
+    needed, there = math.prod(shape) * kind.itemsize, entry.file_size - file.tell()
+    if needed != there:
+        raise ValueError(f"an array of {needed:,} bytes is promised, {there:,} are there")
 
 
 def _single(field: str, value: Any) -> Any:
     if value.shape != ():
         raise InputError("a single value is needed", field=field, found=f"has shape {value.shape}")
     return value.item()
+
+
+def _text(field: str, value: Any) -> str:
+    text = _single(field, value)
+    if not isinstance(text, str):
+        raise InputError("text is needed", field=field, value=text)
+    return text
+
+
+def _names(value: Any) -> list[str]:
+    if value.ndim != 1:
+        raise InputError("a list of names is needed", field="regions", found=f"has shape {value.shape}")
+    if value.dtype.kind not in "Uiu":
+        raise InputError(f"an array of {value.dtype} was given; names are needed", field="regions")
+    return [str(name) for name in value.tolist()]

@@ -13,7 +13,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.formats.csv_files import read_table, table_text
-from learnroute.formats.files import write_text
+from learnroute.formats.files import is_folder, write_text
 from learnroute.model.validation import FloatArray, frozen
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
@@ -42,7 +42,7 @@ def read_samples(path: str | Path, target: str, region: str | None = None) -> di
         The column with the region's name: needed for a table, absent in a folder.
     """
     path = Path(path)
-    if path.is_dir():
+    if is_folder(path):
         if region is not None:
             raise InputError("is a folder, where each file is a region; give no region column", where=path)
         return _folder(path, target)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen, mask_of
 
 Batch = tuple[FloatArray, FloatArray]  # features (samples x features), targets
 FeatureMap = Any  # a callable from features to features, or an object with `transform`
@@ -39,9 +39,12 @@ class Rows:
 
 
 def as_batch(region: str, features: Any, targets: Any) -> Batch:
-    """Return float64 arrays of agreeing shapes, non-finite entries included, or refuse, naming the region."""
+    """Return float64 arrays of agreeing shapes, non-finite entries included, or refuse, naming the region.
+
+    Entries that a masked array calls missing are not finite.
+    """
     try:
-        inputs, outputs = np.array(features, dtype=np.float64), np.array(targets, dtype=np.float64)
+        inputs, outputs = _unmasked(features), _unmasked(targets)
     except (TypeError, ValueError):
         raise InputError("features and targets must be tables of numbers", field=f"region {region!r}") from None
     if outputs.ndim == 2 and outputs.shape[1] == 1:
@@ -53,6 +56,13 @@ def as_batch(region: str, features: Any, targets: Any) -> Batch:
             field=f"region {region!r}",
         )
     return frozen(inputs), frozen(outputs)
+
+
+def _unmasked(values: Any) -> FloatArray:
+    table, mask = np.array(values, dtype=np.float64), mask_of(values)
+    if mask.any():
+        table[mask] = np.nan
+    return table
 
 
 def split_rows(samples: int, estimate: float, test: float, rng: np.random.Generator) -> Rows:

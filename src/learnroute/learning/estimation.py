@@ -119,7 +119,7 @@ class Estimate:
         could not be estimated are left out. `samples` is n a region; by default the least number left to train on.
         """
         names = list(regions) if regions is not None else list(self.regions)
-        costs = np.asarray(travel, dtype=object)
+        costs = np.asanyarray(travel, dtype=object)  # a mask stays, to be refused
         if costs.shape != (len(names), len(names)):
             raise InputError(
                 f"there are {len(names)} regions; give a square matrix",
@@ -139,7 +139,7 @@ class Estimate:
             dissimilarity_low=np.clip(2 * self.dissimilarity - self.upper, 0, self.upper),
             initial=self.initial_upper,
             regions=self.regions,
-            coordinates=None if coordinates is None else np.asarray(coordinates)[place],
+            coordinates=None if coordinates is None else np.asanyarray(coordinates)[place],
             title=title,
         )
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.formats.csv_files import table_text
+from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
 from learnroute.learning.data import FeatureMap, RegionData, as_batch, fitted_map
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
@@ -61,7 +61,7 @@ class Following:
         path = Path(path)
         if path.suffix.lower() == ".csv":
             rows = ([name, *row] for name, row in zip(self.route, self.errors.tolist(), strict=True))
-            write_text(path, table_text([["after training on", *self.route], *rows]))
+            write_text(path, report_text([["after training on", *self.route], *rows]))
         elif path.suffix.lower() == ".json":
             write_text(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
         else:

@@ -45,7 +45,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
             f"missing, and models are drawn for at most {MOST_DRAWN} regions; this problem has {problem.size}",
             field="truth",
         )
-    wanted = _squares(problem.vectors) if problem.vectors is not None else np.array(problem.dissimilarity)
+    wanted = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
     notes: list[str] = []
     anchored = bool(problem.initial.any()) and problem.regime == "over"
     if anchored:  # the first model is one more point
@@ -122,7 +122,7 @@ def _points(squares: FloatArray, most: int) -> FloatArray:
 
 
 def _squares(points: FloatArray) -> FloatArray:
-    """Squared distances between all pairs of rows."""
+    """Squared distances between all pairs of rows around the origin."""
     norms = np.einsum("ij,ij->i", points, points)
     squares: FloatArray = np.maximum(norms[:, None] + norms[None, :] - 2 * points @ points.T, 0.0)
     np.fill_diagonal(squares, 0.0)

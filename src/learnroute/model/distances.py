@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from learnroute.errors import RefusedError
 from learnroute.model.validation import MOST_MATRIX_REGIONS, FloatArray, frozen
 
 EARTH_RADIUS = 6371.0088  # km, the mean radius of the Earth
+BLUR = 2.0**-47  # of the radius: what rounded places on the globe can do to the comparison of two chords
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,25 +42,48 @@ class Points:
         """The places in a space where straight lines order distances alike: the plane, or the unit sphere's space."""
         if not self.geographic:
             return self.places
-        longitude, latitude = self._radians
+        longitude, latitude = np.radians(np.fmod(self.places[:, 0], 360.0)), np.radians(self.places[:, 1])
         around = np.cos(latitude)
         return frozen(np.column_stack([around * np.cos(longitude), around * np.sin(longitude), np.sin(latitude)]))
 
     @cached_property
-    def _radians(self) -> FloatArray:
-        return np.ascontiguousarray(np.radians(self.places).T)
+    def _around(self) -> FloatArray:
+        """The radius of each place's circle of latitude, on the unit sphere."""
+        return frozen(np.cos(np.radians(self.places[:, 1])))
 
     def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
-        """Return the cost of going from each origin to its goal (indices, broadcast against each other)."""
+        """Return the cost of going from each origin to its goal (indices, broadcast against each other).
+
+        On the globe, the half angle between two places is the arctangent of the two haversine sums, to the goal and to
+        its antipode. Neither sum cancels, and differences are taken in degrees, where they are exact: the distance is
+        off by a few of its last digits, or a nanometre, be the places neighbours or antipodes.
+        """
         origins, goals = np.asarray(origins), np.asarray(goals)
         if not self.geographic:
             apart = self.places[origins] - self.places[goals]
             return np.asarray(self.scale * np.hypot(apart[..., 0], apart[..., 1]))
-        longitude, latitude = self._radians
-        rise = np.sin((latitude[goals] - latitude[origins]) / 2) ** 2
-        turn = np.sin((longitude[goals] - longitude[origins]) / 2) ** 2
-        haversine = rise + np.cos(latitude[origins]) * np.cos(latitude[goals]) * turn
-        return np.asarray(self.scale * 2 * EARTH_RADIUS * np.arcsin(np.sqrt(np.minimum(haversine, 1.0))))
+        here, there = self.places[origins], self.places[goals]
+        turn = np.abs(np.fmod(here[..., 0] - there[..., 0], 360.0))
+        turn = np.radians(np.minimum(turn, 360.0 - turn) / 2)  # a place has many longitudes, 360 degrees apart
+        rise = np.radians(np.abs(here[..., 1] - there[..., 1]) / 2)
+        sum_ = np.radians((here[..., 1] + there[..., 1]) / 2)
+        around = self._around[origins] * self._around[goals]
+        near = np.sin(rise) ** 2 + around * np.sin(turn) ** 2
+        far = np.sin(sum_) ** 2 + around * np.cos(turn) ** 2
+        return np.asarray(self.scale * 2 * EARTH_RADIUS * np.arctan2(np.sqrt(near), np.sqrt(far)))
+
+    def misplaced(self, lengths: FloatArray) -> FloatArray:
+        """Return by how much ways of these lengths can be longer than others that `embedded` puts no nearer.
+
+        Its coordinates are rounded. On the globe this moves a place by up to 2⁻⁴⁹ of the radius, and two chords compare
+        as they are but for `BLUR`; the nearer the antipode, the less a chord says. In the plane nothing is rounded.
+        """
+        if not self.geographic:
+            return np.zeros_like(lengths)
+        unit = self.scale * EARTH_RADIUS
+        if unit == 0.0:
+            return np.zeros_like(lengths)
+        return np.asarray(unit * BLUR / np.maximum(np.cos(lengths / (2 * unit)), math.sqrt(BLUR) / 2))
 
     def matrix(self) -> FloatArray:
         """Return all distances as a matrix; refused where it would be too large."""

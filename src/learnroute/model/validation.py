@@ -81,6 +81,7 @@ def as_matrix(
     field: str, value: Any, rows: int | None, columns: int | None, *, least: float, meaning: str
 ) -> FloatArray:
     """Return a read-only float64 matrix, or refuse the first row or entry that is wrong."""
+    _refuse_masked(field, value)
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "iuf":
         whole = np.asarray(value, dtype=np.float64)
         right = whole.shape == (rows or len(whole), columns or whole.shape[1])
@@ -149,6 +150,7 @@ def _entries(field: str, value: Any, length: int | None, what: str = "entries") 
     if hasattr(value, "__array__") and not isinstance(value, np.ndarray | np.generic):
         value = np.asarray(value)  # tables of other libraries
     if isinstance(value, np.ndarray):
+        _refuse_masked(field, value)
         if value.ndim == 0:
             raise InputError(f"a list of {what} is needed", field=field, value=value.item())
         if value.dtype.kind not in "iufO":
@@ -158,6 +160,21 @@ def _entries(field: str, value: Any, length: int | None, what: str = "entries") 
     if length is not None and len(value) != length:
         raise InputError(f"{length} needed", field=field, found=f"has {len(value)} {what}")
     return cast("Sequence[Any]", value)
+
+
+def _refuse_masked(field: str, value: Any) -> None:
+    """Refuse the first entry that NumPy's masked arrays call missing; what is beneath the mask means nothing."""
+    mask = np.atleast_1d(mask_of(value))
+    if mask.any():
+        first = ", ".join(map(str, np.argwhere(mask)[0].tolist()))
+        raise InputError("fill in the missing value", field=f"{field}[{first}]", found="is masked")
+
+
+def mask_of(value: Any) -> NDArray[np.bool_]:
+    """Return which entries a masked array of NumPy calls missing; of anything else, none."""
+    # without `numpy.ma`, which takes a while to import
+    masked = isinstance(value, np.ndarray) and type(value) is not np.ndarray
+    return np.asarray(getattr(value, "mask", False) if masked else False, dtype=bool)
 
 
 def _all_plain_numbers(entries: Sequence[Any]) -> bool:

@@ -76,14 +76,19 @@ def _all_but_one(cheapest: FloatArray, instead: FloatArray) -> float:
 
 
 def sparse_bound(objective: Objective) -> float:
-    """Return a lower bound for many places, in linear memory: least travel, plus scores rearranged."""
+    """Return a lower bound for many places, in linear memory: least travel, plus scores rearranged.
+
+    Which ways are the shortest is found among rounded places, how long they are is not; so what that can have missed
+    is taken off (`Points.misplaced`).
+    """
     assert objective.points is not None
     from learnroute.solvers.kd_tree import ground_of, nearest_places, spanning_edges, tree_of
 
     ground = ground_of(objective.points)
     tree = tree_of(ground)
     edges = spanning_edges(ground, tree)
-    spanned = math.fsum(objective.between(edges[:, 0], edges[:, 1]))
+    ways = objective.between(edges[:, 0], edges[:, 1])
+    spanned = math.fsum(ways) - math.fsum(objective.points.misplaced(ways))
     near = nearest_places(ground, tree, min(2, objective.size - 1))
     parts = [
         max(spanned, _half_of_the_nearest(objective, near)),
@@ -99,8 +104,10 @@ def _half_of_the_nearest(objective: Objective, near: IntArray) -> float:
     legs: list[FloatArray] = [objective.between(everyone, near[:, k]) for k in range(near.shape[1])]
     if len(legs) < 2:
         return 0.0
+    assert objective.points is not None
+    missed = sum(math.fsum(objective.points.misplaced(leg)) for leg in legs)
     spare = 0.0 if objective.ends.closed else math.fsum(np.sort(legs[1])[-2:])
-    return 0.5 * (math.fsum(legs[0]) + math.fsum(legs[1]) - spare)
+    return 0.5 * (math.fsum(legs[0]) + math.fsum(legs[1]) - spare) - missed
 
 
 def score_bound(objective: Objective) -> float:

@@ -20,6 +20,7 @@ from learnroute.model.validation import FloatArray, IntArray
 
 LEAF = 8  # places up to which a node is not halved
 DEEPEST = 64  # nodes on a search's stack: more than two for each level of any tree
+NEAR = 1.4  # chords up to which an arcsine of half of them has all its digits
 # Places in Ground.metric
 UNIT, ROUND = 0, 1
 
@@ -90,7 +91,12 @@ def length(ground: Ground, i: int, j: int) -> float:
     straight = math.sqrt(square(ground, i, j))
     if ground.metric[ROUND] == 0.0:
         return ground.metric[UNIT] * straight
-    return ground.metric[UNIT] * 2.0 * math.asin(min(1.0, 0.5 * straight))
+    if straight < NEAR:
+        return ground.metric[UNIT] * 2.0 * math.asin(0.5 * straight)
+    x = ground.places[i, 0] + ground.places[j, 0]  # the chord to the antipode, where an arcsine loses no digits
+    y = ground.places[i, 1] + ground.places[j, 1]
+    z = ground.places[i, 2] + ground.places[j, 2]
+    return ground.metric[UNIT] * (math.pi - 2.0 * math.asin(0.5 * math.sqrt(x * x + y * y + z * z)))
 
 
 @compile_function

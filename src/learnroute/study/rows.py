@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.formats.files import check_destination, written_whole
+from learnroute.formats.files import check_destination, is_folder, is_there, opened_file, written_whole
 from learnroute.study.cells import COLUMNS, Row
-from learnroute.study.store import EXPERIMENT_FILE, Store
+from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store
 
 PIECE = 2_000  # rows
 
@@ -30,11 +31,19 @@ def write_rows(rows: Iterable[Row], path: str | Path) -> int:
 def read_rows(path: str | Path) -> Iterator[Row]:
     """Yield the rows of a `.csv` or `.parquet` file, or of the store in a folder."""
     path = Path(path)
-    if path.is_dir():
+    if is_folder(path):
         if not (path / EXPERIMENT_FILE).exists():
-            raise InputError("holds no sweep; give the folder of one, or a .csv or .parquet file of rows", where=path)
+            raise InputError(
+                f"holds no sweep (no {EXPERIMENT_FILE}); give the folder of one, or a .csv or .parquet file of rows",
+                where=path,
+            )
+        if not (path / LOG_FILE).exists():
+            raise InputError(
+                f"holds no solved problems (no {LOG_FILE}); go on with its sweep by learnroute sweep --resume",
+                where=path,
+            )
         return Store(path).rows()
-    if not path.exists():
+    if not is_there(path):
         raise InputError("no such file", where=path)
     if path.suffix.lower() not in READERS:
         raise InputError(f"unknown format {path.suffix!r}; known are {', '.join(READERS)}, a folder", where=path)
@@ -69,14 +78,18 @@ def _write_parquet(rows: Iterable[Row], path: Path) -> int:
 
 
 def _read_csv(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with opened_file(path, None) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
         lines = csv.DictReader(file)
-        _check_columns(path, lines.fieldnames or ())
-        for number, line in enumerate(lines, 2):
-            try:
+        try:
+            _check_columns(path, lines.fieldnames or ())
+            for line in lines:
                 yield {name: _value(kind, line[name]) for name, kind in COLUMNS.items()}
-            except (ValueError, TypeError) as error:
-                raise InputError(str(error), where=path, line=number) from None
+        except UnicodeDecodeError:
+            raise InputError("is not UTF-8 text; save the file as UTF-8", where=path) from None
+        except InputError:
+            raise
+        except (ValueError, TypeError, csv.Error) as error:
+            raise InputError(str(error), where=path, line=lines.line_num) from None
 
 
 def _value(kind: type, text: str) -> Any:
@@ -89,14 +102,15 @@ def _value(kind: type, text: str) -> Any:
 
 def _read_parquet(path: Path) -> Iterator[Row]:
     arrow, parquet = _arrow()
+    with opened_file(path, None):  # a regular file
+        pass
     try:
-        file = parquet.ParquetFile(path)
-    except (OSError, arrow.ArrowInvalid) as error:
+        with parquet.ParquetFile(path) as file:
+            _check_columns(path, file.schema_arrow.names)
+            for piece in file.iter_batches(PIECE, columns=list(COLUMNS)):
+                yield from piece.to_pylist()
+    except (OSError, arrow.ArrowException) as error:
         raise InputError(f"not a Parquet file ({' '.join(str(error).split())})", where=path) from None
-    with file:
-        _check_columns(path, file.schema_arrow.names)
-        for piece in file.iter_batches(PIECE, columns=list(COLUMNS)):
-            yield from piece.to_pylist()
 
 
 def _check_columns(path: Path, names: Iterable[str]) -> None:

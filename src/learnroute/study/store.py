@@ -9,17 +9,27 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.formats.files import errors_naming, make_folder, read_text, write_text
+from learnroute.formats.files import (
+    TEMPORARY,
+    errors_naming,
+    is_there,
+    make_folder,
+    opened_file,
+    read_text,
+    remove_leftovers,
+    write_text,
+)
 from learnroute.formats.json_files import dumps, parse
 from learnroute.model.validation import IntArray
 from learnroute.study.cells import Row, Values, rows_of
@@ -38,7 +48,7 @@ class Store:
         self.folder = Path(folder)
         self.experiment = _experiment_in(self.folder)
         self.places, self.length = _index(self.folder / LOG_FILE, self.experiment.size)
-        self._log: IO[bytes] | None = None
+        self._log: io.FileIO | None = None
 
     @property
     def done(self) -> int:
@@ -60,23 +70,30 @@ class Store:
                 self.places[number] = self.length
                 self.length += len(line)
                 lines.append(line)
+        text = memoryview(b"".join(lines))
+        with self._writing():
+            while text:  # the log has no buffer, which would be written once more when the log is closed
+                text = text[self._log.write(text) :]
+
+    def sync(self) -> None:
+        """Have the disk confirm what was appended: safe from the death of the machine too."""
+        assert self._log is not None
+        with self._writing():
+            os.fsync(self._log.fileno())
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
         try:
-            self._log.write(b"".join(lines))
-            self._log.flush()
+            yield
         except OSError as error:
             raise InputError(
                 f"cannot be written ({error.strerror}); what was solved before is safe: make room, then --resume",
                 where=self.folder / LOG_FILE,
             ) from None
 
-    def sync(self) -> None:
-        """Have the disk confirm what was appended: safe from the death of the machine too."""
-        assert self._log is not None
-        os.fsync(self._log.fileno())
-
     def rows(self) -> Iterator[Row]:
         """Yield the rows of all solved cells, in the order of the experiment whatever the order of solving."""
-        with (self.folder / LOG_FILE).open("rb") as log:
+        with opened_file(self.folder / LOG_FILE, None) as log:
             for number in np.flatnonzero(self.places != MISSING):
                 log.seek(self.places[number])
                 entry = _entry(log.readline())
@@ -88,19 +105,22 @@ class Store:
 def opened(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator[Store]:
     """Open a store for writing: a new one, or, to resume, the one that is there; only one process at a time."""
     folder = Path(folder)
-    if (folder / EXPERIMENT_FILE).exists():
-        if not resume:
-            raise InputError(
-                "holds a sweep already; add --resume to go on with it, or give another folder", where=folder
-            )
-        _same(folder, _experiment_in(folder), experiment)
-    else:
-        _begin(folder, experiment)
+    make_folder(folder)
+    if not (folder / EXPERIMENT_FILE).exists():
+        _check_empty(folder)
+    elif not resume:
+        raise InputError("holds a sweep already; add --resume to go on with it, or give another folder", where=folder)
     with _locked(folder) as log:
+        remove_leftovers(folder)
+        if (folder / EXPERIMENT_FILE).exists():
+            _same(folder, _experiment_in(folder), experiment)
+        else:
+            write_text(folder / EXPERIMENT_FILE, dumps({"format": FORMAT, **experiment.to_dict()}))
         store = Store(folder)
-        log.truncate(store.length)  # drops a line that a crash cut short
-        log.seek(store.length)
         store._log = log
+        with store._writing():
+            log.truncate(store.length)  # drops a line that a crash cut short
+            log.seek(store.length)
         try:
             yield store
             store.sync()
@@ -108,17 +128,21 @@ def opened(folder: str | Path, experiment: Experiment, resume: bool) -> Iterator
             store._log = None
 
 
-def _begin(folder: Path, experiment: Experiment) -> None:
-    make_folder(folder)
-    if any(folder.iterdir()):
-        raise InputError("holds other files; give a new or empty folder", where=folder)
-    write_text(folder / EXPERIMENT_FILE, dumps({"format": FORMAT, **experiment.to_dict()}))
+def _check_empty(folder: Path) -> None:
+    """Refuse a folder that holds anything but what a sweep leaves that is killed before it has really begun."""
+    try:
+        for path in folder.iterdir():
+            begun = path.name.startswith(TEMPORARY) or (path.name == LOG_FILE and path.stat().st_size == 0)
+            if not begun:
+                raise InputError("holds other files; give a new or empty folder", where=folder)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=folder) from None
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[IO[bytes]]:
+def _locked(folder: Path) -> Iterator[io.FileIO]:
     try:
-        log = (folder / LOG_FILE).open("ab")
+        log = (folder / LOG_FILE).open("ab", buffering=0)
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror})", where=folder / LOG_FILE) from None
     with log:
@@ -173,11 +197,11 @@ def _index(log: Path, size: int) -> tuple[IntArray, int]:
     """Return where each cell's line starts, and where the last whole line ends; broken lines are passed over."""
     places = np.full(size, MISSING, dtype=np.int64)
     place = length = 0
-    if log.exists():
-        with log.open("rb") as lines:
+    if is_there(log):
+        with opened_file(log, None) as lines:
             for line in lines:
                 entry = _entry(line)
-                if entry is not None:
+                if entry is not None and 0 <= entry[0] < size:
                     places[entry[0]] = place
                     length = place + len(line)
                 place += len(line)

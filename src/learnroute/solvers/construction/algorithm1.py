@@ -11,6 +11,7 @@ from learnroute.errors import RefusedError
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.construction.canonical import canonical_order
 from learnroute.solvers.construction.spanning_tree import spanning_tree
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.matching.perfect_matching import minimum_matching
@@ -22,7 +23,8 @@ def algorithm1(
 ) -> Answer:
     """Return a route that ends at v', the region of least score (or where it must), by the paper's six steps.
 
-    Deterministic: all ties go to the smallest index. O(T²) besides the matching; from places, in linear memory.
+    Deterministic, and the same route however the regions are numbered: v' is the first of those with the least score,
+    all other ties go by a canonical order. O(T²) besides the matching; from places, in linear memory.
     """
     if not objective.symmetric:
         i, j = np.argwhere(objective.travel != objective.travel.T)[0]
@@ -33,14 +35,17 @@ def algorithm1(
     size, ends = objective.size, objective.ends
     last, extra = objective.best_last, size  # v', and v0: the vertex that everyone reaches for nothing
 
+    canonical = canonical_order(objective, last)
+
     # 1. A minimum spanning tree, and v0 hung on v'
-    edges = [tuple(edge) for edge in spanning_tree(objective, params.construction).tolist()]
+    edges = [tuple(edge) for edge in spanning_tree(objective, params.construction, canonical).tolist()]
     if ends.first is not None:  # the way from v0 is fixed too: it takes no part in the matching
         edges += [(ends.first, extra), (last, extra)]
     elif not ends.closed:
         edges.append((last, extra))
     # 2. A minimum-weight perfect matching of the vertices with odd degree; v0 is one of them unless both ends are fixed
-    odd = np.flatnonzero(np.bincount(np.ravel(edges), minlength=size + 1) % 2)
+    vertices = np.append(canonical, extra)
+    odd = vertices[np.bincount(np.ravel(edges), minlength=size + 1)[vertices] % 2 == 1]
     pairs, optimal = _matching(objective, odd, budget, params.construction)
     # 3. Both together: a connected multigraph with even degrees
     edges += [tuple(pair) for pair in odd[pairs].tolist()]

@@ -10,11 +10,15 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.params import ConstructionParams
 
 
-def spanning_tree(objective: Objective, params: ConstructionParams) -> IntArray:
-    """Return the T-1 edges of a minimum spanning tree of symmetric travel, one (i, j) row each."""
+def spanning_tree(objective: Objective, params: ConstructionParams, order: IntArray) -> IntArray:
+    """Return the T-1 edges of a minimum spanning tree of symmetric travel, one (i, j) row each.
+
+    Ties go to what is first in `order`, an order of all regions.
+    """
     if objective.points is not None and objective.size > params.matrix_regions:
-        return spanning_tree_of_places(objective.points)
-    return minimum_spanning_tree(objective.travel)
+        whole = objective.points
+        return order[spanning_tree_of_places(Points(whole.places[order], whole.geographic, whole.scale))]
+    return minimum_spanning_tree(objective.travel, order)
 
 
 def spanning_tree_of_places(points: Points) -> IntArray:
@@ -25,15 +29,22 @@ def spanning_tree_of_places(points: Points) -> IntArray:
     return spanning_edges(ground, tree_of(ground))
 
 
-def minimum_spanning_tree(costs: FloatArray) -> IntArray:
+def minimum_spanning_tree(costs: FloatArray, order: IntArray | None = None) -> IntArray:
     """Return the T-1 edges of a minimum spanning tree, one (i, j) row each, by Prim's rule in O(T²).
 
-    Ties go to the smallest index. The matrix is read as symmetric: only rows of visited regions are used.
+    Ties go to what is first in `order`, or to the smallest index. The matrix is read as symmetric: only rows of visited
+    regions are used.
     """
     size = len(costs)
+    numbers = np.arange(size) if order is None else order
+
+    def row(k: int) -> FloatArray:
+        found: FloatArray = costs[numbers[k]]
+        return found if order is None else found[order]
+
     outside = np.ones(size, dtype=bool)
     outside[0] = False
-    nearest = costs[0].copy()
+    nearest = row(0).copy()
     nearest[0] = np.inf
     entry = np.zeros(size, dtype=np.int64)
     edges = np.empty((size - 1, 2), dtype=np.int64)
@@ -42,7 +53,8 @@ def minimum_spanning_tree(costs: FloatArray) -> IntArray:
         edges[step] = entry[joined], joined
         outside[joined] = False
         nearest[joined] = np.inf
-        closer = outside & (costs[joined] < nearest)
-        nearest[closer] = costs[joined][closer]
+        ways = row(joined)
+        closer = outside & (ways < nearest)
+        nearest[closer] = ways[closer]
         entry[closer] = joined
-    return edges
+    return numbers[edges]

@@ -24,6 +24,7 @@ import numpy as np
 
 from learnroute.kernels import compile_function
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.kd_tree import NEAR
 
 LEFT, RIGHT = 0, 1
 # Kinds of moves. With A and B the segments between the edges removed, in this order, and ' for reversed:
@@ -86,7 +87,12 @@ def travel_cost(places: FloatArray, travel: FloatArray, numbers: FloatArray, a: 
     straight = math.sqrt(x * x + y * y + z * z)
     if numbers[ROUND] == 0.0:
         return numbers[UNIT] * straight
-    return numbers[UNIT] * 2.0 * math.asin(min(1.0, 0.5 * straight))
+    if straight < NEAR:
+        return numbers[UNIT] * 2.0 * math.asin(0.5 * straight)
+    x = places[a, 0] + places[b, 0]
+    y = places[a, 1] + places[b, 1]
+    z = places[a, 2] + places[b, 2]
+    return numbers[UNIT] * (math.pi - 2.0 * math.asin(0.5 * math.sqrt(x * x + y * y + z * z)))
 
 
 @compile_function
