@@ -375,3 +375,12 @@ def test_progress_is_told_to_the_end() -> None:
     assert told[-1] == 1.0
     assert told == sorted(told)
     assert len(found.regions) == 4
+
+
+def test_masked_samples_are_missing_ones() -> None:
+    from learnroute.learning.data import as_batch
+
+    features = np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], [[False, True], [False, False]])
+    inputs, outputs = as_batch("a", features, np.ma.masked_array([5, 6], [False, True]))
+    assert np.isnan(inputs).tolist() == [[False, True], [False, False]]
+    assert np.isnan(outputs).tolist() == [False, True]

@@ -111,3 +111,11 @@ def test_the_bound_holds_for_drawn_models() -> None:
         assert abs(found.mean - found.expected) <= 4 * found.standard_error
         assert found.expected <= found.bound.error
         assert found.truth.origin == "drawn"
+
+
+def test_vectors_far_from_the_origin_are_met_too() -> None:
+    points = np.random.default_rng(0).integers(-20, 20, (5, 3)).astype(float)
+    problem = Problem(flat(5), Learner(30, 10), vectors=points + 1e15)
+    truth = truth_of(problem, np.random.default_rng(1))
+    np.testing.assert_allclose(squares(truth.models), squares(points), rtol=1e-9, atol=1e-7)
+    assert truth.met == 1.0
