@@ -27,7 +27,7 @@ from learnroute.solvers.matching.perfect_matching import Matching, minimum_match
 from learnroute.solvers.params import SolverParams
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import Tradeoff, tradeoff
-from learnroute.verification import Check, verify
+from learnroute.verification import Check, Verification, verify
 
 __version__ = "0.1.0"
 
@@ -51,6 +51,7 @@ __all__ = [
     "Robustness",
     "SolverParams",
     "Tradeoff",
+    "Verification",
     "check_metric",
     "compare",
     "error_over_time",
