@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
@@ -11,7 +12,7 @@ from learnroute.model.objective import Objective
 from learnroute.verification import branch_and_bound, held_karp, ng_route, one_tree, simple
 from learnroute.verification.checks import TooManyLabelsError
 from learnroute.verification.exact import MOST_REGIONS, Model, model_of
-from learnroute.verification.grid import Costs
+from learnroute.verification.grid import BITS, Costs
 
 ON_A_GRID: dict[type[Certificate], ModuleType] = {
     Simple: simple,
@@ -78,7 +79,8 @@ class Checker:
             return Outcome(why=f"more than {held_karp.MOST_REGIONS} regions cannot be enumerated")
         if isinstance(certificate, NgRoutes):
             return self._by_ng_routes(certificate, goal, optimum)
-        costs = Costs(self.model, goal)
+        bits = one_tree.bits_for(certificate, goal) if isinstance(certificate, OneTree) else BITS
+        costs = Costs(self.model, goal, bits)
         found = costs.goal if costs.reached else ON_A_GRID[type(certificate)].bound(costs, certificate)
         if found >= costs.goal:
             return Outcome(proved=True)
@@ -109,7 +111,9 @@ class Checker:
 
 
 def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: float) -> float:
-    """Return what a certificate proves about an objective, as far as `ceiling`."""
+    """Return what a certificate proves about an objective, as far as `ceiling`; a tree proves no more than it says."""
+    if isinstance(certificate, BranchAndBound) or not math.isfinite(ceiling):
+        ceiling = min(ceiling, certificate.bound)
     model = model_of(objective)
     checker = Checker(model, certificate)
     goal = Fraction(ceiling) - model.constant.low

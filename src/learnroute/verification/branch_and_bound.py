@@ -53,8 +53,9 @@ def no_tour_left(costs: Costs, certificate: BranchAndBound) -> bool:
         end = costs.grid.below(Fraction(paid, below * ONE)) + least + int(costs.finish[ending[0]])
         found[size + 1, ending[0]] = found[ending[0], size + 1] = end
         for v in left:
-            found[v, ending[-1]] += parts[v] - least
-            found[ending[-1], v] += parts[v] - least
+            more = parts[v] - least if parts[v] < goal else goal
+            found[v, ending[-1]] += more
+            found[ending[-1], v] += more
         return found
 
     return all_pruned(edges, costs.grid, certificate.nodes, certificate.combs)

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
 from learnroute.model.certificates import BranchAndBound, OneTree
-from learnroute.verification.grid import Costs, exact_total
+from learnroute.verification.grid import BITS, LARGEST, Costs, exact_total
 from learnroute.verification.simple import spanning_tree
+
+MOST = 1 << 58  # grid units: multipliers are cut there
+SPARE_BITS = 17  # by which the grid is coarser at most, so that they are not
 
 
 def bound(costs: Costs, certificate: OneTree | BranchAndBound) -> int:
-    """Return the cost of the minimum 1-tree at the multipliers of a certificate, in grid units."""
+    """Return the cost of the minimum 1-tree at the multipliers of a certificate, in grid units.
+
+    Edges that cost as much as the goal are left out: no order below it takes one. Where no tree is left, none is.
+    """
     size = costs.size
-    multipliers = costs.grid.nearest(certificate.multipliers[: size + 1])
+    multipliers = costs.grid.nearest(certificate.multipliers[: size + 1], MOST)
     edges = np.zeros((size + 1, size + 1), dtype=np.int64)
     edges[:size, :size] = np.minimum(costs.travel, costs.travel.T)
     edges[:size, size] = edges[size, :size] = costs.begin
-    reduced = edges - multipliers[:, None] - multipliers[None, :]
-    exits = costs.score_parts() + costs.finish - multipliers[:size]
-    return spanning_tree(reduced) + int(exits.min()) - int(multipliers[size]) + 2 * exact_total(multipliers)
+    reduced = np.where(edges < costs.goal, edges - multipliers[:, None] - multipliers[None, :], LARGEST)
+    exits = costs.score_parts() + costs.finish
+    exits = np.where(exits < costs.goal, exits - multipliers[:size], LARGEST)
+    tree = spanning_tree(reduced)
+    if tree is None or exits.min() == LARGEST:
+        return costs.goal
+    return tree + int(exits.min()) - int(multipliers[size]) + 2 * exact_total(multipliers)
+
+
+def bits_for(certificate: OneTree, goal: Fraction) -> int:
+    """Return how fine a grid may be on which the multipliers of a certificate are not cut."""
+    largest = Fraction(float(np.abs(certificate.multipliers).max()))
+    return BITS - min(SPARE_BITS, max(0, math.ceil(largest / goal).bit_length()))

@@ -52,6 +52,8 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
 
 
 def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
+    if not isinstance(plan["order"], list) or not all(type(i) is int for i in plan["order"]):
+        return Check("route", REFUTED, "order: a list of region indices is needed")
     try:
         order = as_order(plan["order"], problem.size, problem.regions)
         if not isinstance(plan["route"], list) or plan["route"] != [problem.regions[i] for i in order]:
