@@ -181,7 +181,8 @@ def mutated(case: Case, data: dict[str, Any], rng: np.random.Generator) -> dict[
         elif what == 7:  # a member removed
             changed.pop(str(rng.choice([key for key in changed if key not in ("route", "order", "loss")])), None)
         else:
-            changed[str(rng.choice(["guarantee", "gap", "certified_ratio"]))] = float(rng.choice([0, 0.01, 1, 1.2]))
+            member = str(rng.choice(["guarantee", "gap", "certified_ratio"]))
+            changed[member] = float(rng.choice([0, 0.01, 0.999, 1, 1.2]))
     return changed
 
 

@@ -204,7 +204,7 @@ def variants(size: int, seed: int) -> dict[str, Problem]:
         "much noise": base.changed(learner=Learner(learner.features, learner.samples, 1e5)),
         "wide": base.changed(travel=wide, dissimilarity=delta, vectors=None),
         "huge": base.changed(travel=huge, dissimilarity=delta, vectors=None),
-        "tiny": base.changed(travel=base.travel * 1e-90, vectors=base.vectors * 1e-45),
+        "tiny": base.changed(travel=base.travel * 1e-90, vectors=np.asarray(base.vectors) * 1e-45),
         "places": random_problem("places", size, learner, seed),
         "all alike": base.changed(travel=np.ones((size, size)) - np.eye(size), vectors=np.zeros((size, 2))),
     }
@@ -277,6 +277,16 @@ def test_guarantees_are_confirmed_by_the_bound_or_named() -> None:
     weak = {**as_json(found), "lower_bound": None, "gap": None, "certified_ratio": None, "certificate": None}
     assert unconfirmed(verify(problem, weak)).keys() == {"guarantee"}
     assert verify(problem, weak).verdict == "not checked"
+
+
+def test_no_route_is_better_than_the_least() -> None:
+    problem = random_problem("euclidean", 8, UNDER, 3)
+    best = as_json(plan(problem))
+    for ratio in (0.5, 0.999, 1 - 1e-9, 1e-300):
+        assert verdicts(verify(problem, {**best, "guarantee": ratio}))["guarantee"] == "refuted"
+    assert verify(problem, {**best, "guarantee": np.float32(1.5)}).holds
+    more = {**best, "loss": {**best["loss"], "saved": 1.0}}
+    assert verdicts(verify(problem, more))["loss"] == "refuted"
 
 
 def test_remarks_are_named_and_not_judged() -> None:

@@ -97,7 +97,8 @@ class Checker:
             return too_many
         if left.cheapest is None or left.bound >= left.costs.goal:
             return Outcome(proved=True)
-        lost = left.costs.value(left.cheapest + 2 * self.model.size + 2)  # more than its costs were rounded down by
+        # more than its costs were rounded down by, and more than its shares were
+        lost = left.costs.value(left.cheapest + 2 * self.model.size + 2) + self.model.rounded_off
         if optimum and left.costs.tight and lost < goal:
             return Outcome(better=goal - lost)
         return Outcome(follows=left.costs.value(left.bound), why="the certificate proves a lower bound only")

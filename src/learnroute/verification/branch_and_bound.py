@@ -18,6 +18,8 @@ from learnroute.verification import one_tree
 from learnroute.verification.exact import ONE
 from learnroute.verification.grid import LARGEST, Costs, Grid, IntMatrix, exact_total
 
+MOST_SHIFTED = 45  # bits
+
 Comb = tuple[tuple[int, ...], ...]
 EdgeCosts = Callable[[tuple[int, ...]], IntMatrix]
 State = tuple[BoolArray, BoolArray]  # which edges may be used, and which must be
@@ -153,10 +155,16 @@ def _narrowed(edges: EdgeCosts, state: State, node: Node, grid: Grid, combs: tup
     usable = usable & (costs < grid.goal)  # no cost is negative
     if (must & ~usable).any():
         return None
-    multipliers = np.append(grid.nearest(np.array(node.multipliers)), 0)
-    goal, count = grid.goal, len(costs)
-    duals = [int(dual) for dual in grid.nearest(np.array([dual for _, dual in node.combs]))]
-    if min(duals, default=0) < 0 or sum(len(combs[k]) * z for (k, _), z in zip(node.combs, duals, strict=True)) > goal:
+    # multipliers of an infeasible node may be far above the goal: on a coarser grid, costs are rounded down again
+    crossed = sum(len(combs[number]) * dual for number, dual in node.combs)
+    shift = grid.excess(np.array([*node.multipliers, crossed]), MOST_SHIFTED)
+    costs, goal, count = costs >> shift, -(-grid.goal >> shift), len(costs)
+    multipliers = np.append(grid.nearest(np.array(node.multipliers), shift=shift), 0)
+    duals = [int(dual) for dual in grid.nearest(np.array([dual for _, dual in node.combs]), shift=shift)]
+    if (
+        min(duals, default=0) < 0
+        or sum(len(combs[k]) * z for (k, _), z in zip(node.combs, duals, strict=True)) > 2 * grid.goal
+    ):
         return usable, must  # which proves nothing more
     for (number, _), dual in zip(node.combs, duals, strict=True):
         # tours cross the boundaries of a comb with t teeth 3t + 1 times at least
@@ -172,7 +180,7 @@ def _narrowed(edges: EdgeCosts, state: State, node: Node, grid: Grid, combs: tup
     bound = total + int(leave.min()) + int(reduced[out, out - 1]) + 2 * exact_total(multipliers)
     if bound >= goal:
         return None
-    room = min(goal - bound, 4 * LARGEST)  # more than any difference of reduced costs
+    room = min(goal - bound, 2 * LARGEST + 1)  # no difference of reduced costs is larger
     usable[out, : out - 1] &= leave - leave.min() < room
     usable[: out - 1, out] = usable[out, : out - 1]
     _fix_by_reduced_cost(reduced[:out, :out], usable[:out, :out], must[:out, :out], parent, joined, room)

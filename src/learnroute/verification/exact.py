@@ -111,9 +111,15 @@ class Model:
     def scored(self, order: Sequence[int]) -> Interval:
         """Return the score part of an order."""
         whole, below = self.whole_scores
-        low = sum(share * whole[v] for share, v in zip(self.shares_of(order), order, strict=True))
-        off = self.error * sum(whole)
-        return Interval(Fraction(low, below * ONE), Fraction(low + off, below * ONE))
+        total = sum(share * whole[v] for share, v in zip(self.shares_of(order), order, strict=True))
+        low = Fraction(total, below * ONE)
+        return Interval(low, low + self.rounded_off)
+
+    @cached_property
+    def rounded_off(self) -> Fraction:
+        """By how much the score part of an order may be too small, because shares are rounded down."""
+        whole, below = self.whole_scores
+        return Fraction(self.error * sum(whole), below * ONE)
 
     def value(self, order: Sequence[int]) -> Interval:
         """Return the value of an order without the constant."""

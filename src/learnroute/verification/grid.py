@@ -22,7 +22,7 @@ from learnroute.verification.exact import ONE, Model, least_score_parts, path_re
 IntMatrix = NDArray[np.int64]
 
 BITS = 57  # of the goal in grid units: a cost and two multipliers, or twice as much, stay below 2^63
-LARGEST = 1 << 60  # more than any cost: for what is not allowed
+LARGEST = 1 << 61  # more than any cost: for what is not allowed
 
 
 class Grid:
@@ -53,12 +53,24 @@ class Grid:
         whole = np.where(scaled < 2.0 * self.goal, scaled, 0.0).astype(np.int64)
         return np.where(scaled < 2.0 * self.goal, np.minimum(whole, self.goal), self.goal)
 
-    def nearest(self, numbers: FloatArray, most: int | None = None) -> IntMatrix:
-        """Return multipliers in grid units, near enough: any would do. They are cut at `most`."""
+    def nearest(self, numbers: FloatArray, most: int | None = None, shift: int = 0) -> IntMatrix:
+        """Return multipliers in units 2^shift times as large, near enough: any would do. They are cut at `most`."""
         most = self.goal if most is None else most
         with np.errstate(over="ignore", under="ignore"):
-            scaled = np.ldexp(np.asarray(numbers, dtype=np.float64) / self._mantissa, -self.exponent - self._scaling)
+            scaled = self._scaled(numbers, shift)
         found: IntMatrix = np.rint(np.clip(scaled, -float(most), float(most))).astype(np.int64)
+        return found
+
+    def excess(self, numbers: FloatArray, most: int) -> int:
+        """Return by how many bits some multiplier is larger than the goal, as far as `most`."""
+        with np.errstate(over="ignore", under="ignore"):
+            largest = float(np.abs(self._scaled(numbers, 0)).max(initial=0.0))
+        return most if not math.isfinite(largest) else min(most, max(0, math.frexp(largest / self.goal)[1]))
+
+    def _scaled(self, numbers: FloatArray, shift: int) -> FloatArray:
+        found: FloatArray = np.ldexp(
+            np.asarray(numbers, dtype=np.float64) / self._mantissa, -self.exponent - self._scaling - shift
+        )
         return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 from learnroute.errors import InputError, shown
@@ -81,7 +82,7 @@ class _PlanChecker:
             raise InputError("true or false is needed", field="optimal", value=self.optimal)
         given = plan.get("certificate")
         self.certificate = None if given is None else read_certificate(given, problem.size)
-        self.certified = None if given is None else Fraction(given["bound"])
+        self.certified = None if given is None else _rational(given["bound"])
         self.checker = Checker(self.model, self.certificate)
 
     def checks(self) -> list[Check]:
@@ -98,11 +99,13 @@ class _PlanChecker:
         if given is None:
             return None
         as_number(member, given, meaning=meaning, most=math.inf, least=-math.inf)
-        return Fraction(given)
+        return _rational(given)
 
     def _parts_check(self, member: str, parts: Mapping[str, Fraction], unit: str = "per region") -> Check:
         """Compare the parts of a loss; they may be off by nine digits of the total."""
         claimed = self.plan[member]
+        if isinstance(claimed, Mapping) and set(claimed) - set(parts):
+            return Check(member, REFUTED, f"has other parts than {', '.join(parts)}")
         for part, value in parts.items():
             given = claimed.get(part) if isinstance(claimed, Mapping) else None
             if not _near(given, value, parts["total"]):
@@ -118,10 +121,8 @@ class _PlanChecker:
 
     def _below(self, share: Fraction) -> Fraction:
         """Return the goal below which no order may be if no route is below this share of the plan's own total."""
-        if share >= 1:
-            return self.value.high
-        rest = (1 - share) * self.total.low  # without the constant, which cancels
-        return self.value.high - rest
+        rest = (1 - share) * (self.total.low if share < 1 else self.total.high)
+        return self.value.high - rest  # the constant cancels
 
     def _bounds(self) -> list[Check]:
         """Check optimality, the lower bound, and the bound that the certificate states."""
@@ -274,6 +275,10 @@ def _near(given: Any, value: Fraction, scale: Fraction) -> bool:
     if isinstance(given, float) and not math.isfinite(given):
         return False
     return abs(Fraction(given) - value) <= DIGITS * abs(scale)
+
+
+def _rational(number: Any) -> Fraction:
+    return Fraction(number) if isinstance(number, Rational) else Fraction(float(number))
 
 
 def _printed(number: Fraction) -> str:
