@@ -218,9 +218,9 @@ def judged(case: Case, data: dict[str, Any]) -> int:
         total = case.totals[tuple(data["order"])]
         assert abs(Fraction(data["loss"]["total"]) - total) <= Fraction(1, 10**9) * total
         if data.get("gap") is not None:
-            assert total <= (1 + Fraction(data["gap"]) + Fraction(2, 10**9)) * case.least
+            assert total <= (1 + Fraction(data["gap"])) * (1 + Fraction(2, 10**9)) * case.least
         if data.get("certified_ratio") is not None:
-            assert total <= (Fraction(data["certified_ratio"]) + Fraction(2, 10**9)) * case.least
+            assert total <= Fraction(data["certified_ratio"]) * (1 + Fraction(2, 10**9)) * case.least
     return len(verdicts)
 
 

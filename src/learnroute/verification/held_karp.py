@@ -19,7 +19,7 @@ from learnroute.verification.exact import ONE, Model
 from learnroute.verification.grid import Grid
 
 MOST_REGIONS = 20  # up to which all sets are enumerated
-MOST_LIMBS = 3
+MOST_BYTES = 1 << 30  # for finer grids: 4 limbs at 20 regions, 64 up to 16
 BLOCK = 4096  # sets at a time, so that they stay in the cache
 LIMB = 57  # bits of the lower limbs
 ABOVE = 1 << 61  # more than any cost in the highest limb
@@ -47,7 +47,10 @@ def least_order(model: Model, goal: Fraction, limbs: int = 1) -> Least:
 
 def better_order(model: Model, goal: Fraction) -> tuple[bool, list[int]]:
     """Say whether an order is below the goal, and return one of least cost; finer grids are used while it is unsure."""
-    for limbs in range(1, MOST_LIMBS + 1):
+    a_limb = 8 * model.size << model.size
+    for limbs in (1, 2, 4, 8, 16, 32, 64):
+        if limbs > 1 and limbs * a_limb > MOST_BYTES:
+            break
         least = least_order(model, goal, limbs)
         if least.low >= goal:
             return False, least.order

@@ -24,6 +24,7 @@ __all__ = ["recomputed_bound", "verify"]
 
 TOLERANCE = Fraction(str(OPTIMALITY))  # an optimum is a total that no route undercuts by more than this share of it
 DIGITS = Fraction(str(PRINTED))  # of the total: what is written in decimal may be off by this much
+SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits
 
 CLAIMS = (
     "route", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
@@ -109,8 +110,8 @@ class _PlanChecker:
         for part, value in parts.items():
             given = claimed.get(part) if isinstance(claimed, Mapping) else None
             if not _near(given, value, parts["total"]):
-                return Check(member, REFUTED, f"{part} is {float(value):.9g}; the plan says {shown(given)}")
-        return Check(member, CONFIRMED, f"{float(parts['total']):.9g} {unit}, all parts as claimed")
+                return Check(member, REFUTED, f"{part} is {_printed(value)}; the plan says {shown(given)}")
+        return Check(member, CONFIRMED, f"{_printed(parts['total'])} {unit}, all parts as claimed")
 
     # Bounds
 
@@ -145,16 +146,20 @@ class _PlanChecker:
             return Check("optimum", CONFIRMED, "no route is better")
         if outcome.better is not None:
             by = outcome.better + TOLERANCE * self.total.high
-            return Check("optimum", REFUTED, f"a route that is better by {float(by / self.size):.3g} exists")
+            return Check("optimum", REFUTED, f"a route that is better by {_printed(by / self.size, 3)} exists")
         least = self.checker.known + self.model.constant.low
-        gap = f"{100 * float(self.total.high / least - 1):.3g} % above the best" if least > 0 else "of unknown quality"
+        gap = (
+            f"{_printed(100 * (self.total.high / least - 1), 3)} % above the best"
+            if least > 0
+            else "of unknown quality"
+        )
         return Check("optimum", NOT_CHECKED, f"{outcome.why}; confirmed is that the route is at most {gap}")
 
     def _bound(self, outcome: Outcome) -> Check:
         assert self.bound is not None
         check = self._stated("bound", self.bound, outcome)
         if self.optimal and check.verdict == REFUTED and outcome.better is None:
-            return Check("bound", NOT_CHECKED, f"{float(self.bound):.9g}: the optimum it rests on was not shown")
+            return Check("bound", NOT_CHECKED, f"{_printed(self.bound)}: the optimum it rests on was not shown")
         return check
 
     def _certificate(self, outcome: Outcome) -> Check:
@@ -171,8 +176,8 @@ class _PlanChecker:
             return Check(what, REFUTED, f"a route below {said} exists")
         if outcome.follows is None:
             return Check(what, NOT_CHECKED, f"{said}: {outcome.why}")
-        follows = float((outcome.follows + self.model.constant.low) / self.size)
-        return Check(what, REFUTED, f"{said} does not follow; what follows is {follows:.9g}")
+        follows = _printed((outcome.follows + self.model.constant.low) / self.size)
+        return Check(what, REFUTED, f"{said} does not follow; what follows is {follows}")
 
     def _ratios(self, verdicts: Mapping[str, Verdict]) -> list[Check]:
         """Check what follows from loss and bound: the gap, and the ratio."""
@@ -191,7 +196,7 @@ class _PlanChecker:
                 found.append(Check(member, REFUTED, "claimed without a lower bound > 0"))
             elif not _near(given, ratio - less, ratio):
                 said = shown(self.plan[member])
-                found.append(Check(member, REFUTED, f"is {float(ratio - less):.9g}; the plan says {said}"))
+                found.append(Check(member, REFUTED, f"is {_printed(ratio - less)}; the plan says {said}"))
             else:
                 found.append(Check(member, verdicts[base], f"{_printed(given)}, from the loss and the {base}"))
         return found
@@ -262,7 +267,7 @@ class _PlanChecker:
             given = plan[member]
             number = isinstance(value, Fraction)
             same = _near(given, value, value) if number else type(given) is type(value) and given == value
-            print_ = f"{float(value):.9g}" if number else repr(value)
+            print_ = _printed(value) if number else repr(value)
             detail = print_ if same else f"is {print_}; the plan says {shown(given)}"
             found.append(Check(member, CONFIRMED if same else REFUTED, detail))
         return found
@@ -274,12 +279,15 @@ def _near(given: Any, value: Fraction, scale: Fraction) -> bool:
         return False
     if isinstance(given, float) and not math.isfinite(given):
         return False
-    return abs(Fraction(given) - value) <= DIGITS * abs(scale)
+    return abs(Fraction(given) - value) <= max(DIGITS * abs(scale), SMALLEST)
 
 
 def _rational(number: Any) -> Fraction:
     return Fraction(number) if isinstance(number, Rational) else Fraction(float(number))
 
 
-def _printed(number: Fraction) -> str:
-    return f"{float(number):.9g}"
+def _printed(number: Fraction, digits: int = 9) -> str:
+    try:
+        return f"{float(number):.{digits}g}"
+    except OverflowError:
+        return "a number beyond float64"
