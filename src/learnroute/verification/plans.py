@@ -148,11 +148,9 @@ class _PlanChecker:
             by = outcome.better + TOLERANCE * self.total.high
             return Check("optimum", REFUTED, f"a route that is better by {_printed(by / self.size, 3)} exists")
         least = self.checker.known + self.model.constant.low
-        gap = (
-            f"{_printed(100 * (self.total.high / least - 1), 3)} % above the best"
-            if least > 0
-            else "of unknown quality"
-        )
+        if least <= 0:
+            return Check("optimum", NOT_CHECKED, outcome.why)
+        gap = f"{_printed(100 * (self.total.high / least - 1), 3)} % above the best"
         return Check("optimum", NOT_CHECKED, f"{outcome.why}; confirmed is that the route is at most {gap}")
 
     def _bound(self, outcome: Outcome) -> Check:
