@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from learnroute.solvers.params import SolverParams
     from learnroute.solvers.registry import METHODS
     from learnroute.tradeoffs import Tradeoff, tradeoff
-    from learnroute.verification import Check, verify
+    from learnroute.verification import Check, Verification, verify
 
 __version__ = "0.1.0"
 
@@ -57,6 +57,7 @@ __all__ = [
     "Robustness",
     "SolverParams",
     "Tradeoff",
+    "Verification",
     "check_metric",
     "compare",
     "error_over_time",
@@ -95,7 +96,7 @@ _HOMES = {
     "learnroute.solvers.params": ("SolverParams",),
     "learnroute.solvers.registry": ("METHODS",),
     "learnroute.tradeoffs": ("Tradeoff", "tradeoff"),
-    "learnroute.verification": ("Check", "verify"),
+    "learnroute.verification": ("Check", "Verification", "verify"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ from learnroute.solvers.exact.one_tree import one_tree_bound
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.methods import exact, search_and_prove
 from learnroute.solvers.params import DEFAULTS, AscentParams, NgRouteParams, OneTreeParams, ProofParams
-from learnroute.verification.held_karp import least_value
+from learnroute.verification.exact import model_of
+from learnroute.verification.held_karp import least_order
 from learnroute.verification.plans import recomputed_bound
 
 RNG = np.random.default_rng
@@ -74,7 +76,9 @@ def test_optimum_and_bounds_of_every_kind(shares: str, ends: str, closed: bool) 
         assert found.optimal
         assert objective.ends.allows(found.order)
         assert objective(found.order) == pytest.approx(least, rel=1e-12)
-        assert least_value(objective) == pytest.approx(least, rel=1e-12)
+        again = least_order(model_of(objective), Fraction(least)).order
+        assert objective.ends.allows(again)
+        assert objective(again) == pytest.approx(least, rel=1e-12)
         start = objective.repaired(RNG(1).permutation(size))
         assert objective.ends.allows(start)
         proof = NgRouteProof(Incumbent(objective, start), RNG(0), Budget(), DEFAULTS)

@@ -1,4 +1,4 @@
-"""The command line: arguments in, tables or JSON out, exit code 0 or 2 (1 where `verify` refutes a claim)."""
+"""The command line: arguments in, tables or JSON out, exit code 0 or 2 (`verify`: 1 refuted, 3 not checked)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +120,9 @@ def compare_command(
     )
 
 
+VERDICT_CODES = {"confirmed": 0, "refuted": 1, "not checked": 3}
+
+
 @click.command(
     "verify",
     epilog="\b\nExample:\n  learnroute plan examples/city-survey.json -o plan.json\n"
@@ -135,21 +137,21 @@ def verify_command(
 ) -> None:  # fmt: skip
     """Recompute what PLAN (as .json) claims for the problem in FILE: route, loss, bound, optimality.
 
-    The check shares no code with the methods that make plans. Exit code 1 if a claim does not hold.
+    The check shares no code with the methods that make plans, and its arithmetic is exact. Exit code 0 if every claim
+    is confirmed, 1 if one is refuted, 3 if one could not be checked.
     """
     problem = source.read()
-    checks = verify(problem, read_plan(plan_file))
-    refuted = any(check.holds is False for check in checks)
+    found = verify(problem, read_plan(plan_file))
     if as_json:
-        print_json({"holds": not refuted, "checks": [asdict(check) for check in checks]})
+        print_json(found.to_dict())
     else:
         shown = table("claim", "verdict", "detail", left=3)
-        for check in checks:
-            verdict = {True: "confirmed", False: "REFUTED", None: "not repeated"}[check.holds]
-            shown.add_row(check.what, verdict, plain(check.detail))
+        for check in found:
+            shown.add_row(check.what, "REFUTED" if check.holds is False else check.verdict, plain(check.detail))
         terminal().print(shown)
-    if refuted:
-        context.exit(1)
+        if found.remarks:
+            terminal().print(f"not judged (how the route was found): {plain(', '.join(found.remarks))}")
+    context.exit(VERDICT_CODES[found.verdict])
 
 
 COMMANDS = (plan_command, evaluate_command, compare_command, verify_command)

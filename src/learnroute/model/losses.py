@@ -40,8 +40,11 @@ class Loss:
         return asdict(self)
 
     def in_travel_units(self, rate: float, size: int) -> Loss | None:
-        """Return the same in units of travel cost, for the whole route; None where travel is worth nothing."""
-        return Loss(**{part: value * size / rate for part, value in asdict(self).items()}) if rate > 0 else None
+        """Return the same in units of travel cost, for the whole route; None where travel is worth next to nothing."""
+        if rate == 0:
+            return None
+        parts = {part: value * size / rate for part, value in asdict(self).items()}
+        return Loss(**parts) if all(map(math.isfinite, parts.values())) else None
 
 
 def expected_loss(problem: Problem, order: ArrayLike) -> Loss:

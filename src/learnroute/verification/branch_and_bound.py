@@ -1,101 +1,87 @@
 """Check a branch-and-bound tree: which tours could still be better? docs/bounds.md explains it.
 
 Vertices are the regions, then `home`, then `out`; all have two edges in a tour. Written with whole matrices, apart from
-the solver's code.
+the solver's code. Costs and multipliers are whole numbers of grid units.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
 from learnroute.model.certificates import BranchAndBound, Node
 from learnroute.model.ends import BoolArray
-from learnroute.model.objective import Objective
-from learnroute.model.rounding import OPTIMALITY, margin
-from learnroute.model.validation import FloatArray
 from learnroute.verification import one_tree
-from learnroute.verification.checks import Check, no_better
-from learnroute.verification.relaxation import path_relaxation, score_parts
+from learnroute.verification.exact import ONE
+from learnroute.verification.grid import LARGEST, Costs, Grid, IntMatrix, exact_total
 
-CLAIM = 1.01 * OPTIMALITY  # relative: what a claim of optimality leaves open, and how it is written in decimal
+MOST_SHIFTED = 45  # bits
 
 Comb = tuple[tuple[int, ...], ...]
-Costs = Callable[[tuple[int, ...]], FloatArray]
+EdgeCosts = Callable[[tuple[int, ...]], IntMatrix]
 State = tuple[BoolArray, BoolArray]  # which edges may be used, and which must be
 
 
-def bound(objective: Objective, certificate: BranchAndBound, ceiling: float) -> float:
-    """Return the bound of a certificate where its tree proves it, else what its root's 1-tree proves."""
-    if no_tour_below(objective, certificate, certificate.bound):
-        return min(ceiling, certificate.bound)
-    return one_tree.bound(objective, certificate, ceiling)
+def bound(costs: Costs, certificate: BranchAndBound) -> int:
+    """Return the goal where the tree leaves no tour below it, else what the root's 1-tree proves, in grid units."""
+    return costs.goal if no_tour_left(costs, certificate) else one_tree.bound(costs, certificate)
 
 
-def optimum(objective: Objective, certificate: BranchAndBound, value: float) -> Check:
-    """Show that the tree leaves no order that is better."""
-    if no_tour_below(objective, certificate, value - CLAIM * abs(value)):
-        return no_better("all branch-and-bound nodes pruned anew")
-    return Check("optimum", False, "it does not follow from the branch-and-bound tree")
-
-
-def no_tour_below(objective: Objective, certificate: BranchAndBound, value: float) -> bool:
-    """Whether the tree of a certificate shows that no order is better than `value`."""
-    path, tight = path_relaxation(objective)
-    if not tight or not np.array_equal(path.travel, path.travel.T):
-        return False
-    size = path.size
-    plain = np.full((size + 2, size + 2), np.inf)
-    plain[:size, :size] = path.travel
-    plain[size, :size] = plain[:size, size] = path.begin
-    plain[size, size + 1] = plain[size + 1, size] = 0.0
+def no_tour_left(costs: Costs, certificate: BranchAndBound) -> bool:
+    """Whether the tree of a certificate shows that no order is below the goal."""
+    size, model, goal = costs.size, costs.model, costs.goal
+    plain = np.full((size + 2, size + 2), goal, dtype=np.int64)
+    plain[:size, :size] = np.minimum(costs.travel, costs.travel.T)
+    plain[size, :size] = plain[:size, size] = costs.begin
+    plain[size, size + 1] = plain[size + 1, size] = 0
 
     @lru_cache(maxsize=200)
-    def costs_of(ending: tuple[int, ...]) -> FloatArray:
+    def edges(ending: tuple[int, ...]) -> IntMatrix:
         """Scores of the end are paid exactly, at its last region; the next one and the least of the rest before it."""
-        costs = plain.copy()
-        if not path.weights[:-1].any():
+        found = plain.copy()
+        if model.only_last_counts or model.factors is not None:
             ending = ()
-        left = [v for v in range(size) if v not in ending]
-        parts = np.array(score_parts(path, ending))
+        parts = costs.score_parts(ending)
         if not ending:
-            costs[size + 1, :size] = costs[:size, size + 1] = parts + path.finish
-            return costs
-        least = float(parts[left].min()) if left else 0.0
-        paid = math.fsum(path.weights[size - 1 - k] * path.scores[v] for k, v in enumerate(ending))
-        costs[size + 1, ending[0]] = costs[ending[0], size + 1] = paid + least + path.finish[ending[0]]
+            found[size + 1, :size] = found[:size, size + 1] = parts + costs.finish
+            return found
+        left = [v for v in range(size) if v not in ending]
+        least = int(parts[left].min()) if left else 0
+        whole, below = model.whole_scores
+        paid = sum(model.shares[size - 1 - k] * whole[v] for k, v in enumerate(ending))
+        end = costs.grid.below(Fraction(paid, below * ONE)) + least + int(costs.finish[ending[0]])
+        found[size + 1, ending[0]] = found[ending[0], size + 1] = end
         for v in left:
-            if np.isfinite(parts[v]):
-                costs[v, ending[-1]] += parts[v] - least
-                costs[ending[-1], v] += parts[v] - least
-        return costs
+            more = parts[v] - least if parts[v] < goal else goal
+            found[v, ending[-1]] += more
+            found[ending[-1], v] += more
+        return found
 
-    return all_pruned(costs_of, certificate.nodes, value - path.constant, certificate.combs)
+    return all_pruned(edges, costs.grid, certificate.nodes, certificate.combs)
 
 
-def all_pruned(costs_of: Costs, nodes: tuple[Node, ...], limit: float, combs: tuple[Comb, ...] = ()) -> bool:
-    """Whether the nodes, gone through depth first, leave no tour that costs less than `limit`.
+def all_pruned(edges: EdgeCosts, grid: Grid, nodes: tuple[Node, ...], combs: tuple[Comb, ...] = ()) -> bool:
+    """Whether the nodes, gone through depth first, leave no tour that costs less than the goal of the grid.
 
-    `costs_of` gives the costs of all edges (inf where there is none) for orders with a known ending, its last region
-    first; with 0 between home and out, which every tour uses. `combs` are what nodes refer to.
+    `edges` gives the costs of all edges for orders with a known ending, its last region first; with 0 between home and
+    out, which every tour uses. No tour takes an edge that costs as much as the goal. `combs` are what nodes refer to.
     """
     if not all(is_comb(comb) for comb in combs):
         return False
-    costs = costs_of(())
-    count = len(costs)
-    usable = np.isfinite(costs) & ~np.eye(count, dtype=bool)
+    costs = edges(())
+    usable = (costs < grid.goal) & ~np.eye(len(costs), dtype=bool)
     must = np.zeros_like(usable)
-    must[-1, -2] = must[-2, -1] = True
+    must[-1, -2] = must[-2, -1] = usable[-1, -2] = usable[-2, -1] = True
     waiting: list[State | None] = [(usable, must)]  # None: pruned already, with all of its children
     for node in nodes:
         if not waiting:
             return False
         state = waiting.pop()
         if state is not None:
-            state = _narrowed(costs_of, state, node, limit, combs)
+            state = _narrowed(edges, state, node, grid, combs)
         if not node.branch:
             if state is not None:
                 return False
@@ -149,9 +135,9 @@ def is_comb(comb: Comb) -> bool:
     return apart and all(tooth & handle and tooth - handle for tooth in teeth)
 
 
-def _crossings(comb: Comb, count: int) -> FloatArray:
+def _crossings(comb: Comb, count: int) -> IntMatrix:
     """How many sets of a comb each edge leaves."""
-    found = np.zeros((count, count))
+    found = np.zeros((count, count), dtype=np.int64)
     for members in comb:
         inside = np.zeros(count, dtype=bool)
         inside[list(members)] = True
@@ -159,90 +145,89 @@ def _crossings(comb: Comb, count: int) -> FloatArray:
     return found
 
 
-def _narrowed(costs_of: Costs, state: State, node: Node, limit: float, combs: tuple[Comb, ...]) -> State | None:
-    """Return what is left of a node, or None if no tour below `limit` is."""
+def _narrowed(edges: EdgeCosts, state: State, node: Node, grid: Grid, combs: tuple[Comb, ...]) -> State | None:
+    """Return what is left of a node, or None if no tour below the goal is."""
     propagated = _propagated(*state)
     if propagated is None or not node.multipliers:
         return propagated
     usable, must = propagated
-    costs = costs_of(_known_ending(must))
-    most = max(limit, 0.0)
-    usable = usable & (costs < most)  # costs are not negative: what costs more is in no tour that costs less
+    costs = edges(_known_ending(must))
+    usable = usable & (costs < grid.goal)  # no cost is negative
     if (must & ~usable).any():
         return None
-    costs = np.where(usable, costs, np.inf)
-    multipliers = np.append(node.multipliers, 0.0)
-    count, added = len(costs), 2 * most
-    for number, dual in node.combs:
-        if not dual >= 0:
-            return propagated  # which proves nothing
+    # multipliers of an infeasible node may be far above the goal: on a coarser grid, costs are rounded down again
+    crossed = sum(len(combs[number]) * dual for number, dual in node.combs)
+    shift = grid.excess(np.array([*node.multipliers, crossed]), MOST_SHIFTED)
+    costs, goal, count = costs >> shift, -(-grid.goal >> shift), len(costs)
+    multipliers = np.append(grid.nearest(np.array(node.multipliers), shift=shift), 0)
+    duals = [int(dual) for dual in grid.nearest(np.array([dual for _, dual in node.combs]), shift=shift)]
+    if (
+        min(duals, default=0) < 0
+        or sum(len(combs[k]) * z for (k, _), z in zip(node.combs, duals, strict=True)) > 2 * grid.goal
+    ):
+        return usable, must  # which proves nothing more
+    for (number, _), dual in zip(node.combs, duals, strict=True):
         # tours cross the boundaries of a comb with t teeth 3t + 1 times at least
-        sets = len(combs[number])
-        least = 3 * (sets - 1) + 1
         costs = costs - dual * _crossings(combs[number], count)
-        limit -= dual * least
-        added += dual * (2 * count * sets + least)
-    reduced = np.where(usable, costs - multipliers[:, None] - multipliers[None, :], np.inf)
+        goal -= dual * (3 * (len(combs[number]) - 1) + 1)
+    reduced = np.where(usable, costs - multipliers[:, None] - multipliers[None, :], LARGEST)
     out = len(costs) - 1
-    leave = np.where(must[out, : out - 1].any() & ~must[out, : out - 1], np.inf, reduced[out, : out - 1])
+    leave = np.where(must[out, : out - 1].any() & ~must[out, : out - 1], LARGEST, reduced[out, : out - 1])
     tree = _tree(reduced[:out, :out], must[:out, :out])
-    if tree is None or leave.min() == np.inf:
+    if tree is None or leave.min() == LARGEST:
         return None
     parent, joined, total = tree
-    degrees = np.bincount([*joined[1:], *(parent[v] for v in joined[1:])], minlength=count)
-    added += 2 * float((degrees + 3) @ np.abs(multipliers))
-    limit += margin(count, added)  # rounding counts against the claim
-    bound = total + leave.min() + reduced[out, out - 1] + 2 * multipliers.sum()
-    if bound >= limit:
+    bound = total + int(leave.min()) + int(reduced[out, out - 1]) + 2 * exact_total(multipliers)
+    if bound >= goal:
         return None
-    usable[out, : out - 1] &= bound + leave - leave.min() < limit
+    room = min(goal - bound, 2 * LARGEST + 1)  # no difference of reduced costs is larger
+    usable[out, : out - 1] &= leave - leave.min() < room
     usable[: out - 1, out] = usable[out, : out - 1]
-    _fix_by_reduced_cost(reduced[:out, :out], usable[:out, :out], must[:out, :out], parent, joined, limit - bound)
+    _fix_by_reduced_cost(reduced[:out, :out], usable[:out, :out], must[:out, :out], parent, joined, room)
     return _propagated(usable, must)
 
 
-def _tree(reduced: FloatArray, must: BoolArray) -> tuple[list[int], list[int], float] | None:
+def _tree(reduced: IntMatrix, must: BoolArray) -> tuple[list[int], list[int], int] | None:
     """Return parents, order of joining and cost of the cheapest tree with the edges that must be in it."""
     count = len(reduced)
-    near, by = np.full(count, np.inf), np.full(count, -1)
+    near, by = np.full(count, LARGEST), np.full(count, -1)
     forced = np.zeros(count, dtype=bool)
     outside = np.ones(count, dtype=bool)
-    here, joined, total = count - 1, [count - 1], 0.0
+    here, joined, total = count - 1, [count - 1], 0
     outside[here] = False
     while len(joined) < count:
         better = outside & (must[here] & (~forced | (reduced[here] < near)) | ~forced & (reduced[here] < near))
         near[better], by[better] = reduced[here][better], here
         forced |= outside & must[here]
         pool = outside & forced if (outside & forced).any() else outside
-        here = int(np.argmin(np.where(pool, near, np.inf)))
-        if not outside[here] or near[here] == np.inf:
+        here = int(np.argmin(np.where(pool, near, LARGEST)))
+        if not outside[here] or near[here] == LARGEST:
             return None
         outside[here] = False
-        total += float(near[here])
+        total += int(near[here])
         joined.append(here)
     return [int(v) for v in by], joined, total
 
 
 def _fix_by_reduced_cost(
-    reduced: FloatArray, usable: BoolArray, must: BoolArray, parent: list[int], joined: list[int], room: float
+    reduced: IntMatrix, usable: BoolArray, must: BoolArray, parent: list[int], joined: list[int], room: int
 ) -> None:
     """Fix edges to 0 with no room for them in place of any tree edge; to 1 those that cannot be replaced."""
     count = len(reduced)
-    dearest = np.full((count, count), -np.inf)
+    dearest = np.full((count, count), -LARGEST)
     below = np.eye(count, dtype=bool)
     tree = np.zeros_like(usable)
     for k, v in enumerate(joined[1:], 1):
         p, earlier = parent[v], joined[:k]
         tree[v, p] = tree[p, v] = True
-        own = -np.inf if must[p, v] else reduced[p, v]
+        own = -LARGEST if must[p, v] else int(reduced[p, v])
         dearest[v, earlier] = dearest[earlier, v] = np.maximum(dearest[p, earlier], own)
-    with np.errstate(invalid="ignore"):
-        usable &= tree | must | ~(reduced - dearest >= room)
+    usable &= tree | must | ~(reduced - dearest >= room)
     for v in reversed(joined[1:]):
         below[parent[v]] |= below[v]
     i, j = np.nonzero(np.triu(usable & ~tree))
     crossing = below[:, i] != below[:, j]
-    instead = np.where(crossing, reduced[i, j][None, :], np.inf).min(axis=1, initial=np.inf)
+    instead = np.where(crossing, reduced[i, j][None, :], LARGEST).min(axis=1, initial=LARGEST)
     for v in joined[1:]:
         if instead[v] - reduced[parent[v], v] >= room:
             must[v, parent[v]] = must[parent[v], v] = True

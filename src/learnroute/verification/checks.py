@@ -1,33 +1,77 @@
-"""What a checker says about one claim of a plan."""
+"""What a checker says about a plan, claim by claim: confirmed, refuted, or not checked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Verdict = Literal["confirmed", "refuted", "not checked"]
+
+CONFIRMED: Verdict = "confirmed"
+REFUTED: Verdict = "refuted"
+NOT_CHECKED: Verdict = "not checked"
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that a plan claims. `holds` is None where it could be neither confirmed nor refuted."""
+    """One thing that a plan claims, and the verdict on it.
+
+    *confirmed*: it is true for the numbers of the problem. *refuted*: it is not, or it does not follow from the
+    certificate that is given for it. *not checked*: neither was shown.
+    """
 
     what: str
-    holds: bool | None
+    verdict: Verdict
     detail: str
+
+    @property
+    def holds(self) -> bool | None:
+        """True, False, or None where the claim was not checked."""
+        return {CONFIRMED: True, REFUTED: False, NOT_CHECKED: None}[self.verdict]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The verdicts on all claims of a plan.
+
+    Attributes
+    ----------
+    checks
+        One a claim.
+    remarks
+        The members of the plan that are no claims about its route: how it was found, and in which words.
+    """
+
+    checks: tuple[Check, ...]
+    remarks: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+    def __len__(self) -> int:
+        return len(self.checks)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Refuted if any claim is; else not checked if any claim is; confirmed if all are."""
+        found = {check.verdict for check in self.checks}
+        return REFUTED if REFUTED in found else NOT_CHECKED if NOT_CHECKED in found else CONFIRMED
+
+    @property
+    def holds(self) -> bool:
+        """Whether every claim is confirmed."""
+        return self.verdict == CONFIRMED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdicts as plain JSON values."""
+        return {
+            "holds": self.holds,
+            "verdict": self.verdict,
+            "checks": [asdict(check) for check in self.checks],
+            "not_judged": list(self.remarks),
+        }
 
 
 class TooManyLabelsError(Exception):
     """The checker's own limit, not an error of the plan."""
-
-
-def no_better(how: str) -> Check:
-    """Say that an optimum is confirmed."""
-    return Check("optimum", True, f"no route is better, {how}")
-
-
-def refuted_by(difference: float) -> Check:
-    """Say that an optimum is refuted: by how much another route is better."""
-    return Check("optimum", False, f"a route that is better by {difference:.3g} exists")
-
-
-def not_repeated(why: str) -> Check:
-    """Say that an optimum was neither confirmed nor refuted."""
-    return Check("optimum", None, why)

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from learnroute.model.certificates import BranchAndBound, OneTree
-from learnroute.model.objective import Objective
-from learnroute.model.rounding import margin
-from learnroute.verification.relaxation import path_relaxation, score_parts
+from learnroute.verification.grid import BITS, LARGEST, Costs, exact_total
 from learnroute.verification.simple import spanning_tree
 
+MOST = 1 << 58  # grid units: multipliers are cut there
+SPARE_BITS = 17  # by which the grid is coarser at most, so that they are not
 
-def bound(objective: Objective, certificate: OneTree | BranchAndBound, ceiling: float) -> float:
-    """Return the cost of the minimum 1-tree at the multipliers of a certificate, as far as `ceiling`."""
-    multipliers = certificate.multipliers
-    path, _ = path_relaxation(objective)
-    size = path.size
-    at, home = multipliers[:size], multipliers[size]
-    costs = np.zeros((size + 1, size + 1))
-    costs[:size, :size] = np.minimum(path.travel, path.travel.T)
-    costs[:size, size] = costs[size, :size] = path.begin
-    most = max(ceiling - path.constant, 0.0)  # no order below the ceiling pays more for anything
-    costs = np.where(costs <= most, costs, np.inf)
-    reduced = costs - multipliers[: size + 1, None] - multipliers[None, : size + 1]
-    exits = [float(part) for part in np.array(score_parts(path)) + path.finish - at]
-    total = math.fsum([spanning_tree(reduced), min(exits), -home, *(2 * multipliers[: size + 1]), path.constant])
-    largest = min(path.travel.max(), most) + 4 * np.abs(multipliers).max()
-    lost = margin(1, float(largest * (size + 2) + abs(min(exits)) + abs(path.constant)))
-    return min(ceiling, float(total - lost))
+
+def bound(costs: Costs, certificate: OneTree | BranchAndBound) -> int:
+    """Return the cost of the minimum 1-tree at the multipliers of a certificate, in grid units.
+
+    Edges that cost as much as the goal are left out: no order below it takes one. Where no tree is left, none is.
+    """
+    size = costs.size
+    multipliers = costs.grid.nearest(certificate.multipliers[: size + 1], MOST)
+    edges = np.zeros((size + 1, size + 1), dtype=np.int64)
+    edges[:size, :size] = np.minimum(costs.travel, costs.travel.T)
+    edges[:size, size] = edges[size, :size] = costs.begin
+    reduced = np.where(edges < costs.goal, edges - multipliers[:, None] - multipliers[None, :], LARGEST)
+    exits = costs.score_parts() + costs.finish
+    exits = np.where(exits < costs.goal, exits - multipliers[:size], LARGEST)
+    tree = spanning_tree(reduced)
+    if tree is None or exits.min() == LARGEST:
+        return costs.goal
+    return tree + int(exits.min()) - int(multipliers[size]) + 2 * exact_total(multipliers)
+
+
+def bits_for(certificate: OneTree, goal: Fraction) -> int:
+    """Return how fine a grid may be on which the multipliers of a certificate are not cut."""
+    largest = Fraction(float(np.abs(certificate.multipliers).max()))
+    return BITS - min(SPARE_BITS, max(0, math.ceil(largest / goal).bit_length()))

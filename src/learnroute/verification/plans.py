@@ -1,146 +1,291 @@
-"""Check a plan against its problem: route, loss and bound. Slow and plain on purpose."""
+"""Check a plan against its problem, member by member: docs/bounds.md says what is confirmed then, and in what sense."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from types import ModuleType
+from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 from learnroute.errors import InputError, shown
-from learnroute.model.certificates import (
-    BranchAndBound,
-    Certificate,
-    HeldKarp,
-    NgRoutes,
-    OneTree,
-    Simple,
-    read_certificate,
-)  # fmt: skip
-from learnroute.model.losses import as_order, expected_loss, objective_of, travel_cost
-from learnroute.model.objective import Objective
+from learnroute.guarantees import guarantee_of_algorithm1
+from learnroute.model.certificates import read_certificate
+from learnroute.model.losses import as_order
 from learnroute.model.problem import Problem
-from learnroute.model.rounding import OPTIMALITY, PRINTED, SAME
-from learnroute.model.validation import IntArray, as_number
-from learnroute.verification import branch_and_bound, held_karp, ng_route, one_tree, simple
-from learnroute.verification.checks import Check, TooManyLabelsError, not_repeated
+from learnroute.model.result import Guarantee, Plan
+from learnroute.model.rounding import OPTIMALITY, PRINTED
+from learnroute.model.validation import as_number
+from learnroute.verification.bounds import Checker, Outcome, recomputed_bound
+from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check, Verdict, Verification
+from learnroute.verification.exact import losses_of
 
-CHECKERS: dict[type[Certificate], ModuleType] = {
-    Simple: simple,
-    OneTree: one_tree,
-    HeldKarp: held_karp,
-    NgRoutes: ng_route,
-    BranchAndBound: branch_and_bound,
-}
+__all__ = ["recomputed_bound", "verify"]
 
+TOLERANCE = Fraction(str(OPTIMALITY))  # an optimum is a total that no route undercuts by more than this share of it
+DIGITS = Fraction(str(PRINTED))  # of the total: what is written in decimal may be off by this much
+SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits
 
-def verify(problem: Problem, plan: Mapping[str, Any]) -> tuple[Check, ...]:
-    """Recompute what a plan (as its JSON object) claims about a route of this problem."""
-    if not isinstance(plan, Mapping) or not {"route", "order", "loss"} <= set(plan):
-        raise InputError("an object with route, order and loss is needed", field="plan", value=plan)
-    checks = [_route(problem, plan)]
-    if not checks[0].holds:
-        return tuple(checks)
-    order = as_order(plan["order"], problem.size)
-    loss = expected_loss(problem, order)
-    checks.append(_loss(loss.to_dict(), plan["loss"]))
-    rest = _rest(problem, order, loss.total, plan)
-    objective = objective_of(problem)
-    claimed = plan.get("lower_bound")
-    if claimed is None:
-        if plan.get("optimal"):
-            checks.append(Check("optimum", False, "claimed without a lower bound"))
-        return (*checks, *rest)
-    claimed = as_number("lower_bound", claimed, meaning="bounds", most=math.inf, least=-math.inf)
-    certificate = read_certificate(plan.get("certificate"), problem.size)
-    if plan.get("optimal"):
-        same = math.isclose(claimed, loss.total, rel_tol=PRINTED)
-        checks.append(Check("bound", same, f"{claimed:.9g}, the loss itself" if same else "not the loss of the route"))
-        checks.append(_optimum(objective, certificate, objective(order)))
-    else:
-        checks.append(_bound(objective, certificate, claimed * problem.size))
-    return (*checks, *rest)
+CLAIMS = (
+    "route", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
+    "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
+    "guarantee_paper", "guarantee_sharper",
+)  # fmt: skip
 
 
-def _rest(problem: Problem, order: IntArray, total: float, plan: Mapping[str, Any]) -> list[Check]:
-    """Check what else follows from route and problem, where the plan says it."""
-    bound = plan.get("lower_bound")
-    gap = total / bound - 1 if isinstance(bound, int | float) and bound > 0 else None
-    wanted: dict[str, Any] = {
-        "travel_cost": travel_cost(problem, order),
-        "travel_rate": problem.travel_rate,
-        "closed": problem.constraints.returns,
-        "regime": problem.regime,
-        "constraints": problem.constraints.to_dict(),
-        "gap": gap,
-        "certified_ratio": None if gap is None else 1 + gap,
-    }
-    wrong = []
-    for member, value in wanted.items():
-        given = plan.get(member, value)
-        if isinstance(value, float) and isinstance(given, int | float) and not isinstance(given, bool):
-            same = math.isclose(given, value, rel_tol=PRINTED, abs_tol=PRINTED)
-        else:
-            same = given == value
-        if not same:
-            wrong.append(Check(member, False, f"is {value!r}; the plan says {shown(given)}"))
-    return wrong
+def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
+    """Recompute what a plan (itself, or its JSON object) claims about a route of this problem.
+
+    Claims that are confirmed are true for the numbers of the problem, in exact arithmetic; docs/bounds.md says in what
+    sense. `Verification.holds` only if every claim is confirmed.
+    """
+    if not isinstance(problem, Problem):
+        raise InputError("a Problem is needed; read_problem reads one", field="problem", value=problem)
+    data = plan.to_dict() if isinstance(plan, Plan) else plan
+    if not isinstance(data, Mapping):
+        raise InputError("a Plan or its JSON object is needed; read_plan reads a file", field="plan", value=plan)
+    if not {"route", "order", "loss"} <= set(data):
+        raise InputError("an object with route, order and loss is needed", field="plan", value=data)
+    remarks = tuple(str(member) for member in data if member not in CLAIMS)
+    route = _route(problem, data)
+    if route.verdict == REFUTED:
+        return Verification((route,), remarks)
+    return Verification((route, *_PlanChecker(problem, data).checks()), remarks)
 
 
 def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
+    if not isinstance(plan["order"], list) or not all(type(i) is int for i in plan["order"]):
+        return Check("route", REFUTED, "order: a list of region indices is needed")
     try:
         order = as_order(plan["order"], problem.size, problem.regions)
-    except InputError as error:
-        return Check("route", False, str(error))
-    if not isinstance(plan["route"], list) or plan["route"] != [problem.regions[i] for i in order]:
-        return Check("route", False, "names and indices disagree, or belong to another problem")
-    try:
+        if not isinstance(plan["route"], list) or plan["route"] != [problem.regions[i] for i in order]:
+            return Check("route", REFUTED, "names and indices disagree, or belong to another problem")
         problem.constraints.check(plan["route"])
     except InputError as error:
-        return Check("route", False, str(error))
-    return Check("route", True, f"visits each of {problem.size} regions once")
+        return Check("route", REFUTED, str(error))
+    return Check("route", CONFIRMED, f"visits each of {problem.size} regions once")
 
 
-def _loss(found: Mapping[str, float], claimed: Any) -> Check:
-    scale = abs(found["total"])
-    for part, value in found.items():
-        given = claimed.get(part) if isinstance(claimed, Mapping) else None
-        if not isinstance(given, int | float) or abs(given - value) > PRINTED * scale:
-            return Check("loss", False, f"{part} is {value:.9g}; the plan says {shown(given)}")
-    return Check("loss", True, f"{found['total']:.9g} per region, all parts as claimed")
+class _PlanChecker:
+    """The claims of a plan whose route is one, and what they are compared with."""
 
+    def __init__(self, problem: Problem, plan: Mapping[str, Any]) -> None:
+        self.problem, self.plan, self.size = problem, plan, problem.size
+        self.order = [int(i) for i in as_order(plan["order"], problem.size)]
+        self.losses = losses_of(problem)
+        self.model = self.losses.model
+        self.parts = self.losses.parts(self.order)
+        self.value = self.model.value(self.order)  # T times the loss, without the constant
+        self.total = self.value.plus(self.model.constant)
+        self.bound = self._number("lower_bound", "bounds")
+        self.optimal = plan.get("optimal", False)
+        if not isinstance(self.optimal, bool):
+            raise InputError("true or false is needed", field="optimal", value=self.optimal)
+        given = plan.get("certificate")
+        self.certificate = None if given is None else read_certificate(given, problem.size)
+        self.certified = None if given is None else _rational(given["bound"])
+        self.checker = Checker(self.model, self.certificate)
 
-def _bound(objective: Objective, certificate: Certificate, claimed: float) -> Check:
-    try:
-        found = recomputed_bound(objective, certificate, claimed)
-    except TooManyLabelsError:
-        return Check("bound", None, f"more than {ng_route.MOST_LABELS:,} labels are needed to recompute it")
-    per_region = found / objective.size
-    holds = claimed <= found + SAME * abs(found)
-    relation = "is confirmed" if holds else f"does not follow; what follows is {per_region:.9g}"
-    return Check("bound", holds, f"{claimed / objective.size:.9g} ({certificate.kind}) {relation}")
+    def checks(self) -> list[Check]:
+        """Return the verdicts on all claims but the route."""
+        found = [self._parts_check("loss", self.parts)]
+        found += self._bounds()
+        found += self._ratios({check.what: check.verdict for check in found})
+        found += self._guarantees()
+        return [*found, *self._others()]
 
+    def _number(self, member: str, meaning: str) -> Fraction | None:
+        """Return a number that a plan claims; None where it says nothing; refuse what is no number."""
+        given = self.plan.get(member)
+        if given is None:
+            return None
+        as_number(member, given, meaning=meaning, most=math.inf, least=-math.inf)
+        return _rational(given)
 
-def _optimum(objective: Objective, certificate: Certificate, value: float) -> Check:
-    """Repeat the proof of an optimum; where that is not possible, say how good the route is at least."""
-    checker = CHECKERS[type(certificate)]
-    if hasattr(checker, "optimum"):
-        check: Check = checker.optimum(objective, certificate, value)
-    elif value - OPTIMALITY * abs(value) <= recomputed_bound(objective, certificate, value):
-        return Check("optimum", True, "the bound meets the loss")
-    else:
-        check = not_repeated("the plan holds no proof, only a bound below the loss")
-    if check.holds is not None:
+    def _parts_check(self, member: str, parts: Mapping[str, Fraction], unit: str = "per region") -> Check:
+        """Compare the parts of a loss; they may be off by nine digits of the total."""
+        claimed = self.plan[member]
+        if isinstance(claimed, Mapping) and set(claimed) - set(parts):
+            return Check(member, REFUTED, f"has other parts than {', '.join(parts)}")
+        for part, value in parts.items():
+            given = claimed.get(part) if isinstance(claimed, Mapping) else None
+            if not _near(given, value, parts["total"]):
+                return Check(member, REFUTED, f"{part} is {_printed(value)}; the plan says {shown(given)}")
+        return Check(member, CONFIRMED, f"{_printed(parts['total'])} {unit}, all parts as claimed")
+
+    # Bounds
+
+    def _goal(self, claimed: Fraction, tolerance: Fraction = Fraction(0)) -> Fraction:
+        """Return the goal below which no order may be if no route is below a claimed bound (per region)."""
+        total = claimed * self.size
+        return total - tolerance * abs(total) - self.model.constant.low
+
+    def _below(self, share: Fraction) -> Fraction:
+        """Return the goal below which no order may be if no route is below this share of the plan's own total."""
+        rest = (1 - share) * (self.total.low if share < 1 else self.total.high)
+        return self.value.high - rest  # the constant cancels
+
+    def _bounds(self) -> list[Check]:
+        """Check optimality, the lower bound, and the bound that the certificate states."""
+        goals: list[tuple[str, Fraction]] = []
+        if self.optimal:
+            goals.append(("optimum", self._below(1 - TOLERANCE)))
+        if self.bound is not None:
+            goals.append(("bound", self._goal(self.bound, TOLERANCE if self.optimal else Fraction(0))))
+        if self.certified is not None:
+            goals.append(("certificate", self._goal(self.certified)))
+        outcomes = {
+            what: self.checker.settle(goal, optimum=self.optimal and what != "certificate")
+            for what, goal in sorted(goals, key=lambda pair: -pair[1])
+        }
+        says = {"optimum": self._optimum, "bound": self._bound, "certificate": self._certificate}
+        return [says[what](outcomes[what]) for what, _ in goals]
+
+    def _optimum(self, outcome: Outcome) -> Check:
+        if outcome.proved:
+            return Check("optimum", CONFIRMED, "no route is better")
+        if outcome.better is not None:
+            by = outcome.better + TOLERANCE * self.total.high
+            return Check("optimum", REFUTED, f"a route that is better by {_printed(by / self.size, 3)} exists")
+        least = self.checker.known + self.model.constant.low
+        if least <= 0:
+            return Check("optimum", NOT_CHECKED, outcome.why)
+        gap = f"{_printed(100 * (self.total.high / least - 1), 3)} % above the best"
+        return Check("optimum", NOT_CHECKED, f"{outcome.why}; confirmed is that the route is at most {gap}")
+
+    def _bound(self, outcome: Outcome) -> Check:
+        assert self.bound is not None
+        check = self._stated("bound", self.bound, outcome)
+        if self.optimal and check.verdict == REFUTED and outcome.better is None:
+            return Check("bound", NOT_CHECKED, f"{_printed(self.bound)}: the optimum it rests on was not shown")
         return check
+
+    def _certificate(self, outcome: Outcome) -> Check:
+        assert self.certified is not None
+        return self._stated("certificate", self.certified, outcome)
+
+    def _stated(self, what: str, claimed: Fraction, outcome: Outcome) -> Check:
+        """Say whether a stated bound (per region) is one."""
+        kind = self.certificate.kind if self.certificate is not None else "no certificate"
+        said = f"{_printed(claimed)} ({kind})"
+        if outcome.proved:
+            return Check(what, CONFIRMED, f"no route is below {said}")
+        if outcome.better is not None:
+            return Check(what, REFUTED, f"a route below {said} exists")
+        if outcome.follows is None:
+            return Check(what, NOT_CHECKED, f"{said}: {outcome.why}")
+        follows = _printed((outcome.follows + self.model.constant.low) / self.size)
+        return Check(what, REFUTED, f"{said} does not follow; what follows is {follows}")
+
+    def _ratios(self, verdicts: Mapping[str, Verdict]) -> list[Check]:
+        """Check what follows from loss and bound: the gap, and the ratio."""
+        found = []
+        ratio: Fraction | None = None
+        if self.optimal:
+            ratio = Fraction(1)
+        elif self.bound is not None and self.bound > 0:
+            ratio = self.parts["total"] / self.bound
+        base = "optimum" if self.optimal else "bound"
+        for member, less in (("gap", 1), ("certified_ratio", 0)):
+            given = self._number(member, "ratios")
+            if given is None:
+                continue
+            if ratio is None:
+                found.append(Check(member, REFUTED, "claimed without a lower bound > 0"))
+            elif not _near(given, ratio - less, ratio):
+                said = shown(self.plan[member])
+                found.append(Check(member, REFUTED, f"is {_printed(ratio - less)}; the plan says {said}"))
+            else:
+                found.append(Check(member, verdicts[base], f"{_printed(given)}, from the loss and the {base}"))
+        return found
+
+    def _guarantees(self) -> list[Check]:
+        """Check the ratios to the least loss that are said to be known in advance."""
+        found = []
+        claimed = self._number("guarantee", "ratios")
+        if claimed is not None:
+            found.append(self._guarantee(claimed))
+        formulas: Guarantee | None = None
+        for member, name in (("guarantee_paper", "paper"), ("guarantee_sharper", "sharper")):
+            given = self._number(member, "ratios")
+            if given is None:
+                continue
+            formulas = formulas or guarantee_of_algorithm1(self.problem)
+            known = getattr(formulas, name)
+            right = known is not None and _near(given, Fraction(known), Fraction(known))
+            detail = f"{_printed(given)} for Algorithm 1" if right else f"is {known!r}; the plan says {_printed(given)}"
+            found.append(Check(member, CONFIRMED if right else REFUTED, detail))
+        return found
+
+    def _guarantee(self, claimed: Fraction) -> Check:
+        """Show that the total is at most so many times the least one, by whatever bound is known."""
+        said = _printed(claimed)
+        if claimed <= 0:
+            return Check("guarantee", REFUTED, f"{said}: ratios are > 0")
+        outcome = self.checker.settle(self._below((1 - TOLERANCE) / claimed), optimum=self.optimal)
+        if outcome.proved:
+            return Check("guarantee", CONFIRMED, f"the total is at most {said} times the least one, by the bound")
+        if outcome.better is not None or claimed < 1:
+            return Check("guarantee", REFUTED, f"the total is more than {said} times the least one")
+        known = guarantee_of_algorithm1(self.problem).value
+        if known is not None and claimed >= Fraction(known) * (1 - DIGITS):
+            why = "proved for routes of Algorithm 1 and better ones; whether this is one was not repeated"
+            return Check("guarantee", NOT_CHECKED, f"{said} is {why}")
+        if self.optimal or outcome.follows is None:
+            return Check("guarantee", NOT_CHECKED, f"{said}: {outcome.why}")
+        return Check("guarantee", REFUTED, f"{said} follows neither from the bound nor from what is known in advance")
+
+    # What else follows from route and problem
+
+    def _others(self) -> list[Check]:
+        problem, plan, found = self.problem, self.plan, []
+        if plan.get("true_loss") is not None:
+            if problem.truth is None:
+                found.append(Check("true_loss", REFUTED, "claimed though the problem has no true models"))
+            else:
+                found.append(self._parts_check("true_loss", losses_of(problem, true=True).parts(self.order)))
+        if plan.get("loss_in_travel_units") is not None:
+            rate = self.model.rate
+            if rate == 0:
+                found.append(Check("loss_in_travel_units", REFUTED, "claimed though travel is worth nothing"))
+            else:
+                parts = {part: value * self.size / rate for part, value in self.parts.items()}
+                found.append(self._parts_check("loss_in_travel_units", parts, "units of travel"))
+        travelled = self.model.travelled(self.order)
+        wanted: dict[str, Any] = {
+            "travel_cost": travelled,
+            "travel_rate": Fraction(problem.travel_rate),
+            "closed": problem.constraints.returns,
+            "regime": problem.regime,
+            "constraints": problem.constraints.to_dict(),
+        }
+        for member, value in wanted.items():
+            if plan.get(member) is None:
+                continue
+            given = plan[member]
+            number = isinstance(value, Fraction)
+            same = _near(given, value, value) if number else type(given) is type(value) and given == value
+            print_ = _printed(value) if number else repr(value)
+            detail = print_ if same else f"is {print_}; the plan says {shown(given)}"
+            found.append(Check(member, CONFIRMED if same else REFUTED, detail))
+        return found
+
+
+def _near(given: Any, value: Fraction, scale: Fraction) -> bool:
+    """Whether a number that was written in decimal is this one, as far as nine digits of a scale."""
+    if isinstance(given, bool) or not isinstance(given, int | float | Fraction):
+        return False
+    if isinstance(given, float) and not math.isfinite(given):
+        return False
+    return abs(Fraction(given) - value) <= max(DIGITS * abs(scale), SMALLEST)
+
+
+def _rational(number: Any) -> Fraction:
+    return Fraction(number) if isinstance(number, Rational) else Fraction(float(number))
+
+
+def _printed(number: Fraction, digits: int = 9) -> str:
     try:
-        found = recomputed_bound(objective, certificate, certificate.bound)
-    except TooManyLabelsError:
-        return check
-    gap = max(0.0, value / found - 1) if found > 0 else math.inf
-    return not_repeated(f"{check.detail}; confirmed is that the route is at most {100 * gap:.3g} % above the best")
-
-
-def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: float) -> float:
-    """Return what a certificate proves, as far as `ceiling`, with rounding taken off."""
-    found: float = CHECKERS[type(certificate)].bound(objective, certificate, ceiling)
-    return found
+        return f"{float(number):.{digits}g}"
+    except OverflowError:
+        return "a number beyond float64"

@@ -2,48 +2,41 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from learnroute.model.certificates import Simple
-from learnroute.model.objective import Objective
-from learnroute.model.rounding import UNIT
-from learnroute.model.validation import FloatArray
-from learnroute.verification.relaxation import path_relaxation, score_parts
+from learnroute.verification.grid import LARGEST, Costs, IntMatrix, exact_total
 
 
-def bound(objective: Objective, certificate: Simple, ceiling: float) -> float:
-    """Return the simple bound of a problem, rounding taken off."""
-    path, _ = path_relaxation(objective)
-    begin, finish = path.begin, path.finish
-    either = np.minimum(path.travel, path.travel.T)
-    others = path.travel + np.diag(np.full(path.size, np.inf))
+def bound(costs: Costs, certificate: Simple) -> int:
+    """Return the simple bound in grid units; nothing in it depends on the certificate."""
+    begin, finish = costs.begin, costs.finish
+    others = costs.travel.copy()
+    np.fill_diagonal(others, costs.goal)
     into, out = others.min(axis=0), others.min(axis=1)
+    first, last = int(begin.min()), int(finish.min())
+    tree = spanning_tree(np.minimum(costs.travel, costs.travel.T))
+    assert tree is not None  # no cost is larger than the goal
     travel = max(
-        spanning_tree(either) + begin.min() + finish.min(),
-        _all_but_one(into, begin) + finish.min(),
-        _all_but_one(out, finish) + begin.min(),
+        tree + first + last,
+        exact_total(into) + int((begin - into).min()) + last,  # the first region is not entered
+        exact_total(out) + int((finish - out).min()) + first,
     )
-    parts = [float(travel), min(score_parts(path)), path.constant]
-    return math.fsum(parts) - 4 * UNIT * math.fsum(map(abs, parts))
+    return travel + int(costs.score_parts().min())
 
 
-def _all_but_one(cheapest: FloatArray, instead: FloatArray) -> float:
-    """Return the least sum of all numbers but one, which is replaced; what rounding does to the change is taken off."""
-    change = float((instead - cheapest).min())
-    return math.fsum([*cheapest, change]) - UNIT * abs(change)
-
-
-def spanning_tree(costs: FloatArray) -> float:
-    """Return the cost of a minimum spanning tree."""
+def spanning_tree(costs: IntMatrix) -> int | None:
+    """Return the cost of a minimum spanning tree (Prim's rule); None where some edge of it would cost `LARGEST`."""
     near = costs[0].copy()
     outside = np.ones(len(costs), dtype=bool)
     outside[0] = False
-    legs = []
+    total = 0
     while outside.any():
-        v = int(np.argmin(np.where(outside, near, np.inf)))
-        legs.append(near[v])
+        open_costs = np.where(outside, near, LARGEST)
+        v = int(np.argmin(open_costs))
+        if open_costs[v] == LARGEST:
+            return None
+        total += int(near[v])
         outside[v] = False
         near = np.minimum(near, costs[v])
-    return math.fsum(legs)
+    return total

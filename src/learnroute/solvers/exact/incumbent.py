@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from learnroute.model.objective import Objective
-from learnroute.model.rounding import PROOF
+from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation
 
@@ -25,6 +25,11 @@ class Incumbent:
     def goal(self) -> float:
         """What a lower bound has to reach to prove the incumbent optimal."""
         return self.value - PROOF * abs(self.value + self.path.constant)
+
+    def with_constant(self, bound: float) -> float:
+        """Return a bound with the constant of the relaxation, less what rounding did to that."""
+        constant = self.path.constant
+        return bound + constant - margin(self.path.size + 2, abs(bound) + abs(constant))
 
     def offer(self, order: IntArray | None) -> None:
         """Take an order that is allowed and better."""

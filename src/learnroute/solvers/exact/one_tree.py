@@ -96,7 +96,7 @@ def one_tree_bound(objective: Objective, value: float, budget: Budget, params: O
         budget.progress("bound", done / params.ascent.steps)
     tree = minimum_one_tree(costs, status, ascent.best)
     bound = tree.total - tree.margin(costs, ascent.best) + path.constant
-    return OneTree(bound - margin(1, abs(bound) + abs(path.constant)), ascent.best)
+    return OneTree(bound - margin(path.size + 2, abs(bound) + abs(path.constant)), ascent.best)
 
 
 def minimum_one_tree(costs: FloatArray, status: StatusArray, multipliers: FloatArray) -> Tree:

@@ -146,7 +146,7 @@ class BranchAndCut:
         tree = minimum_one_tree(self.costs, status, duals.multipliers)
         lost = self._margin(self.costs, duals, tree)
         self.bound = min(tree.total, value) - 2 * lost
-        self.one_tree = OneTree(self.bound + self.incumbent.path.constant, duals.multipliers)
+        self.one_tree = OneTree(self.incumbent.with_constant(self.bound), duals.multipliers)
         if self.budget.exhausted:
             return None
         bound, _ = fix_by_reduced_cost(self.costs, status, duals.multipliers, self.incumbent.goal + lost)
@@ -254,7 +254,7 @@ class BranchAndCut:
         number = {comb: k for k, comb in enumerate(used)}
         combs = tuple(tuple(tuple(np.flatnonzero(row).tolist()) for row in self.combs[comb]) for comb in used)
         listed = tuple(node._replace(combs=tuple((number[comb], dual) for comb, dual in node.combs)) for node in nodes)
-        return BranchAndBound(bound + self.incumbent.path.constant, self.one_tree.multipliers, listed, combs)
+        return BranchAndBound(self.incumbent.with_constant(bound), self.one_tree.multipliers, listed, combs)
 
 
 def _listed(branch: tuple[int, ...], duals: Duals | None) -> Listed:

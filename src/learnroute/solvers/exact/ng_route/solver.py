@@ -141,7 +141,7 @@ class NgRouteProof:
         margin = self.network.margin(multipliers)
         bound = cost + float(multipliers.sum()) if len(route) else self.incumbent.goal + margin
         gap = self.incumbent.value - bound
-        bound += self.incumbent.path.constant - 2 * margin
+        bound = self.incumbent.with_constant(bound - 2 * margin)
         if self.checked is None or bound > self.checked.bound:
             self.checked = NgRoutes(bound, tuple(relaxation(*stage) for stage in stages))
         if gap < self.params.stage_gap * self.gap_staged:
@@ -176,7 +176,7 @@ class NgRouteProof:
         costs = labelling.q_route_costs(self._all_arcs().reduced(multipliers))
         bound = float(costs[-1].min()) + float(multipliers.sum()) - 2 * self.network.margin(multipliers)
         alone = NgRelaxation(multipliers.copy(), tuple((v,) for v in range(self.size)))
-        return NgRoutes(bound + self.incumbent.path.constant, (alone,))
+        return NgRoutes(self.incumbent.with_constant(bound), (alone,))
 
     def _fix_by_q_routes(self) -> None:
         network = self.network.reduced(self.multipliers)

@@ -1,0 +1,129 @@
+"""Settle whether any order is below a goal: by the certificate of a plan, and by enumeration where that is possible."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType
+
+from learnroute.model.certificates import BranchAndBound, Certificate, HeldKarp, NgRoutes, OneTree, Simple
+from learnroute.model.objective import Objective
+from learnroute.verification import branch_and_bound, held_karp, ng_route, one_tree, simple
+from learnroute.verification.checks import TooManyLabelsError
+from learnroute.verification.exact import MOST_REGIONS, Model, model_of
+from learnroute.verification.grid import BITS, Costs
+
+ON_A_GRID: dict[type[Certificate], ModuleType] = {
+    Simple: simple,
+    OneTree: one_tree,
+    BranchAndBound: branch_and_bound,
+}
+NEARLY = Fraction(999, 1000)  # of a goal whose proof is too large: that of this one is not tried
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found about a goal.
+
+    Attributes
+    ----------
+    proved
+        No order is below the goal.
+    better
+        By how much an order is below it, if one is.
+    follows
+        What the certificate proves instead (without the constant), if it was recomputed and falls short.
+    why
+        Why neither was shown.
+    """
+
+    proved: bool = False
+    better: Fraction | None = None
+    follows: Fraction | None = None
+    why: str = ""
+
+
+class Checker:
+    """The orders of a model and a certificate about them. Goals and bounds are without the constant."""
+
+    def __init__(self, model: Model, certificate: Certificate | None) -> None:
+        self.model, self.certificate = model, certificate
+        self.known = Fraction(0)  # no order is below this: no cost is negative
+        self.too_large: Fraction | None = None  # the goal of a proof that was too large to repeat
+        self._settled: dict[tuple[Fraction, bool], Outcome] = {}
+
+    def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
+        """Say whether no order is below a goal; `optimum`: with all orders considered, where ng-routes allow it."""
+        if goal <= self.known:
+            return Outcome(proved=True)
+        key = goal, optimum
+        if key not in self._settled:
+            found = self._by_certificate(goal, optimum)
+            if not found.proved and found.better is None and self.model.size <= held_karp.MOST_REGIONS:
+                found = self._by_enumeration(goal, found)
+            self._settled[key] = found
+            if found.proved:
+                self.known = max(self.known, goal)
+            elif found.follows is not None:
+                self.known = max(self.known, found.follows)
+        return self._settled[key]
+
+    def _by_certificate(self, goal: Fraction, optimum: bool) -> Outcome:
+        certificate, size = self.certificate, self.model.size
+        if certificate is None:
+            return Outcome(why="the plan has no certificate")
+        if size > MOST_REGIONS:
+            return Outcome(why=f"more than {MOST_REGIONS:,} regions are too many to recompute it")
+        if isinstance(certificate, HeldKarp):
+            return Outcome(why=f"more than {held_karp.MOST_REGIONS} regions cannot be enumerated")
+        if isinstance(certificate, NgRoutes):
+            return self._by_ng_routes(certificate, goal, optimum)
+        bits = one_tree.bits_for(certificate, goal) if isinstance(certificate, OneTree) else BITS
+        costs = Costs(self.model, goal, bits)
+        found = costs.goal if costs.reached else ON_A_GRID[type(certificate)].bound(costs, certificate)
+        if found >= costs.goal:
+            return Outcome(proved=True)
+        return Outcome(follows=costs.value(found), why="the certificate proves a lower bound only")
+
+    def _by_ng_routes(self, certificate: NgRoutes, goal: Fraction, optimum: bool) -> Outcome:
+        too_many = Outcome(why=f"more than {ng_route.MOST_LABELS:,} labels are needed to repeat it")
+        if optimum and self.too_large is not None and goal > NEARLY * self.too_large:
+            return too_many
+        try:
+            left = ng_route.routes_left(self.model, certificate.stages, goal, all_orders=optimum)
+        except TooManyLabelsError:
+            self.too_large = goal if optimum else self.too_large
+            return too_many
+        if left.cheapest is None or left.bound >= left.costs.goal:
+            return Outcome(proved=True)
+        # more than its costs were rounded down by, and more than its shares were
+        lost = left.costs.value(left.cheapest + 2 * self.model.size + 2) + self.model.rounded_off
+        if optimum and left.costs.tight and lost < goal:
+            return Outcome(better=goal - lost)
+        return Outcome(follows=left.costs.value(left.bound), why="the certificate proves a lower bound only")
+
+    def _by_enumeration(self, goal: Fraction, found: Outcome) -> Outcome:
+        try:
+            below, order = held_karp.better_order(self.model, goal)
+        except ArithmeticError as error:
+            return Outcome(follows=found.follows, why=str(error))
+        return Outcome(better=goal - self.model.value(order).high) if below else Outcome(proved=True)
+
+
+def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: float) -> float:
+    """Return what a certificate proves about an objective, as far as `ceiling`; a tree proves no more than it says."""
+    if isinstance(certificate, BranchAndBound) or not math.isfinite(ceiling):
+        ceiling = min(ceiling, certificate.bound)
+    model = model_of(objective)
+    checker = Checker(model, certificate)
+    goal = Fraction(ceiling) - model.constant.low
+    outcome = checker._by_certificate(goal, False) if goal > 0 else Outcome(proved=True)
+    if isinstance(certificate, HeldKarp) and model.size <= held_karp.MOST_REGIONS and goal > 0:
+        below, order = held_karp.better_order(model, goal)
+        outcome = Outcome(follows=model.value(order).low) if below else Outcome(proved=True)
+    if outcome.proved:
+        return ceiling
+    if outcome.follows is None:
+        raise TooManyLabelsError(outcome.why)
+    return float(outcome.follows + model.constant.low)

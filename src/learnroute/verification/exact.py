@@ -1,0 +1,327 @@
+"""The value of an order as rational numbers: what the checker judges by, without the rounding of float64.
+
+Floats are dyadic rationals, and so are their sums and products. The powers of r = 1 - n/m are not: they are rounded
+down to `PLACES` binary places, and `Model.error` says by how much they may be too small. So every value is known as an
+interval whose ends are exact, and nothing is decided by a tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from learnroute.model.distances import Points
+from learnroute.model.ends import Ends
+from learnroute.model.objective import Objective
+from learnroute.model.problem import Problem
+from learnroute.model.validation import FloatArray
+
+PLACES = 640  # binary places of what a score counts
+ONE = 1 << PLACES
+MOST_REGIONS = 3000  # regions up to which bounds are checked, with all distances at once
+
+
+class Interval(NamedTuple):
+    """Two rational numbers, between which a number is."""
+
+    low: Fraction
+    high: Fraction
+
+    def plus(self, other: Interval | Fraction) -> Interval:
+        """Return the interval of a sum."""
+        low, high = (other.low, other.high) if isinstance(other, Interval) else (other, other)
+        return Interval(self.low + low, self.high + high)
+
+
+@dataclass(frozen=True)
+class Model:
+    """Travel and scores of a problem, exactly; as `Objective`, with T times the loss as its value.
+
+    Attributes
+    ----------
+    travel, rate
+        Travel costs (or, of very many regions, the places), and what one unit of them is worth.
+    scores
+        What each region costs where its share is 1.
+    shares
+        What the score counts at each position, in units of 2^-PLACES, rounded down; with `factors`, the least that it
+        can count there.
+    factors
+        Where given, a score counts the product of the factors of the regions that follow.
+    error
+        By how many units of 2^-PLACES a share may be too small.
+    constant
+        What no order changes.
+    """
+
+    travel: FloatArray | Points
+    rate: Fraction
+    scores: tuple[Fraction, ...]
+    shares: tuple[int, ...]
+    factors: tuple[Fraction, ...] | None
+    error: int
+    constant: Interval
+    ends: Ends
+
+    @property
+    def size(self) -> int:
+        """The number of regions T."""
+        return len(self.scores)
+
+    @cached_property
+    def only_last_counts(self) -> bool:
+        """Whether no score but the last region's counts."""
+        return self.factors is None and not any(self.shares[:-1])
+
+    @cached_property
+    def whole_scores(self) -> tuple[list[int], int]:
+        """The scores as whole numbers over one denominator."""
+        below = math.lcm(*(score.denominator for score in self.scores))
+        return [score.numerator * (below // score.denominator) for score in self.scores], below
+
+    @cached_property
+    def ranked(self) -> list[int]:
+        """The regions in the order in which their scores cost least: Smith's rule, or by falling score."""
+        if self.factors is None:
+            return sorted(range(self.size), key=lambda v: -self.scores[v])
+        factors = self.factors
+        return sorted(range(self.size), key=lambda v: -self.scores[v] / (1 - factors[v]))
+
+    def shares_of(self, stops: Sequence[int]) -> Sequence[int]:
+        """Return what the score of each stop counts, rounded down."""
+        if self.factors is None:
+            return self.shares[: len(stops)]
+        return _products_after([self.factors[v] for v in stops])
+
+    def travelled(self, order: Sequence[int]) -> Fraction:
+        """Return what an order costs to travel, in the units of travel."""
+        origins, goals = np.array(order[:-1]), np.array(order[1:])
+        if self.ends.closed:
+            origins, goals = np.append(origins, order[-1]), np.append(goals, order[0])
+        legs = self.travel.between(origins, goals) if isinstance(self.travel, Points) else self.travel[origins, goals]
+        return exact_sum(legs.tolist())
+
+    def scored(self, order: Sequence[int]) -> Interval:
+        """Return the score part of an order."""
+        whole, below = self.whole_scores
+        total = sum(share * whole[v] for share, v in zip(self.shares_of(order), order, strict=True))
+        low = Fraction(total, below * ONE)
+        return Interval(low, low + self.rounded_off)
+
+    @cached_property
+    def rounded_off(self) -> Fraction:
+        """By how much the score part of an order may be too small, because shares are rounded down."""
+        whole, below = self.whole_scores
+        return Fraction(self.error * sum(whole), below * ONE)
+
+    def value(self, order: Sequence[int]) -> Interval:
+        """Return the value of an order without the constant."""
+        return self.scored(order).plus(self.rate * self.travelled(order))
+
+
+def exact_sum(numbers: Iterable[float]) -> Fraction:
+    """Return the sum of floats without rounding: correctly rounded sums of what is left, until nothing is."""
+    left = list(numbers)
+    total = Fraction(0)
+    while part := math.fsum(left):
+        total += Fraction(part)
+        left.append(-part)
+    return total
+
+
+def _products_after(factors: Sequence[Fraction]) -> list[int]:
+    """For each place in a row of factors, the product of those behind it, rounded down in units of 2^-PLACES."""
+    behind = accumulate(reversed(factors[1:]), lambda share, f: share * f.numerator // f.denominator, initial=ONE)
+    return list(behind)[::-1]
+
+
+def distance_sums(rows: FloatArray) -> tuple[Fraction, ...]:
+    """For each vector, the sum of its squared distances to all of them."""
+    exact = [[Fraction(float(x)) for x in row] for row in rows]
+    below = math.lcm(*(x.denominator for row in exact for x in row))
+    whole = [[x.numerator * (below // x.denominator) for x in row] for row in exact]
+    squares = [sum(x * x for x in row) for row in whole]
+    centre, everything, size = [sum(column) for column in zip(*whole, strict=True)], sum(squares), len(whole)
+    cross = [sum(x * c for x, c in zip(row, centre, strict=True)) for row in whole]
+    return tuple(
+        Fraction(size * square + everything - 2 * product, below**2)
+        for square, product in zip(squares, cross, strict=True)
+    )
+
+
+class Losses(NamedTuple):
+    """A model, and the two parts of its constant: those of the initial model and of noise."""
+
+    model: Model
+    initial: Interval
+    noise: Interval
+    unscored: tuple[Fraction, ...]  # what each region's noise adds to its score, where samples differ
+
+    def parts(self, order: Sequence[int]) -> dict[str, Fraction]:
+        """Return the parts of the loss of a route, per region, each at its lower end."""
+        size, model = self.model.size, self.model
+        scored, noise = model.scored(order).low, self.noise.low
+        if any(self.unscored):
+            added = replace(model, scores=self.unscored).scored(order).low
+            scored, noise = scored - added, noise + added
+        parts = {
+            "travel": model.rate * model.travelled(order) / size,
+            "dissimilarity": scored / size,
+            "initial": self.initial.low / size,
+            "noise": noise / size,
+        }
+        return {"total": sum(parts.values(), Fraction(0)), **parts}
+
+
+def losses_of(problem: Problem, true: bool = False) -> Losses:
+    """Return the paper's loss of a problem, (e8) or (e14), or visit by visit; `true`: from the true models."""
+    if true:
+        assert problem.truth is not None
+        assert problem.initial_model is not None
+        scores = distance_sums(problem.truth)
+        start = [Fraction(float(x)) for x in problem.initial_model]
+        initial = sum(
+            ((Fraction(float(x)) - y) ** 2 for row in problem.truth for x, y in zip(row, start, strict=True)),
+            Fraction(0),
+        )
+    else:
+        initial = exact_sum(problem.initial.tolist())
+        if problem.dissimilarity is not None:
+            scores = tuple(exact_sum(row) for row in problem.dissimilarity.tolist())
+        else:
+            assert problem.vectors is not None
+            scores = distance_sums(problem.vectors)
+    size, m, variance = problem.size, problem.learner.features, Fraction(problem.learner.noise) ** 2
+    counts = [problem.learner.samples] * size if problem.samples is None else [int(n) for n in problem.samples]
+    retained = [Fraction(max(0, m - n), m) for n in counts]
+    first = _products_after([Fraction(1), *retained])[0]
+    survived = Interval(Fraction(first, ONE), Fraction(first + size if first else 0, ONE))
+    if first == 0 and all(retained):
+        survived = Interval(Fraction(0), Fraction(size, ONE))
+    added = [Fraction(0)] * size
+    if problem.samples is None:
+        n = problem.learner.samples
+        over = m > n
+        noise = size * m * variance / (abs(m - n) - 1)
+        kept = Interval(1 - survived.high, 1 - survived.low)
+        noisy = Interval(noise * kept.low, noise * kept.high)
+        factors = None
+        shares = tuple(share * n // m if over else share for share in _products_after(retained))
+    else:
+        learnt = [Fraction(min(n, m), m) for n in counts]
+        added = [size * min(n, m) * variance / (abs(n - m) - 1) for n in counts]
+        scores = tuple(share * score + more for share, score, more in zip(learnt, scores, added, strict=True))
+        noisy = Interval(Fraction(0), Fraction(0))
+        factors = tuple(retained) if any(retained) else None
+        shares = tuple(_products_after(sorted(retained, reverse=True)))
+    start_part = Interval(initial * survived.low, initial * survived.high)
+    many = problem.points is not None and size > MOST_REGIONS
+    model = Model(
+        problem.points if many and problem.points is not None else problem.travel,
+        Fraction(problem.travel_rate),
+        scores,
+        shares,
+        factors,
+        size + 1 if any(retained) else 0,
+        start_part.plus(noisy),
+        problem.ends,
+    )
+    return Losses(model, start_part, noisy, tuple(added))
+
+
+def model_of(objective: Objective) -> Model:
+    """Return an objective as it is: its floats, exactly."""
+    factors = None if objective.factors is None else tuple(Fraction(float(f)) for f in objective.factors)
+    shares = tuple(int(Fraction(float(w)) * ONE) for w in objective.weights)
+    if factors is not None:
+        shares = tuple(_products_after(sorted(factors, reverse=True)))
+    constant = Fraction(objective.constant)
+    return Model(
+        objective.travel,
+        Fraction(1),
+        tuple(Fraction(float(s)) for s in objective.scores),
+        shares,
+        factors,
+        len(shares) + 1,
+        Interval(constant, constant),
+        objective.ends,
+    )
+
+
+class Relaxation(NamedTuple):
+    """A model over paths whose values bound those of another from below, and what is added to them.
+
+    `tight`: the two have the same least value, and shares are what scores count.
+    """
+
+    model: Model
+    added: Fraction
+    tight: bool
+
+
+def path_relaxation(model: Model) -> Relaxation:
+    """Return the model itself, unless its orders are cycles: then one that cuts them open.
+
+    A cycle is cut behind the least score if no other counts; else its travel and its scores are bounded apart.
+    """
+    if not model.ends.cyclic:
+        return Relaxation(model, Fraction(0), model.factors is None)
+    if model.only_last_counts:
+        last = min(range(model.size), key=lambda v: model.scores[v])
+        return Relaxation(replace(model, ends=model.ends.ending_at(last)), Fraction(0), True)
+    scored = min(part for part in least_score_parts(model) if part is not None)
+    nothing = (Fraction(0),) * model.size
+    alone = replace(model, scores=nothing, shares=(0,) * model.size, factors=None, ends=Ends(last=0, closed=True))
+    return Relaxation(alone, scored, False)
+
+
+def least_score_parts(model: Model, ending: tuple[int, ...] = ()) -> list[Fraction | None]:
+    """For each region, the least score part of orders that end there, before an ending that is paid apart (if any).
+
+    The others are in the order in which their scores cost least. None where no order ends there.
+    """
+    whole, below = model.whole_scores
+    first, last, places = model.ends.first, model.ends.last, model.size - len(ending)
+    first = None if first in ending else first
+    if model.factors is not None:
+        assert not ending
+        return _parts_by_factors(model, whole, below)
+    head = 0 if first is None else 1
+    inner = [v for v in model.ranked if v != first and v not in ending]
+    shares = model.shares[:places]
+    start = 0 if first is None else shares[0] * whole[first]
+    found: list[Fraction | None] = [None] * model.size
+    if not inner:  # the first region alone is left
+        if first is not None:
+            found[first] = Fraction(shares[-1] * whole[first], below * ONE)
+        return found
+    middle = shares[head:-1]
+    # the region of rank k at the end: those before it keep their place, those behind it move up by one
+    before = list(accumulate((s * whole[v] for s, v in zip(middle, inner, strict=False)), initial=0))
+    moved = [s * whole[v] for s, v in zip(middle, inner[1:], strict=True)]
+    behind = list(accumulate(reversed(moved), initial=0))[::-1]
+    for k, v in enumerate(inner):
+        if ending or last in (None, v):
+            found[v] = Fraction(start + before[k] + behind[k] + shares[-1] * whole[v], below * ONE)
+    return found
+
+
+def _parts_by_factors(model: Model, whole: list[int], below: int) -> list[Fraction | None]:
+    first, last = model.ends.first, model.ends.last
+    head = [] if first is None else [first]
+    found: list[Fraction | None] = []
+    for v in range(model.size):
+        if (v == first and model.size > 1) or last not in (None, v):
+            found.append(None)
+            continue
+        stops = [*(head if v != first else []), *(u for u in model.ranked if u not in (v, first)), v]
+        part = sum(share * whole[u] for share, u in zip(model.shares_of(stops), stops, strict=True))
+        found.append(Fraction(part, below * ONE))
+    return found
