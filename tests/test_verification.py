@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def claims(problem: Problem, method: str, **options: Any) -> dict[str, Any]:
     return data
 
 
-def verdicts(checks: tuple[Check, ...]) -> dict[str, bool | None]:
+def verdicts(checks: Iterable[Check]) -> dict[str, bool | None]:
     return {check.what: check.holds for check in checks}
 
 

@@ -99,9 +99,9 @@ def test_optimum_and_bounds_of_every_kind(shares: str, ends: str, closed: bool) 
             assert certificate is not None
             assert np.isfinite(certificate.bound)
             assert certificate.bound <= least
-            again = recomputed_bound(objective, certificate, certificate.bound)
-            assert again >= certificate.bound - 1e-12 * abs(certificate.bound)
-            assert again <= least + 1e-12 * least
+            found_again = recomputed_bound(objective, certificate, certificate.bound)
+            assert found_again >= certificate.bound - 1e-12 * abs(certificate.bound)
+            assert found_again <= least + 1e-12 * least
 
 
 @pytest.mark.parametrize("shares", SHARES)
