@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
-from typing import Self
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any, Self
 
 LONGEST_SHOWN = 60  # characters of a value in a message
+MOST_LISTED = 12  # names in a message
 
 _NOT_GIVEN = object()
 
@@ -72,3 +75,26 @@ def shown(value: object) -> str:
     except ValueError:  # an integer with more digits than Python prints
         text = "a number of thousands of digits"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+
+
+def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are") -> str:
+    """Return the known name that is most like an unknown one, as a question; else all of them, or the first few."""
+    names = [str(one) for one in known]
+    alike = {one.casefold(): one for one in reversed(names)}
+    close = get_close_matches(str(name)[:LONGEST_SHOWN].casefold(), alike, 1)
+    if close:
+        return f"did you mean {alike[close[0]]}?"
+    return f"{otherwise} {', '.join(names[:MOST_LISTED]) or 'none'}{', …' if len(names) > MOST_LISTED else ''}"
+
+
+def check_type(field: str, value: object, *kinds: type) -> None:
+    """Refuse a value that is of none of these classes, naming the first of them."""
+    if not isinstance(value, kinds):
+        name = kinds[0].__name__
+        raise InputError(f"{'an' if name[0] in 'AEIO' else 'a'} {name} is needed", field=field, value=value)
+
+
+def check_callable(field: str, value: object) -> None:
+    """Refuse what can neither be called nor left out."""
+    if value is not None and (not callable(value) or isinstance(value, type)):
+        raise InputError("a function is needed, or nothing", field=field, value=value)

@@ -19,6 +19,7 @@ from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, write_text
 from learnroute.model.ends import Ends
+from learnroute.model.labels import labelled, names_along
 from learnroute.model.losses import objective_of, ways_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.problem import Problem
@@ -215,17 +216,16 @@ class Journey:
         if region not in self.left:
             why = "is visited already" if region in self.problem.regions else "is no region"
             raise InputError(f"{why}; left are {', '.join(self.left[:12]) or 'none'}", field="region", value=region)
-        vector = measured["vector"]
+        apart, vector = self._by_region("dissimilarity", measured["dissimilarity"]), measured["vector"]
         if vector is not None:
             if self.problem.vectors is None:
                 raise InputError("the problem has dissimilarities, not vectors; give dissimilarity", field="vector")
-            if measured["dissimilarity"]:
+            if apart:
                 raise InputError(
                     "the vector says it all; give one of the two", field="dissimilarity", found="and vector"
                 )
             width = self.problem.vectors.shape[1]
             vector = tuple(as_vector("vector", vector, width, least=-1e100, meaning="vector entries").tolist())
-        apart = self._by_region("dissimilarity", measured["dissimilarity"])
         if apart and self.problem.vectors is not None:
             raise InputError("the problem has vectors; give this region's vector", field="dissimilarity")
         if apart.get(region, 0.0) != 0:
@@ -237,6 +237,9 @@ class Journey:
     def _by_region(self, field_name: str, values: Any) -> dict[str, float]:
         if values is None:
             return {}
+        names = names_along({field_name: values})
+        if names is not None:
+            values = dict(zip(names, labelled(values).values.tolist(), strict=True))
         if not isinstance(values, Mapping):
             raise InputError("an object with a number for each region is needed", field=field_name, value=values)
         for name in values:

@@ -163,7 +163,7 @@ def estimate_command(
         _write_estimate(found, output)
         say_written(output)
     if rest:
-        _write_rest(found, {name: tables[name].columns for name in found.regions}, target, rest)
+        _write_rest(found, target, rest)
         say_written(rest)
     if problem_file:
         write_problem(found.to_problem(costs, samples, regions=names), problem_file)
@@ -226,7 +226,7 @@ def _write_estimate(found: Estimate, path: Path) -> None:
     return write_text(path, table_text([["", *found.regions], *rows]))
 
 
-def _write_rest(found: Estimate, columns: dict[str, tuple[str, ...]], target: str, folder: Path) -> None:
+def _write_rest(found: Estimate, target: str, folder: Path) -> None:
     for name in found.regions:
         if Path(name).name != name or name in (".", ".."):
             raise InputError("cannot be a file name; rename it, or leave out --rest", field=f"region {name!r}")
@@ -238,7 +238,7 @@ def _write_rest(found: Estimate, columns: dict[str, tuple[str, ...]], target: st
         for name in found.regions:
             rows = getattr(found.rows[name], part)
             features, targets = found.samples[name]
-            write_samples(folder / part / f"{name}.csv", columns[name], target, features[rows], targets[rows])
+            write_samples(folder / part / f"{name}.csv", found.columns, target, features[rows], targets[rows])
 
 
 def _print_estimate(found: Estimate) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
+from learnroute.model.labels import aligned, labelled
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
 
 Batch = tuple[FloatArray, FloatArray]  # features (samples x features), targets
@@ -38,8 +39,17 @@ class Rows:
     test: IntArray
 
 
-def as_batch(region: str, features: Any, targets: Any) -> Batch:
-    """Return float64 arrays of agreeing shapes, non-finite entries included, or refuse, naming the region."""
+def as_batch(region: str, features: Any, targets: Any, columns: Sequence[str] | None = None) -> Batch:
+    """Return float64 arrays of agreeing shapes, non-finite entries included, or refuse, naming the region.
+
+    Where the features have labels, their columns are brought into the order of `columns`, and targets whose labels are
+    not those of the features are refused.
+    """
+    _check_samples(region, features, targets)
+    try:
+        features = aligned("features", features, None, columns)
+    except InputError as refusal:
+        raise refusal.within(f"region {region!r}") from None
     try:
         inputs, outputs = np.array(features, dtype=np.float64), np.array(targets, dtype=np.float64)
     except (TypeError, ValueError):
@@ -53,6 +63,22 @@ def as_batch(region: str, features: Any, targets: Any) -> Batch:
             field=f"region {region!r}",
         )
     return frozen(inputs), frozen(outputs)
+
+
+def columns_of(features: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of a table of features, where it has some."""
+    own = labelled(features, names_first=False).columns
+    return tuple(own) if own and all(isinstance(name, str) for name in own) else None
+
+
+def _check_samples(region: str, features: Any, targets: Any) -> None:
+    """Refuse features and targets whose labels say that they are not of the same samples, row by row."""
+    own, other = (labelled(table, names_first=False).rows for table in (features, targets))
+    if own is not None and other is not None and own != other:
+        raise InputError(
+            "features and targets have the labels of different samples, or in another order; bring them into one",
+            field=f"region {region!r}",
+        )
 
 
 def split_rows(samples: int, estimate: float, test: float, rng: np.random.Generator) -> Rows:

@@ -13,9 +13,10 @@ from learnroute.errors import InputError
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
+from learnroute.model.labels import aligned, aligned_places, aligned_square, names_along
 from learnroute.model.learner import Learner
 from learnroute.model.problem import Problem, row_sums
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_number, as_vector, frozen
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_names, as_number, as_vector, frozen
 from learnroute.solvers.contract import Progress
 
 DRAWS = 4000  # of errors; leaves the level uncertain by about 0.3 percentage points at 95 %
@@ -108,11 +109,13 @@ class Estimate:
 
         Lower bounds, for `robustness`, are put as far below the estimates as the upper ones are above.
 
-        `travel` (and `coordinates`) are in the order of `regions`, by default that of the estimate; regions that
-        could not be estimated are left out. `samples` is n a region; by default the least number left to train on.
+        `travel` (and `coordinates`) are in the order of `regions`, by default that of the labels of `travel` if it has
+        some, else that of the estimate; labels are aligned, and regions that could not be estimated are left out.
+        `samples` is n a region; by default the least number left to train on.
         """
-        names = list(regions) if regions is not None else list(self.regions)
-        costs = np.asarray(travel, dtype=object)
+        own = names_along({"travel": travel})
+        names = as_names("regions", own or self.regions if regions is None else regions, None)
+        costs = np.asarray(aligned_square("travel", travel, names), dtype=object)
         if costs.shape != (len(names), len(names)):
             raise InputError(
                 f"there are {len(names)} regions; give a square matrix",
@@ -123,6 +126,10 @@ class Estimate:
             if name not in names:
                 raise InputError(f"region {name!r} is missing; all estimated regions are needed", field="travel")
         place = [names.index(name) for name in self.regions]
+        places = None if coordinates is None else np.asarray(aligned_places("coordinates", coordinates, names))
+        if places is not None and places.shape[:1] != (len(names),):
+            raise InputError(f"there are {len(names)} regions; give one row each", field="coordinates",
+                             found=f"has shape {places.shape}")  # fmt: skip
         if samples is None:
             samples = min(len(self.rows[name].train) for name in self.regions)
         return Problem(
@@ -132,7 +139,7 @@ class Estimate:
             dissimilarity_low=np.clip(2 * self.dissimilarity - self.upper, 0, self.upper),
             initial=self.initial_upper,
             regions=self.regions,
-            coordinates=None if coordinates is None else np.asarray(coordinates)[place],
+            coordinates=None if places is None else places[place],
             title=title,
         )
 
@@ -199,7 +206,8 @@ def estimate(
     seed
         Same samples and seed: same split, same numbers.
     initial_model
-        The learner's initial model w_0, in its features; zeros if omitted.
+        The learner's initial model w_0, in its features; zeros if omitted. Labels are names of columns, and
+        `intercept`.
     features
         A map in front of everything: a callable, or a transformer (fitted on the samples for estimating if it is not
         fitted yet).
@@ -214,7 +222,8 @@ def estimate(
         Compare models on this many principal directions of the features only. Chosen by itself where a region has
         fewer than m + 2 samples.
     columns
-        Names of the features, for messages.
+        Names of the features; if omitted, the labels of the tables where they have some. Labelled columns are brought
+        into one order.
     draws
         Errors drawn a region for the bounds.
     progress
@@ -238,7 +247,9 @@ def estimate(
         reasons = "; ".join(f"{name}: {reason}" for name, reason in taken.failures.items())
         raise InputError(f"{len(fits)} regions can be estimated, at least 2 are needed ({reasons or 'no data'})")
     width = len(next(iter(fits.values())).model)
-    first = np.zeros(width) if initial_model is None else _model(initial_model, width)
+    known = (*taken.columns, "intercept") if intercept else taken.columns
+    begin = aligned("initial_model", initial_model, known if len(known) == width else None)
+    first = np.zeros(width) if begin is None else _model(begin, width)
     distances = _distances(list(fits.values()), first, level, draws, np.random.default_rng(seeds[-1]), progress)
     total = sum(f.degrees for f in fits.values())
     return Estimate(

@@ -14,8 +14,9 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
-from learnroute.learning.data import FeatureMap, RegionData, as_batch, fitted_map
+from learnroute.learning.data import FeatureMap, RegionData, as_batch, columns_of, fitted_map
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
+from learnroute.model.labels import aligned
 from learnroute.model.validation import FloatArray, frozen
 from learnroute.solvers.contract import Progress
 
@@ -108,7 +109,8 @@ def follow(
         Called after every stop.
     """
     stops = _stops(route, data)
-    regions = [_checked(name, data[name]) for name in stops]
+    columns = _columns(data[stops[0]])
+    regions = [_checked(name, data[name], columns) for name in stops]
     mapped = fitted_map(features, regions[0].train[0])
     if mapped is not None:
         regions = [_through(mapped, region) for region in regions]
@@ -146,7 +148,14 @@ def _stops(route: Sequence[str], data: Mapping[str, Any]) -> tuple[str, ...]:
     return stops
 
 
-def _checked(name: str, given: Any) -> RegionData:
+def _columns(given: Any) -> tuple[str, ...] | None:
+    """Return the names of the features, where the first region has some."""
+    if isinstance(given, RegionData):
+        given = given.train
+    return columns_of(given[0]) if isinstance(given, tuple) and given else None
+
+
+def _checked(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionData:
     parts = {}
     region = given
     if isinstance(given, tuple) and len(given) == 4:
@@ -158,7 +167,7 @@ def _checked(name: str, given: Any) -> RegionData:
             field=f"region {name!r}",
         )
     for part, what in ((region.train, "training"), (region.test, "test")):
-        inputs, outputs = as_batch(name, *part)
+        inputs, outputs = as_batch(name, *part, columns)
         wrong = ~(np.isfinite(inputs).all(axis=1) & np.isfinite(outputs))
         if wrong.any():
             raise InputError(
@@ -168,7 +177,7 @@ def _checked(name: str, given: Any) -> RegionData:
         if not len(outputs):
             raise InputError(f"there are no {what} samples; at least 1 is needed", field=f"region {name!r}")
         parts[what] = (inputs, outputs)
-    return RegionData(parts["training"], parts["test"], region.truth)
+    return RegionData(parts["training"], parts["test"], aligned("truth", region.truth, columns))
 
 
 def _through(mapped: Callable[[FloatArray], FloatArray], region: RegionData) -> RegionData:

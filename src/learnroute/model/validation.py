@@ -117,8 +117,10 @@ def as_square(field: str, value: Any, size: int | None, *, meaning: str) -> Floa
     return matrix
 
 
-def as_names(field: str, value: Any, length: int) -> tuple[str, ...]:
+def as_names(field: str, value: Any, length: int | None) -> tuple[str, ...]:
     """Return one distinct, non-empty, printable name for each region, or refuse."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+        value = value.tolist()
     entries = _entries(field, value, length, what="names")
     first: dict[str, int] = {}
     for i, name in enumerate(entries):
