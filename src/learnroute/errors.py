@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, Self
 
@@ -80,11 +80,17 @@ def shown(value: object) -> str:
 def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are") -> str:
     """Return the known name that is most like an unknown one, as a question; else all of them, or the first few."""
     names = [str(one) for one in known]
-    alike = {one.casefold(): one for one in reversed(names)}
-    close = get_close_matches(str(name)[:LONGEST_SHOWN].casefold(), alike, 1)
-    if close:
-        return f"did you mean {alike[close[0]]}?"
-    return f"{otherwise} {', '.join(names[:MOST_LISTED]) or 'none'}{', …' if len(names) > MOST_LISTED else ''}"
+    if isinstance(name, str):
+        alike = {one.casefold(): one for one in reversed(names)}
+        close = get_close_matches(name[:LONGEST_SHOWN].casefold(), alike, 1)
+        if close:
+            return f"did you mean {alike[close[0]]}?"
+    return f"{otherwise} {listed(names)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """List names, of many the first few."""
+    return ", ".join(names) or "none" if len(names) <= MOST_LISTED + 4 else f"{', '.join(names[:MOST_LISTED])}, …"
 
 
 def check_type(field: str, value: object, *kinds: type) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError
+from learnroute.errors import InputError, RefusedError, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, write_text
 from learnroute.model.ends import Ends
@@ -214,8 +214,10 @@ class Journey:
     def _checked(self, region: str, measured: Mapping[str, Any]) -> Visit:
         """Check a visit before anything changes."""
         if region not in self.left:
-            why = "is visited already" if region in self.problem.regions else "is no region"
-            raise InputError(f"{why}; left are {', '.join(self.left[:12]) or 'none'}", field="region", value=region)
+            known = region in self.problem.regions
+            hint = f"left are {listed(self.left)}" if known else did_you_mean(region, self.left, "left are")
+            why = "is visited already" if known else "is no region"
+            raise InputError(f"{why}; {hint}", field="region", value=region)
         apart, vector = self._by_region("dissimilarity", measured["dissimilarity"]), measured["vector"]
         if vector is not None:
             if self.problem.vectors is None:
@@ -244,7 +246,8 @@ class Journey:
             raise InputError("an object with a number for each region is needed", field=field_name, value=values)
         for name in values:
             if name not in self.problem.regions:
-                raise InputError("there is no such region", field=f"{field_name}.{name}")
+                hint = did_you_mean(name, self.problem.regions, "regions are")
+                raise InputError(f"there is no such region; {hint}", field=f"{field_name}.{name}")
         meaning = "errors" if field_name == "errors" else "dissimilarities"
         return {
             name: as_number(f"{field_name}.{name}", value, least=0.0, meaning=meaning) for name, value in values.items()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError
+from learnroute.errors import InputError, RefusedError, did_you_mean
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
 from learnroute.model.losses import Loss, as_order, expected_loss, objective_of, travel_cost, true_loss
@@ -148,8 +148,8 @@ def _indices(problem: Problem, route: Sequence[str | int]) -> list[int]:
     stops = []
     for stop in route:
         if isinstance(stop, str) and stop not in index:
-            known = ", ".join(problem.regions[:12]) + (", …" if problem.size > 12 else "")
-            raise InputError(f"there is no region {stop!r}; regions are {known}", field="route")
+            hint = did_you_mean(stop, problem.regions, "regions are")
+            raise InputError(f"there is no region {stop!r}; {hint}", field="route")
         stops.append(index[stop] if isinstance(stop, str) else int(stop))
     return stops
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, listed
 from learnroute.formats import (
     csv_files,
     geojson,
@@ -22,9 +22,15 @@ from learnroute.formats import (
     tsplib,
 )
 from learnroute.formats.files import check_destination, errors_naming
+from learnroute.formats.plans import plan_from
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.streets import Streets
+
+__all__ = [
+    "FOLDER", "ONE_FILE", "PICTURES", "PLACES_NEEDED", "PLAN_WRITERS", "READERS", "TEXT_READERS", "WRITERS",
+    "check_plan_destination", "main_file", "plan_from", "read_plan", "read_problem", "write_plan", "write_problem",
+]  # fmt: skip
 
 FOLDER = ""  # a path without a suffix
 READERS: dict[str, Callable[[Path], Any]] = {
@@ -38,7 +44,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     FOLDER: csv_files.read,
 }
 TEXT_READERS = tuple(suffix for suffix in READERS if suffix not in (FOLDER, ".npz"))
-WRITERS: dict[str, Callable[[Problem, Path], None]] = {
+WRITERS: dict[str, Callable[[Problem, Path], tuple[Path, ...] | None]] = {
     ".json": json_files.write,
     ".geojson": geojson.write,
     ".csv": places.write,
@@ -100,11 +106,14 @@ def read_problem(
         return Problem.from_dict(data).changed(streets=streets)
 
 
-def write_problem(problem: Problem, path: str | Path) -> None:
-    """Write a problem in the format that the name ends in (`WRITERS`); a folder where it has no suffix."""
+def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
+    """Write a problem in the format that the name ends in (`WRITERS`); a folder where it has no suffix.
+
+    Some formats need several files; all that were written are returned.
+    """
     path = Path(path)
     check_destination(path, WRITERS)
-    WRITERS[path.suffix.lower()](problem, path)
+    return WRITERS[path.suffix.lower()](problem, path) or (path,)
 
 
 def read_plan(path: str | Path) -> Any:
@@ -132,10 +141,9 @@ def check_plan_destination(path: str | Path, problem: Problem) -> None:
 
 
 def _read(path: Path) -> Any:
+    path = main_file(path)
     if path.is_dir():
-        path = _main_file(path)
-        if path.is_dir():
-            return READERS[FOLDER](path)
+        return READERS[FOLDER](path)
     if not path.exists():
         raise InputError("no such file", where=path)
     if path.suffix.lower() not in READERS:
@@ -144,18 +152,33 @@ def _read(path: Path) -> Any:
     return READERS[path.suffix.lower()](path)
 
 
-def _main_file(folder: Path) -> Path:
-    """Return the one file of a folder that says what its problem is; the folder itself if that is a set of tables."""
-    if (folder / "travel.csv").exists() or (folder / "regions.csv").exists():
-        return folder
+def main_file(path: Path) -> Path:
+    """Return the one file of a folder that is a problem; the path itself if it is a file, or a folder of tables."""
+    if not path.is_dir():
+        return path
     try:
-        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in READERS and path.is_file())
-        main = [path for path in files if path.suffix.lower() not in (".csv", ".json")]
-        tables = [path for path in files if path.suffix.lower() == ".csv" and places.is_places(path)]
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in READERS and file.is_file())
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", where=folder) from None
-    found = main or tables
-    if len(found) > 1:
-        names = f"{found[0].name} and {found[1].name}"
-        raise InputError(f"{names}: two problems in one folder; name one of them", where=folder)
-    return found[0] if found else folder
+        raise InputError(f"cannot be read ({error.strerror})", where=path) from None
+    found = [file for file in files if _is_problem(file)]
+    tables = [path / name for name in ("travel.csv", "regions.csv") if (path / name).exists()]
+    if len(found) + bool(tables) > 1:
+        names = [file.name for file in (*tables[:1], *found)]
+        raise InputError(f"{len(names)} problems in one folder; name one of them: {listed(names)}", where=path)
+    return found[0] if found else path
+
+
+def _is_problem(file: Path) -> bool:
+    """Whether a file of a folder can be its problem: not a table of it, nor what goes with another file, nor a plan."""
+    suffix, name = file.suffix.lower(), file.name.lower()
+    if suffix == ".csv":
+        return name not in csv_files.TABLES and places.is_places(file)
+    if suffix != ".json":
+        return True
+    if name.endswith(".regions.json"):
+        return False
+    try:
+        data = json_files.read(file)
+    except InputError:
+        return True  # whatever is wrong with it is said when it is read
+    return isinstance(data, dict) and bool(data.keys() & {"travel", "coordinates"})

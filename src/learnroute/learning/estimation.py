@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
@@ -236,9 +236,9 @@ def estimate(
     if share + test > 1:
         raise InputError("shares must not sum to more than 1", field="share", found=f"= {share:g} and test = {test:g}")
     if missing not in get_args(Missing):
-        raise InputError(f"one of {', '.join(get_args(Missing))} is needed", field="missing", value=missing)
+        raise InputError(f"unknown; {did_you_mean(missing, get_args(Missing))}", field="missing", value=missing)
     if scaling not in get_args(Scaling):
-        raise InputError(f"one of {', '.join(get_args(Scaling))} is needed", field="scaling", value=scaling)
+        raise InputError(f"unknown; {did_you_mean(scaling, get_args(Scaling))}", field="scaling", value=scaling)
     draws = as_count("draws", draws, least=100, meaning="the number of draws")
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples) + 1)
     taken = take_in(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])

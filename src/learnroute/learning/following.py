@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
 from learnroute.learning.data import FeatureMap, RegionData, as_batch, columns_of, fitted_map
@@ -138,9 +138,8 @@ def _stops(route: Sequence[str], data: Mapping[str, Any]) -> tuple[str, ...]:
         raise InputError("a list of at least 2 region names is needed", field="route", value=route)
     for name in stops:
         if name not in data:
-            raise InputError(
-                f"there is no data for region {name!r}; there is for {', '.join(list(data)[:12])}", field="route"
-            )
+            hint = did_you_mean(name, data, "there is for")
+            raise InputError(f"there is no data for region {name!r}; {hint}", field="route")
         if stops.count(name) > 1:
             raise InputError(
                 f"region {name!r} is visited {stops.count(name)} times; visit each region once", field="route"

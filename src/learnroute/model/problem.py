@@ -41,7 +41,8 @@ FIELDS = (
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low",
 )  # fmt: skip
 RENAMED = {
-    "start": "the learner's initial model is now called initial_model; the region to start from is constraints.start"
+    "route": "belongs to a plan; give the problem that it was made for",
+    "start": "the learner's initial model is now called initial_model; the region to start from is constraints.start",
 }
 
 
