@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError, did_you_mean, listed
+from learnroute.errors import InputError, RefusedError, check_type, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, write_text
 from learnroute.model.ends import Ends
@@ -23,7 +23,7 @@ from learnroute.model.labels import labelled, names_along
 from learnroute.model.losses import objective_of, ways_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.problem import Problem
-from learnroute.model.validation import FloatArray, as_count, as_number, as_vector, frozen
+from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
 
@@ -82,9 +82,10 @@ class Journey:
         self, problem: Problem, method: str = "auto", seed: int = 0, file: str | Path | None = None,
         progress: Progress | None = None,
     ) -> None:  # fmt: skip
+        check_type("problem", problem, Problem)
         method_named(method)
         self.method, self.seed = method, as_count("seed", seed, least=0, meaning="the seed")
-        self.file = None if file is None else Path(file)
+        self.file = None if file is None else as_path("file", file)
         if self.file is not None:
             check_destination(self.file, (".json",))
             if self.file.exists():
@@ -98,7 +99,7 @@ class Journey:
     @classmethod
     def resume(cls, file: str | Path) -> Self:
         """Go on with a journey from its file."""
-        path = Path(file)
+        path = as_path("file", file)
         with errors_naming(path):
             data = json_files.read(path)
             if not isinstance(data, dict) or not {"problem", "method", "seed", "visits", "rest"} <= set(data):
@@ -213,6 +214,8 @@ class Journey:
 
     def _checked(self, region: str, measured: Mapping[str, Any]) -> Visit:
         """Check a visit before anything changes."""
+        if not isinstance(region, str):
+            raise InputError("the name of a region is needed", field="region", value=region)
         if region not in self.left:
             known = region in self.problem.regions
             hint = f"left are {listed(self.left)}" if known else did_you_mean(region, self.left, "left are")

@@ -18,6 +18,7 @@ from learnroute import tradeoff as tradeoff_of
 from learnroute.learning.data import split
 from learnroute.learning.estimation import estimate
 from learnroute.learning.following import follow
+from learnroute.learning.learners import RouteRegressor
 from learnroute.learning.metrics import metrics_of
 from learnroute.learning.simulation import simulate
 from learnroute.robust import robustness
@@ -147,11 +148,11 @@ def test_fields_cross_process_borders(kind: type[InputError]) -> None:
         (lambda: Journey(small(regions=["Harbour", *"BCD"])).visit("Harbuor"), "did you mean Harbour?"),
         (
             lambda: Journey(small()).visit("R1", errors={"X": 1}),
-            "errors.X: there is no such region; regions are R1, R2",
+            "errors.X: there is no such region; regions are R1",
         ),
         (lambda: simulate(small(), [0, 1, 2, 3], sampler="dirct"), "did you mean direct?"),
         (lambda: estimate({}, scaling="whitten"), "did you mean whiten?"),  # type: ignore[arg-type]
-        (lambda: follow(["Norht", "South"], {"North": 1, "South": 2}, None), "did you mean North?"),
+        (lambda: follow(["Norht", "South"], {"North": 1, "South": 2}, RouteRegressor()), "did you mean North?"),
         (lambda: plan(small(), "quickly"), "method = 'quickly': unknown; known are auto, exact, search"),
         (lambda: plan(small(), 3), "method = 3: unknown; known are auto"),  # type: ignore[arg-type]
     ],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError, listed
+from learnroute.errors import InputError, check_type, listed
 from learnroute.formats import (
     csv_files,
     geojson,
@@ -26,6 +26,7 @@ from learnroute.formats.plans import plan_from
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.streets import Streets
+from learnroute.model.validation import as_path
 
 __all__ = [
     "FOLDER", "ONE_FILE", "PICTURES", "PLACES_NEEDED", "PLAN_WRITERS", "READERS", "TEXT_READERS", "WRITERS",
@@ -87,7 +88,10 @@ def read_problem(
     Members of `learner` (features, samples, noise) and of `constraints` (start, end, return) replace those of the file,
     and so does `travel_rate`.
     """
-    path = Path(path)
+    path = as_path("path", path)
+    for field, changes in (("learner", learner), ("constraints", constraints)):
+        if not isinstance(changes, Mapping | None):
+            raise InputError("an object with the members to replace is needed", field=field, value=changes)
     with errors_naming(path):
         data = _read(path)
         if isinstance(data, dict):
@@ -111,14 +115,15 @@ def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
 
     Some formats need several files; all that were written are returned.
     """
-    path = Path(path)
+    check_type("problem", problem, Problem)
+    path = as_path("path", path)
     check_destination(path, WRITERS)
     return WRITERS[path.suffix.lower()](problem, path) or (path,)
 
 
 def read_plan(path: str | Path) -> Any:
     """Read the members of a plan that was written as JSON."""
-    path = Path(path)
+    path = as_path("path", path)
     if path.suffix.lower() != ".json":
         raise InputError("plans are read from .json files; write the plan as .json", where=path)
     with errors_naming(path):
@@ -127,14 +132,17 @@ def read_plan(path: str | Path) -> Any:
 
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:
     """Write a plan in the format that the name ends in (`PLAN_WRITERS`); most say where to go only with the problem."""
-    path = Path(path)
+    check_type("plan", plan, Plan)
+    if problem is not None:
+        check_type("problem", problem, Problem)
+    path = as_path("path", path)
     check_destination(path, PLAN_WRITERS)
     PLAN_WRITERS[path.suffix.lower()](plan, path, problem)
 
 
 def check_plan_destination(path: str | Path, problem: Problem) -> None:
     """Refuse a file that a plan of this problem could not be written to, before the route is sought."""
-    path = Path(path)
+    path = as_path("path", path)
     check_destination(path, PLAN_WRITERS)
     if path.suffix.lower() in PLACES_NEEDED:
         PLACES_NEEDED[path.suffix.lower()](problem, path)

@@ -67,7 +67,7 @@ def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file; give a folder name, or a name that ends in .json", where=folder)
     if problem.truth is not None:
-        raise InputError("CSV tables have no place for it; write the problem as .json", field="truth")
+        raise InputError("CSV tables have no place for it; write the problem as .json", field="truth", where=folder)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:

@@ -113,19 +113,33 @@ def split(
         raise InputError(
             "shares must not sum to more than 1", field="estimate", found=f"= {estimate:g} and test = {test:g}"
         )
+    check_samples("samples", samples)
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples))
     return {
-        region: split_rows(len(np.asarray(targets)), estimate, test, np.random.default_rng(child))
-        for (region, (_, targets)), child in zip(samples.items(), seeds, strict=True)
+        region: split_rows(len(as_batch(region, *pair_of(given))[1]), estimate, test, np.random.default_rng(child))
+        for (region, given), child in zip(samples.items(), seeds, strict=True)
     }
+
+
+def check_samples(field: str, samples: Any) -> None:
+    """Refuse samples that are not given by the names of regions."""
+    if not isinstance(samples, Mapping) or not all(isinstance(name, str) for name in samples):
+        raise InputError("an object is needed with the samples of each region by its name", field=field, value=samples)
+
+
+def pair_of(given: Any) -> tuple[Any, Any]:
+    """Return the features and the targets of a region, or refuse."""
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return given[0], given[1]
+    raise InputError("a pair of features and targets is needed")
 
 
 def fitted_map(features: FeatureMap | None, pooled: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
     """Return a plain function from a feature map; a transformer that is not fitted yet is fitted on a copy."""
     if features is None:
         return None
-    if not hasattr(features, "transform"):
-        if not callable(features):
+    if not hasattr(features, "transform") or isinstance(features, type):
+        if not callable(features) or isinstance(features, type):
             raise InputError("a callable or an object with transform is needed", field="features", value=features)
         return lambda inputs: _mapped(features(inputs), inputs)
     ready = features

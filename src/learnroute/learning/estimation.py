@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError, check_callable, check_type, did_you_mean
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
-from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share
+from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
 from learnroute.model.labels import aligned, aligned_places, aligned_square, names_along
 from learnroute.model.learner import Learner
@@ -229,15 +229,18 @@ def estimate(
     progress
         Called now and then with the share that is done.
     """
+    check_samples("samples", samples)
+    check_type("intercept", intercept, bool)
+    check_callable("progress", progress)
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
         raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
     share = as_share("share", share)
     test = (1 - share) / 2 if test is None else as_number("test", test, least=0.0, meaning="shares")
     if share + test > 1:
         raise InputError("shares must not sum to more than 1", field="share", found=f"= {share:g} and test = {test:g}")
-    if missing not in get_args(Missing):
+    if not isinstance(missing, str) or missing not in get_args(Missing):
         raise InputError(f"unknown; {did_you_mean(missing, get_args(Missing))}", field="missing", value=missing)
-    if scaling not in get_args(Scaling):
+    if not isinstance(scaling, str) or scaling not in get_args(Scaling):
         raise InputError(f"unknown; {did_you_mean(scaling, get_args(Scaling))}", field="scaling", value=scaling)
     draws = as_count("draws", draws, least=100, meaning="the number of draws")
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples) + 1)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError, check_callable, check_type, did_you_mean, shown
 from learnroute.formats.csv_files import table_text
 from learnroute.formats.files import write_text
-from learnroute.learning.data import FeatureMap, RegionData, as_batch, columns_of, fitted_map
+from learnroute.learning.data import FeatureMap, RegionData, as_batch, check_samples, columns_of, fitted_map
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.model.labels import aligned
 from learnroute.model.validation import FloatArray, frozen
@@ -71,12 +72,16 @@ class Following:
 
 def squared_error(model: Any, region: RegionData) -> float:
     """Mean squared error of the predictions on a region's test samples."""
+    _check_learner("model", model, "predict")
+    check_type("region", region, RegionData)
     inputs, outputs = region.test
     return float(np.mean((np.asarray(model.predict(inputs)) - outputs) ** 2))
 
 
 def model_distance(model: Any, region: RegionData) -> float:
     """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2)."""
+    _check_learner("model", model, "coef_")
+    check_type("region", region, RegionData)
     if region.truth is None:
         raise InputError("missing; model_distance needs every region's true model", field="truth")
     return float(np.sum((model.coef_ - region.truth) ** 2))
@@ -108,6 +113,12 @@ def follow(
     progress
         Called after every stop.
     """
+    check_samples("data", data)
+    _check_learner("learner", learner, "partial_fit", "predict")
+    if error is None:
+        raise InputError("a function of a model and a region is needed", field="error", value=error)
+    check_callable("error", error)
+    check_callable("progress", progress)
     stops = _stops(route, data)
     columns = _columns(data[stops[0]])
     regions = [_checked(name, data[name], columns) for name in stops]
@@ -129,12 +140,27 @@ def follow(
 
 
 def _errors(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray:
-    return frozen(np.array([error(model, region) for region in regions]))
+    found = [error(model, region) for region in regions]
+    wrong = next((one for one in found if not isinstance(one, Real) or isinstance(one, bool)), None)
+    if wrong is not None:
+        raise InputError("the error in a region must be a number", field="error", found=f"gave {shown(wrong)}")
+    return frozen(np.array(found, dtype=np.float64))
+
+
+def _check_learner(field: str, model: Any, *needed: str) -> None:
+    """Refuse what lacks something that a learner has; a class is no learner yet."""
+    if isinstance(model, type):
+        raise InputError(f"is a class; give a learner, {model.__name__}()", field=field, value=model)
+    for name in needed:
+        if not hasattr(model, name):
+            use = "; RouteRegressor, ProximalRegressor and SGDRegressor have it" if name == "partial_fit" else ""
+            raise InputError(f"has no {name}, which a learner needs here{use}", field=field, value=model)
 
 
 def _stops(route: Sequence[str], data: Mapping[str, Any]) -> tuple[str, ...]:
-    stops = tuple(route)
-    if isinstance(route, str) or len(stops) < 2:
+    listed = isinstance(route, Iterable) and not isinstance(route, str | type)
+    stops = tuple(route) if listed else ()
+    if len(stops) < 2 or not all(isinstance(name, str) for name in stops):
         raise InputError("a list of at least 2 region names is needed", field="route", value=route)
     for name in stops:
         if name not in data:

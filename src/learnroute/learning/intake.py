@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.formats.samples import RegionTable
-from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, columns_of, fitted_map, split_rows
+from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, columns_of, fitted_map, pair_of, split_rows
 from learnroute.model.validation import FloatArray, IntArray, as_names, frozen
 
 Missing = Literal["refuse", "drop"]
@@ -91,10 +91,7 @@ def _table(name: str, given: Any, columns: tuple[str, ...] | None, failures: dic
                 raise InputError(given.problem)
             table = given
         else:
-            try:
-                inputs, outputs = given
-            except (TypeError, ValueError):
-                raise InputError("a pair of features and targets is needed") from None
+            inputs, outputs = pair_of(given)
             own = columns_of(inputs)
             inputs, outputs = as_batch(name, inputs, outputs, columns)
             width = inputs.shape[1]

@@ -169,6 +169,8 @@ class Problem:
         wanted = Constraints() if constraints is None else constraints
         if not isinstance(wanted, Constraints):
             raise InputError("Constraints are needed", field="constraints", value=wanted)
+        if streets is not None:
+            check_type("streets", streets, Streets)
         checked = {
             "learner": learner,
             "dissimilarity": delta,
@@ -197,6 +199,9 @@ class Problem:
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
         fields = {name: getattr(self, name) for name in (*FIELDS, "streets") if name != "travel"}
+        for name in changes:
+            if name not in (*FIELDS, "streets"):
+                raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
         return Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
 
     @cached_property
@@ -238,11 +243,14 @@ class Problem:
 
     def dissimilarities_to(self, region: int) -> FloatArray:
         """Return the dissimilarities between one region and each region: a row of Δ, without the matrix."""
+        place = as_count("region", region, least=0, meaning="the index of a region")
+        if place >= self.size:
+            raise InputError(f"there are {self.size} regions; indices go from 0", field="region", value=region)
         if self.dissimilarity is not None:
-            row: FloatArray = self.dissimilarity[region]
+            row: FloatArray = self.dissimilarity[place]
             return row
         assert self.vectors is not None
-        apart = self.vectors - self.vectors[region]
+        apart = self.vectors - self.vectors[place]
         return frozen(np.einsum("ij,ij->i", apart, apart))
 
     @cached_property

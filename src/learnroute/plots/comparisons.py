@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from learnroute.errors import check_type
 from learnroute.model.problem import Problem
 from learnroute.planner import Comparison
 from learnroute.plots.pictures import NEGLIGIBLE, PART_COLOURS, PART_NAMES, new_figure, save_figure, shape_line, unboxed
@@ -22,6 +23,8 @@ def save_comparison(comparison: Comparison, problem: Problem, path: str | Path) 
 
 def draw_comparison(comparison: Comparison, problem: Problem) -> Figure:
     """Draw the loss of each method as a stacked bar, and the best lower bound as a line."""
+    check_type("comparison", comparison, Comparison)
+    check_type("problem", problem, Problem)
     rows = [row for row in comparison.rows if row.loss is not None]
     figure = new_figure(figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8), layout="constrained")
     axes = figure.subplots()

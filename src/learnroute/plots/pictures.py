@@ -10,6 +10,7 @@ from learnroute.errors import InputError
 from learnroute.formats import PICTURES
 from learnroute.formats.files import check_destination, written_whole
 from learnroute.model.problem import Problem
+from learnroute.model.validation import as_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,15 +31,15 @@ PART_NAMES = {
 NEGLIGIBLE = 1e-4  # share of the loss below which a part is not drawn
 
 
-def check_picture(path: Path) -> None:
+def check_picture(path: str | Path) -> None:
     """Refuse a picture that could not be drawn or written later."""
-    check_destination(path, PICTURES, "picture format")
+    check_destination(as_path("path", path), PICTURES, "picture format")
     new_figure()
 
 
 def save_figure(path: str | Path, draw: Callable[[], Figure]) -> None:
     """Draw a figure and write it: .png, .svg or .pdf."""
-    path = Path(path)
+    path = as_path("path", path)
     check_picture(path)
     figure = draw()
     with written_whole(path) as temporary:

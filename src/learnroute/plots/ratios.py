@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.plots.lines import (
     AXIS_NAMES,
     Line,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 12
 ACROSS = 4  # panels a row
+BANDS = ("interval", "spread")  # what is shaded
 
 
 def save_ratios(
@@ -40,6 +41,7 @@ def draw_ratios(
     rows: Iterable[Row], axis: str | None = None, where: Mapping[str, Any] | None = None, band: str = "interval"
 ) -> Figure:
     """Draw mean ratios of all methods against `axis`; other dimensions that vary get a panel each combination."""
+    _check(rows, axis, where, band)
     groups, proved = _groups(rows, dict(where or {}))
     if not groups:
         wanted = ", ".join(f"{name}={value}" for name, value in (where or {}).items())
@@ -83,11 +85,23 @@ def draw_ratios(
     return figure
 
 
+def _check(rows: Any, axis: Any, where: Any, band: Any) -> None:
+    if not isinstance(rows, Iterable) or isinstance(rows, str | type):
+        raise InputError("rows of a sweep are needed", field="rows", value=rows)
+    for field, value, known in (("axis", axis, NUMERIC), ("band", band, BANDS)):
+        if not (field == "axis" and value is None) and (not isinstance(value, str) or value not in known):
+            raise InputError(f"unknown; {did_you_mean(value, known)}", field=field, value=value)
+    if not isinstance(where, Mapping | None):
+        raise InputError("an object with a value for each column is needed", field="where", value=where)
+
+
 def _groups(rows: Iterable[Row], where: dict[str, Any]) -> tuple[dict[tuple[Any, ...], list[float]], bool]:
     """Ratios by dimensions and method, and whether all of them are to a proved optimum."""
     groups: dict[tuple[Any, ...], list[float]] = {}
     proved = True
     for row in rows:
+        if not isinstance(row, Mapping) or not {*DIMENSIONS, "method", "ratio", "bound_is_optimum"} <= set(row):
+            raise InputError("rows of a sweep are needed, as read_rows gives them", field="rows", value=row)
         if row["ratio"] is None or any(row[name] != value for name, value in where.items()):
             continue
         groups.setdefault((*(row[name] for name in DIMENSIONS), row["method"]), []).append(row["ratio"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from learnroute.errors import check_type
 from learnroute.model.problem import Problem
 from learnroute.plots.pictures import BLUE, GREY, VERMILLION, new_figure, save_figure, shape_line, unboxed
 from learnroute.robust import Robustness
@@ -24,6 +25,8 @@ def save_robustness(found: Robustness, problem: Problem, path: str | Path) -> No
 
 def draw_robustness(found: Robustness, problem: Problem) -> Figure:
     """Draw how often each region is the last one of the best route, and on which pairs the plan hangs."""
+    check_type("found", found, Robustness)
+    check_type("problem", problem, Problem)
     figure = new_figure(figsize=(10.5, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     ends = list(found.last.items())[:MOST_ENDS][::-1]

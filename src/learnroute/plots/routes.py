@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from learnroute.errors import check_type
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray
@@ -40,6 +41,8 @@ def save_plan(plan: Plan, problem: Problem, path: str | Path) -> None:
 
 def draw_plan(plan: Plan, problem: Problem) -> Figure:
     """Draw a plan: the route on a map on the left, the loss on the right."""
+    check_type("plan", plan, Plan)
+    check_type("problem", problem, Problem)
     figure = new_figure(figsize=(10.5, 5.6), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[3, 1])
     draw_route(left, plan, problem)

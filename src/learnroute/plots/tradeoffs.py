@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from learnroute.errors import check_type
 from learnroute.model.problem import Problem
 from learnroute.plots.pictures import (
     BLUE,
@@ -35,6 +36,10 @@ def save_tradeoff(found: Tradeoff, problem: Problem, path: str | Path, picked: C
 
 def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None) -> Figure:
     """Draw the routes between least travel and least error, the chosen one, and what the methods make of it."""
+    check_type("found", found, Tradeoff)
+    check_type("problem", problem, Problem)
+    if picked is not None:
+        check_type("picked", picked, Choice)
     figure = new_figure(figsize=(8.4, 5.4), layout="constrained")
     axes = figure.subplots()
     travel, error = ([getattr(point, side) for point in found.points] for side in ("travel_cost", "error"))
