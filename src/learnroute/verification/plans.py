@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError, check_type, shown
 from learnroute.model.certificates import (
     BranchAndBound,
     Certificate,
@@ -36,6 +36,7 @@ CHECKERS: dict[type[Certificate], ModuleType] = {
 
 def verify(problem: Problem, plan: Mapping[str, Any]) -> tuple[Check, ...]:
     """Recompute what a plan (as its JSON object) claims about a route of this problem."""
+    check_type("problem", problem, Problem)
     if not isinstance(plan, Mapping) or not {"route", "order", "loss"} <= set(plan):
         raise InputError("an object with route, order and loss is needed", field="plan", value=plan)
     checks = [_route(problem, plan)]
