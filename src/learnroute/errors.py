@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
-from typing import Self
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, Self
 
 LONGEST_SHOWN = 60  # characters of a value in a message
 LONGEST_MESSAGE = 500  # characters of a message; the middle of a longer one is left out
+MOST_LISTED = 12  # names in a message
 
 _NOT_GIVEN = object()
 
@@ -92,3 +95,32 @@ def printable(text: str, longest: int | None = LONGEST_MESSAGE) -> str:
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are") -> str:
+    """Return the known name that is most like an unknown one, as a question; else all of them, or the first few."""
+    names = [str(one) for one in known]
+    if isinstance(name, str):
+        alike = {one.casefold(): one for one in reversed(names)}
+        close = get_close_matches(name[:LONGEST_SHOWN].casefold(), alike, 1)
+        if close:
+            return f"did you mean {alike[close[0]]}?"
+    return f"{otherwise} {listed(names)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """List names, of many the first few."""
+    return ", ".join(names) or "none" if len(names) <= MOST_LISTED + 4 else f"{', '.join(names[:MOST_LISTED])}, …"
+
+
+def check_type(field: str, value: object, *kinds: type) -> None:
+    """Refuse a value that is of none of these classes, naming the first of them."""
+    if not isinstance(value, kinds):
+        name = kinds[0].__name__
+        raise InputError(f"{'an' if name[0] in 'AEIO' else 'a'} {name} is needed", field=field, value=value)
+
+
+def check_callable(field: str, value: object) -> None:
+    """Refuse what can neither be called nor left out."""
+    if value is not None and (not callable(value) or isinstance(value, type)):
+        raise InputError("a function is needed, or nothing", field=field, value=value)

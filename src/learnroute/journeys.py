@@ -15,15 +15,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError
+from learnroute.errors import InputError, RefusedError, check_type, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
 from learnroute.model.ends import Ends
+from learnroute.model.labels import labelled, names_along
 from learnroute.model.losses import objective_of, ways_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.problem import Problem
 from learnroute.model.showing import shortened
-from learnroute.model.validation import FloatArray, as_count, as_number, as_vector, frozen
+from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
 
@@ -82,9 +83,10 @@ class Journey:
         self, problem: Problem, method: str = "auto", seed: int = 0, file: str | Path | None = None,
         progress: Progress | None = None,
     ) -> None:  # fmt: skip
+        check_type("problem", problem, Problem)
         method_named(method)
         self.method, self.seed = method, as_count("seed", seed, least=0, meaning="the seed")
-        self.file = None if file is None else Path(file)
+        self.file = None if file is None else as_path("file", file)
         if self.file is not None:
             check_destination(self.file, (".json",))
             if is_there(self.file):
@@ -98,7 +100,7 @@ class Journey:
     @classmethod
     def resume(cls, file: str | Path) -> Self:
         """Go on with a journey from its file."""
-        path = Path(file)
+        path = as_path("file", file)
         with errors_naming(path):
             data = json_files.read(path)
             if not isinstance(data, dict) or not {"problem", "method", "seed", "visits", "rest"} <= set(data):
@@ -217,20 +219,23 @@ class Journey:
 
     def _checked(self, region: str, measured: Mapping[str, Any]) -> Visit:
         """Check a visit before anything changes."""
+        if not isinstance(region, str):
+            raise InputError("the name of a region is needed", field="region", value=region)
         if region not in self.left:
-            why = "is visited already" if region in self.problem.regions else "is no region"
-            raise InputError(f"{why}; left are {', '.join(self.left[:12]) or 'none'}", field="region", value=region)
-        vector = measured["vector"]
+            known = region in self.problem.regions
+            hint = f"left are {listed(self.left)}" if known else did_you_mean(region, self.left, "left are")
+            why = "is visited already" if known else "is no region"
+            raise InputError(f"{why}; {hint}", field="region", value=region)
+        apart, vector = self._by_region("dissimilarity", measured["dissimilarity"]), measured["vector"]
         if vector is not None:
             if self.problem.vectors is None:
                 raise InputError("the problem has dissimilarities, not vectors; give dissimilarity", field="vector")
-            if measured["dissimilarity"]:
+            if apart:
                 raise InputError(
                     "the vector says it all; give one of the two", field="dissimilarity", found="and vector"
                 )
             width = self.problem.vectors.shape[1]
             vector = tuple(as_vector("vector", vector, width, least=-1e100, meaning="vector entries").tolist())
-        apart = self._by_region("dissimilarity", measured["dissimilarity"])
         if apart and self.problem.vectors is not None:
             raise InputError("the problem has vectors; give this region's vector", field="dissimilarity")
         if apart.get(region, 0.0) != 0:
@@ -242,11 +247,15 @@ class Journey:
     def _by_region(self, field_name: str, values: Any) -> dict[str, float]:
         if values is None:
             return {}
+        names = names_along({field_name: values})
+        if names is not None:
+            values = dict(zip(names, labelled(values).values.tolist(), strict=True))
         if not isinstance(values, Mapping):
             raise InputError("an object with a number for each region is needed", field=field_name, value=values)
         for name in values:
             if name not in self.problem.regions:
-                raise InputError("there is no such region", field=f"{field_name}.{name}")
+                hint = did_you_mean(name, self.problem.regions, "regions are")
+                raise InputError(f"there is no such region; {hint}", field=f"{field_name}.{name}")
         meaning = "errors" if field_name == "errors" else "dissimilarities"
         return {
             name: as_number(f"{field_name}.{name}", value, least=0.0, meaning=meaning) for name, value in values.items()

@@ -20,6 +20,7 @@ from learnroute.model.losses import model_shares, ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.showing import Shown, clipped, shortened
+from learnroute.model.validation import as_path
 from learnroute.planner import Comparison
 from learnroute.plots import draw_comparison, draw_plan, draw_robustness, draw_simulations, draw_tradeoff
 from learnroute.plots.pictures import check_picture, new_figure, save_figure
@@ -78,7 +79,7 @@ def figure_of(result: Shown, ax: Axes | None, path: str | Path | None, problem: 
     """Draw a result, and write the picture where a path is given."""
     asked = _asked(result, problem)
     if path is not None:
-        check_picture(Path(path))
+        check_picture(path)
     figure = _drawn(result, asked, ax)
     if path is not None:
         save_figure(path, lambda: figure)
@@ -97,7 +98,7 @@ def frame_of(result: Shown, problem: Problem | None) -> DataFrame:
 
 def save(result: Shown, path: str | Path, problem: Problem | None) -> None:
     """Write a result in the format that the name ends in."""
-    path = Path(path)
+    path = as_path("path", path)
     formats = PLAN_WRITERS if isinstance(result, Plan) else REPORTS
     check_destination(path, (*formats, *PICTURES))
     suffix = path.suffix.lower()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError
+from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
 from learnroute.model.losses import Loss, as_order, expected_loss, objective_of, travel_cost, true_loss
@@ -54,8 +54,8 @@ def plan(
     params
         How the solvers are tuned; the defaults suit most problems.
     """
-    if not isinstance(params, SolverParams):
-        raise InputError("SolverParams are needed", field="params", value=params)
+    check_type("problem", problem, Problem)
+    check_type("params", params, SolverParams)
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
@@ -75,6 +75,7 @@ def _seen(problem: Problem, objective: Objective, method: Method) -> Objective:
 
 def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be."""
+    check_type("problem", problem, Problem)
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
     problem.constraints.check([problem.regions[i] for i in order])
@@ -144,14 +145,16 @@ def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
 
 def _indices(problem: Problem, route: Sequence[str | int]) -> list[int]:
     """Turn names into indices; indices stay as they are."""
-    if isinstance(route, str) or not all(isinstance(stop, str | int | np.integer) for stop in route):
+    if isinstance(route, str | bytes | type) or not isinstance(route, Iterable):
+        raise InputError("a list of region names is needed", field="route", value=route)
+    if not all(isinstance(stop, str | int | np.integer) and not isinstance(stop, bool) for stop in route):
         raise InputError("a list of region names is needed", field="route", value=route)
     index = {name: i for i, name in enumerate(problem.regions)}
     stops = []
     for stop in route:
         if isinstance(stop, str) and stop not in index:
-            known = ", ".join(problem.regions[:12]) + (", …" if problem.size > 12 else "")
-            raise InputError(f"there is no region {stop!r}; regions are {known}", field="route")
+            hint = did_you_mean(stop, problem.regions, "regions are")
+            raise InputError(f"there is no region {stop!r}; {hint}", field="route")
         stops.append(index[stop] if isinstance(stop, str) else int(stop))
     return stops
 
@@ -222,7 +225,11 @@ def compare(
     `time_limit` is for each method (60 s if omitted), and for the bound if no method brings one. Random methods are
     averaged over `draws` routes.
     """
+    check_type("problem", problem, Problem)
     draws = as_count("draws", draws, meaning="the number of draws")
+    seed = as_count("seed", seed, least=0, meaning="the seed")
+    if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
+        raise InputError("a list of methods is needed", field="methods", value=methods)
     chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]
     limit = COMPARE_LIMIT if time_limit is None else time_limit
     objective = objective_of(problem)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_type
 from learnroute.model.losses import expected_loss, model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -106,6 +106,7 @@ def robustness(
 
     Lower bounds are the problem's `dissimilarity_low`; or each may be smaller than its bound by a share of `within`.
     """
+    check_type("problem", problem, Problem)
     low, high = dissimilarity_bounds(problem, within)
     draws = as_count("draws", draws, meaning="the number of draws")
     if draws > MOST_DRAWS:

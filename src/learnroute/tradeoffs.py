@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_type
 from learnroute.model.losses import expected_loss, objective_of, travel_cost
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
@@ -27,7 +28,7 @@ MARKED = ("algorithm1", "baseline", "travel", "nearest")  # methods shown beside
 
 
 def _check_number(field: str, value: float) -> None:
-    if math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
         raise InputError("not a number; give one", field=field, value=value)
 
 
@@ -144,6 +145,7 @@ def tradeoff(
     Up to 14 regions: all of them. Beyond, about `points` plans are made: at rates where two neighbours on the
     curve tie, and, where only the last region counts, with each region as the last one.
     """
+    check_type("problem", problem, Problem)
     points = as_count("points", points, least=2, meaning="the number of points")
     if points > MOST_POINTS:
         raise InputError(f"at most {MOST_POINTS}", field="points", value=points)

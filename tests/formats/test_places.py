@@ -100,5 +100,5 @@ def test_the_example_is_one_and_two_in_a_folder_are_refused(tmp_path: Path) -> N
     assert read_problem(ROOT / "examples" / "sensors").size == 8
     table(tmp_path, TABLE)
     (tmp_path / "other.csv").write_text(TABLE)
-    with pytest.raises(InputError, match=r"other\.csv and places\.csv: two problems in one folder"):
+    with pytest.raises(InputError, match=r"2 problems in one folder; name one of them: other\.csv, places\.csv"):
         read_problem(tmp_path)

@@ -16,11 +16,15 @@ import pytest
 from learnroute import Constraints, InputError, Journey, Learner, Problem, RefusedError, evaluate, plan, read_problem
 from learnroute import tradeoff as tradeoff_of
 from learnroute.learning.data import split
+from learnroute.learning.estimation import estimate
+from learnroute.learning.following import follow
+from learnroute.learning.learners import RouteRegressor
 from learnroute.learning.metrics import metrics_of
 from learnroute.learning.simulation import simulate
 from learnroute.robust import robustness
 from learnroute.study.experiment import Experiment
 from learnroute.study.families import random_problem
+from samples import UNDER
 
 ROBOT = Path(__file__).parents[2] / "examples" / "warehouse-robot.json"
 
@@ -156,3 +160,29 @@ def test_messages_are_short_and_keep_beginning_and_remedy() -> None:
     assert message.startswith("problem.json: xxx")
     assert "known are travel, learner" in message
     assert message.endswith("dissimilarity_low")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: evaluate(small(regions=["Harbour", *"BCD"]), ["harbor", *"BCD"]), "did you mean Harbour?"),
+        (lambda: small(regions=["Harbour", *"BCD"], constraints=Constraints(end="Habour")), "did you mean Harbour?"),
+        (lambda: plan(small(), "algoritm1"), "method = 'algoritm1': unknown; did you mean algorithm1?"),
+        (lambda: random_problem("euclidian", 4, UNDER), "did you mean euclidean?"),
+        (lambda: Problem.from_dict({"travle": []}), "travle: unknown field; did you mean travel?"),
+        (lambda: Journey(small(regions=["Harbour", *"BCD"])).visit("Harbuor"), "did you mean Harbour?"),
+        (
+            lambda: Journey(small()).visit("R1", errors={"X": 1}),
+            "errors.X: there is no such region; regions are R1",
+        ),
+        (lambda: simulate(small(), [0, 1, 2, 3], sampler="dirct"), "did you mean direct?"),
+        (lambda: estimate({}, scaling="whitten"), "did you mean whiten?"),  # type: ignore[arg-type]
+        (lambda: follow(["Norht", "South"], {"North": 1, "South": 2}, RouteRegressor()), "did you mean North?"),
+        (lambda: plan(small(), "quickly"), "method = 'quickly': unknown; known are auto, exact, search"),
+        (lambda: plan(small(), 3), "method = 3: unknown; known are auto"),  # type: ignore[arg-type]
+    ],
+)
+def test_unknown_names_are_met_with_the_nearest_known_one(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        call()
+    assert message in str(refusal.value)

@@ -10,8 +10,10 @@ import click
 from learnroute.cli.common import (
     METHOD_HELP,
     REPORTS,
+    Name,
     Source,
     check_outputs,
+    command,
     deliver,
     json_option,
     output_option,
@@ -26,22 +28,25 @@ from learnroute.cli.common import (
     table,
     terminal,
     time_option,
+    told,
 )
 from learnroute.errors import InputError
-from learnroute.formats import json_files, read_problem
+from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import errors_naming, write_text
 from learnroute.journeys import MEASURED, Journey
 from learnroute.model.problem import Problem
+from learnroute.planner import evaluate
 from learnroute.robust import Robustness, robustness
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import Choice, Tradeoff, tradeoff
 
+ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # what holds one route, and no curve
 MOST_ENDS = 12  # last regions that are listed
 MOST_ROWS = 60  # points up to which the whole curve is printed
 
 
-@click.command(
+@command(
     "tradeoff",
     epilog="\b\nExample:\n  learnroute tradeoff examples/north-sea.json --plot curve.png\n"
     "  learnroute tradeoff examples/north-sea.json --budget 1500",
@@ -53,11 +58,13 @@ MOST_ROWS = 60  # points up to which the whole curve is printed
 @seed_option
 @time_option
 @json_option
-@output_option(f"Write the curve ({suffixes(REPORTS)}).")
+@output_option(
+    f"Write the curve ({suffixes(REPORTS)}), or with --budget or --ceiling the route picked ({suffixes(ROUTES)})."
+)
 @plot_option
 def tradeoff_command(
     source: Source, points: int, budget: float | None, ceiling: float | None, seed: int, time_limit: float | None,
-    as_json: bool, output: Path | None, plot: Path | None,
+    as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Show the routes between least travel and least expected error for the problem in FILE.
 
@@ -66,8 +73,13 @@ def tradeoff_command(
     """
     if budget is not None and ceiling is not None:
         raise InputError("each picks a route; give one of them", field="--budget", found="and --ceiling")
-    check_outputs(output, REPORTS, plot)
+    check_outputs(outputs, (*REPORTS, *ROUTES), pictures)
+    routes = [path for path in outputs if path.suffix.lower() in ROUTES]
+    if routes and budget is None and ceiling is None:
+        raise InputError("which route? Pick one with --budget or --ceiling", where=routes[0])
     problem = source.read()
+    for path in routes:
+        check_plan_destination(path, problem)
     with progress_shown() as progress:
         found = tradeoff(problem, points, seed, time_limit, progress)
     picked = None
@@ -75,17 +87,25 @@ def tradeoff_command(
         picked = found.within(budget)
     elif ceiling is not None:
         picked = found.below(ceiling)
+    route = evaluate(problem, picked.order) if routes and picked is not None else None
+
+    def write(path: Path) -> None:
+        if route is not None and path in routes:
+            write_plan(route, path, problem)
+        else:
+            _write(found, path, picked)
+
     deliver(
-        output,
-        lambda path: _write(found, path, picked),
-        plot,
+        outputs,
+        write,
+        pictures,
         lambda plots, path: plots.save_tradeoff(found, problem, path, picked),
         _report(found, picked) if as_json else None,
         lambda: _print(found, problem, picked),
     )
 
 
-@click.command(
+@command(
     "robustness",
     epilog="\b\nExample:\n  learnroute robustness examples/warehouse-robot.json --within 0.3",
 )
@@ -101,28 +121,28 @@ def tradeoff_command(
 @plot_option
 def robustness_command(
     source: Source, within: float | None, draws: int, seed: int, time_limit: float | None, as_json: bool,
-    output: Path | None, plot: Path | None,
+    outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Show whether the plan for FILE hangs on single dissimilarities.
 
     Dissimilarities are upper bounds. Lower bounds come from the file (dissimilarity_low) or from --within. The plan is
     made for the upper ones; then dissimilarities are drawn between their bounds and the route is planned anew.
     """
-    check_outputs(output, (".json",), plot)
+    check_outputs(outputs, (".json",), pictures)
     problem = source.read()
     with progress_shown() as progress:
         found = robustness(problem, within, draws, seed, time_limit, progress)
     deliver(
-        output,
+        outputs,
         lambda path: write_text(path, json_files.dumps(found.to_dict())),
-        plot,
+        pictures,
         lambda plots, path: plots.save_robustness(found, problem, path),
         found.to_dict() if as_json else None,
         lambda: _print_robustness(found, problem),
     )
 
 
-@click.command(
+@command(
     "journey",
     epilog="\b\nExample:\n  learnroute journey trip.json --begin examples/warehouse-robot.json\n"
     '  learnroute journey trip.json --visited "Hazmat cage"',
@@ -134,7 +154,7 @@ def robustness_command(
     "--measured", type=click.Path(path_type=Path), metavar="FILE",
     help="What was measured there: a JSON object with any of errors, dissimilarity (a number a region) and vector.",
 )  # fmt: skip
-@click.option("--method", type=click.Choice(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
+@click.option("--method", type=Name(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
 @click.option("--seed", type=int, help="With --begin; 0 if left out. Same seed, same answer.")
 @json_option
 def journey_command(
@@ -156,7 +176,7 @@ def journey_command(
         )
     with progress_shown() as progress:
         if begin:
-            trip = Journey(read_problem(begin), method or "auto", seed or 0, state, progress)
+            trip = Journey(read_problem(told(begin)), method or "auto", seed or 0, state, progress)
         else:
             trip = Journey.resume(state)
         if visited:

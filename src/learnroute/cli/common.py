@@ -8,10 +8,11 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from rich import box
@@ -19,13 +20,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from learnroute.errors import InputError, printable
-from learnroute.formats import PICTURES, READERS, json_files, problem_from, read_problem
+from learnroute.errors import InputError, did_you_mean, printable
+from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
 from learnroute.model.problem import Problem
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
+
+if TYPE_CHECKING:
+    Choice = click.Choice[str]
+else:
+    Choice = click.Choice  # not generic in older releases
 
 F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_INPUT = Path("-")
@@ -46,14 +52,39 @@ class Source:
     travel_rate: float | None
 
     def read(self) -> Problem:
-        """Read the problem, or refuse."""
+        """Read the problem, or refuse; of a folder, say which of its files is read."""
         if self.file != STANDARD_INPUT:
-            return read_problem(self.file, self.learner, self.constraints, self.travel_rate)
+            return read_problem(told(self.file), self.learner, self.constraints, self.travel_rate)
         if sys.stdin is None:
             raise InputError("is closed; give it a problem as JSON, or name a file", where="standard input")
         with errors_naming("standard input"):
             data = json_files.parse(text_of(sys.stdin.buffer, "standard input"))
             return problem_from(data, self.learner, self.constraints, self.travel_rate)
+
+
+class OnceCommand(click.Command):
+    """A command that refuses an option given twice, where the second would silently replace the first."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Count the options, then parse as usual."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(given).items():
+            if times > 1 and isinstance(option, click.Option) and not option.multiple and not option.is_flag:
+                raise click.UsageError(f"{option.opts[-1]} is given {times} times; give it once", ctx)
+        return super().parse_args(ctx, args)
+
+
+command = functools.partial(click.command, cls=OnceCommand)
+
+
+class Name(Choice):
+    """One of some names; an unknown one is met with the most similar one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name, or say what the caller may have meant."""
+        if value not in self.choices:
+            self.fail(f"{value!r} is unknown; {did_you_mean(value, self.choices)}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 OPTIONS = {
@@ -115,9 +146,12 @@ def json_option(function: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
 
 
-def output_option(help_text: str) -> Callable[[F], F]:
-    """Add -o."""
-    return click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help=help_text)
+def output_option(help_text: str, required: bool = False) -> Callable[[F], F]:
+    """Add -o, which may be repeated."""
+    return click.option(
+        "-o", "--output", "outputs", type=click.Path(path_type=Path), metavar="FILE", multiple=True, required=required,
+        help=f"{help_text} May be repeated.",
+    )  # fmt: skip
 
 
 def suffixes(known: Iterable[str]) -> str:
@@ -127,10 +161,11 @@ def suffixes(known: Iterable[str]) -> str:
 
 
 def plot_option(function: F) -> F:
-    """Add --plot."""
+    """Add --plot, which may be repeated."""
     return click.option(
-        "--plot", type=click.Path(path_type=Path), metavar="FILE", help=f"Draw a picture ({suffixes(PICTURES)})."
-    )(function)
+        "--plot", "pictures", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
+        help=f"Draw a picture ({suffixes(PICTURES)}). May be repeated.",
+    )(function)  # fmt: skip
 
 
 def route_stops(route: str, problem: Problem) -> list[str] | list[int]:
@@ -145,14 +180,18 @@ def route_stops(route: str, problem: Problem) -> list[str] | list[int]:
     return stops
 
 
-def check_outputs(output: Path | None, known: Iterable[str], plot: Path | None = None) -> None:
+def check_outputs(outputs: Sequence[Path], known: Collection[str], pictures: Sequence[Path] = ()) -> None:
     """Refuse what could not be written, before the work begins."""
-    if output:
-        check_destination(output, known)
-    if plot:
+    for path in outputs:
+        check_destination(path, known)
+    if pictures:
         from learnroute.plots import check_picture
 
-        check_picture(plot)
+        for path in pictures:
+            check_picture(path)
+    for path, times in Counter((*outputs, *pictures)).items():
+        if times > 1:
+            raise InputError(f"is to be written {times} times; give each file once", where=path)
 
 
 def print_json(data: dict[str, Any]) -> None:
@@ -202,27 +241,37 @@ def plain(text: str) -> str:
 
 
 def deliver(
-    output: Path | None, write: Callable[[Path], None], plot: Path | None, draw: Callable[[Any, Path], None],
-    report: dict[str, Any] | None, show: Callable[[], None],
+    outputs: Sequence[Path], write: Callable[[Path], None], pictures: Sequence[Path],
+    draw: Callable[[Any, Path], None], report: dict[str, Any] | None, show: Callable[[], None],
 ) -> None:  # fmt: skip
     """Write what is to be written (`draw` gets the module of pictures), then print a JSON report, or show it."""
-    if output:
-        write(output)
-        say_written(output)
-    if plot:
+    for path in outputs:
+        write(path)
+        say_written(path)
+    if pictures:
         from learnroute import plots
 
-        draw(plots, plot)
-        say_written(plot)
+        for path in pictures:
+            draw(plots, path)
+            say_written(path)
     if report is not None:
         print_json(report)
     else:
         show()
 
 
-def say_written(path: Path) -> None:
-    """Say on standard error that a file was written."""
-    say(f"wrote {printable(str(path))}")
+def say_written(*paths: Path) -> None:
+    """Say on standard error which files were written."""
+    for path in paths:
+        say(f"wrote {printable(str(path))}")
+
+
+def told(path: Path) -> Path:
+    """Return the file of a problem; where it is the only one in a folder, say on standard error which it is."""
+    found = main_file(path)
+    if found != path:
+        say(f"reading {printable(str(found))}")
+    return found
 
 
 def say(text: str) -> None:

@@ -11,8 +11,10 @@ import click
 from learnroute.cli.common import (
     METHOD_HELP,
     REPORTS,
+    Name,
     Source,
     check_outputs,
+    command,
     deliver,
     json_option,
     output_option,
@@ -51,18 +53,18 @@ SAMPLERS = ("low-dimensional", "direct")  # named here so that other commands ne
 SCALINGS = ("none", "standardise", "whiten")
 
 
-@click.command(
+@command(
     "simulate",
     epilog="\b\nExample:\n  learnroute simulate examples/warehouse-robot.json --runs 2000 --method auto "
     "--method random --plot simulated.png",
 )
 @problem_options
-@click.option("--method", "methods", type=click.Choice(list(METHODS)), multiple=True,
+@click.option("--method", "methods", type=Name(list(METHODS)), multiple=True,
               help=f"Whose route to simulate (auto if no route is given); may be repeated. {METHOD_HELP}")  # fmt: skip
 @click.option("--route", "routes", multiple=True, metavar="A,B,C",
               help="A route to simulate: names, or 0-based indices; may be repeated.")  # fmt: skip
 @click.option("--runs", type=int, default=10_000, show_default=True, help="How many times to train along each route.")
-@click.option("--sampler", type=click.Choice(SAMPLERS), default="low-dimensional", show_default=True,
+@click.option("--sampler", type=Name(SAMPLERS), default="low-dimensional", show_default=True,
               help="direct makes all features and noise; low-dimensional draws from the same law, fast.")  # fmt: skip
 @click.option("--level", type=float, default=0.95, show_default=True, help="Of the confidence intervals.")
 @seed_option
@@ -73,7 +75,7 @@ SCALINGS = ("none", "standardise", "whiten")
 def simulate_command(
     source: Source, methods: tuple[str, ...],
     routes: tuple[str, ...], runs: int, sampler: str, level: float, seed: int, time_limit: float | None,
-    as_json: bool, output: Path | None, plot: Path | None,
+    as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Train along a route through the regions of FILE many times, and set the mean error beside the closed form.
 
@@ -82,7 +84,7 @@ def simulate_command(
     """
     from learnroute.learning.simulation import simulate
 
-    check_outputs(output, REPORTS, plot)
+    check_outputs(outputs, REPORTS, pictures)
     problem = source.read()
     found: list[tuple[Plan, Simulation]] = []
     with progress_shown() as progress:
@@ -93,9 +95,9 @@ def simulate_command(
             result = simulate(problem, chosen.order, runs, seed, sampler, level, time_limit, progress)
             found.append((chosen, result))
     deliver(
-        output,
+        outputs,
         lambda path: _write_simulations(found, path),
-        plot,
+        pictures,
         lambda plots, path: plots.save_simulations(
             [(chosen.requested, result) for chosen, result in found], problem, path
         ),
@@ -104,7 +106,7 @@ def simulate_command(
     )
 
 
-@click.command(
+@command(
     "estimate",
     epilog="\b\nExample:\n  learnroute estimate examples/buoys/samples --target height --scaling whiten --intercept "
     "\\\n    --travel examples/buoys/travel.csv --samples 40 --problem buoys.json --rest held-out\n"
@@ -117,7 +119,7 @@ def simulate_command(
 @click.option("--share", type=float, default=0.5, show_default=True,
               help="Of each region's samples, to estimate from. The others are left to train and test on.")  # fmt: skip
 @click.option("--no-split", is_flag=True, help="Estimate from all samples (and train on others).")
-@click.option("--scaling", type=click.Choice(SCALINGS), default="none", show_default=True,
+@click.option("--scaling", type=Name(SCALINGS), default="none", show_default=True,
               help="Bring features to mean 0 and variance 1; whiten: make them uncorrelated too.")  # fmt: skip
 @click.option("--intercept", is_flag=True, help="Add a constant feature.")
 @click.option("--drop-missing", is_flag=True, help="Drop samples with missing values instead of refusing the region.")
@@ -137,7 +139,8 @@ def simulate_command(
 def estimate_command(
     data: Path, target: str, region: str | None, level: float, share: float, no_split: bool, scaling: Scaling,
     intercept: bool, drop_missing: bool, pilot: int | None, initial_model: str | None, travel: Path | None,
-    samples: int | None, problem_file: Path | None, rest: Path | None, seed: int, as_json: bool, output: Path | None,
+    samples: int | None, problem_file: Path | None, rest: Path | None, seed: int, as_json: bool,
+    outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Estimate from samples how different the regions' models are, with upper confidence bounds.
 
@@ -146,7 +149,7 @@ def estimate_command(
     """
     from learnroute.learning.estimation import estimate
 
-    check_outputs(output, REPORTS)
+    check_outputs(outputs, REPORTS)
     if problem_file:
         check_destination(problem_file, WRITERS)
         if travel is None:
@@ -161,15 +164,14 @@ def estimate_command(
         )  # fmt: skip
     for name, reason in found.failures.items():
         say(printable(f"learnroute: region {name!r}: {' '.join(reason.split())}"))
-    if output:
-        _write_estimate(found, output)
-        say_written(output)
+    for path in outputs:
+        _write_estimate(found, path)
+        say_written(path)
     if rest:
-        _write_rest(found, {name: tables[name].columns for name in found.regions}, target, rest)
+        _write_rest(found, target, rest)
         say_written(rest)
     if problem_file:
-        write_problem(found.to_problem(costs, samples, regions=names), problem_file)
-        say_written(problem_file)
+        say_written(*write_problem(found.to_problem(costs, samples, regions=names), problem_file))
     if as_json:
         print_json(found.to_dict())
     else:
@@ -228,7 +230,7 @@ def _write_estimate(found: Estimate, path: Path) -> None:
     return write_text(path, table_text([["", *found.regions], *rows]))
 
 
-def _write_rest(found: Estimate, columns: dict[str, tuple[str, ...]], target: str, folder: Path) -> None:
+def _write_rest(found: Estimate, target: str, folder: Path) -> None:
     for name in found.regions:
         too_long = len(os.fsencode(f"{name}.csv")) > LONGEST_NAME
         if Path(name).name != name or name in (".", "..") or "\0" in name or too_long:
@@ -241,7 +243,7 @@ def _write_rest(found: Estimate, columns: dict[str, tuple[str, ...]], target: st
         for name in found.regions:
             rows = getattr(found.rows[name], part)
             features, targets = found.samples[name]
-            write_samples(folder / part / f"{name}.csv", columns[name], target, features[rows], targets[rows])
+            write_samples(folder / part / f"{name}.csv", found.columns, target, features[rows], targets[rows])
 
 
 def _print_estimate(found: Estimate) -> None:

@@ -11,8 +11,10 @@ from rich.console import Console
 from learnroute.cli.common import (
     METHOD_HELP,
     REPORTS,
+    Name,
     Source,
     check_outputs,
+    command,
     deliver,
     json_option,
     output_option,
@@ -49,9 +51,9 @@ PARTS = {
 MOST_STOPS = 60  # regions up to which the whole route is printed
 
 
-@click.command("plan", epilog="\b\nExample:\n  learnroute plan examples/city-survey.json --plot route.png -o plan.json")
+@command("plan", epilog="\b\nExample:\n  learnroute plan examples/city-survey.json --plot route.png -o plan.json")
 @problem_options
-@click.option("--method", type=click.Choice(list(METHODS)), default="auto", show_default=True, help=METHOD_HELP)
+@click.option("--method", type=Name(list(METHODS)), default="auto", show_default=True, help=METHOD_HELP)
 @seed_option
 @time_option
 @json_option
@@ -59,19 +61,19 @@ MOST_STOPS = 60  # regions up to which the whole route is printed
 @plot_option
 def plan_command(
     source: Source, method: str, seed: int,
-    time_limit: float | None, as_json: bool, output: Path | None, plot: Path | None,
+    time_limit: float | None, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Choose the route with the least expected loss for the problem in FILE."""
-    check_outputs(output, PLAN_WRITERS, plot)
+    check_outputs(outputs, PLAN_WRITERS, pictures)
     problem = source.read()
-    if output:
-        check_plan_destination(output, problem)
+    for path in outputs:
+        check_plan_destination(path, problem)
     with progress_shown() as progress:
         found = plan(problem, method, seed, time_limit, progress)
-    _deliver(found, problem, as_json, output, plot)
+    _deliver(found, problem, as_json, outputs, pictures)
 
 
-@click.command(
+@command(
     "evaluate",
     epilog="\b\nExample:\n  learnroute evaluate examples/warehouse-robot.json \\\n"
     '    --route "Receiving,Bulk racks,Small parts,Cold store,Hazmat cage,Returns,Packing,Dispatch"',
@@ -83,15 +85,17 @@ def plan_command(
 @plot_option
 def evaluate_command(
     source: Source, route: str, as_json: bool,
-    output: Path | None, plot: Path | None,
+    outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Say what a given route through the regions of FILE costs, and how far from the best it can be."""
-    check_outputs(output, PLAN_WRITERS, plot)
+    check_outputs(outputs, PLAN_WRITERS, pictures)
     problem = source.read()
-    _deliver(evaluate(problem, route_stops(route, problem)), problem, as_json, output, plot)
+    for path in outputs:
+        check_plan_destination(path, problem)
+    _deliver(evaluate(problem, route_stops(route, problem)), problem, as_json, outputs, pictures)
 
 
-@click.command("compare", epilog="\b\nExample:\n  learnroute compare examples/warehouse-robot.json --plot methods.png")
+@command("compare", epilog="\b\nExample:\n  learnroute compare examples/warehouse-robot.json --plot methods.png")
 @problem_options
 @click.option("--methods", metavar="A,B", help=f"Only these (of {', '.join(METHODS)}).")
 @seed_option
@@ -102,18 +106,18 @@ def evaluate_command(
 @plot_option
 def compare_command(
     source: Source, methods: str | None, seed: int,
-    time_limit: float | None, draws: int, as_json: bool, output: Path | None, plot: Path | None,
+    time_limit: float | None, draws: int, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Run all methods on the problem in FILE and show their losses side by side."""
-    check_outputs(output, REPORTS, plot)
+    check_outputs(outputs, REPORTS, pictures)
     problem = source.read()
     names = [name.strip() for name in methods.split(",")] if methods is not None else None
     with progress_shown() as progress:
         found = compare(problem, names, seed, time_limit, draws, progress)
     deliver(
-        output,
+        outputs,
         lambda path: _write_comparison(found, path),
-        plot,
+        pictures,
         lambda plots, path: plots.save_comparison(found, problem, path),
         found.to_dict() if as_json else None,
         lambda: _print_comparison(found, problem),
@@ -123,7 +127,7 @@ def compare_command(
 VERDICT_CODES = {"confirmed": 0, "refuted": 1, "not checked": 3}
 
 
-@click.command(
+@command(
     "verify",
     epilog="\b\nExample:\n  learnroute plan examples/city-survey.json -o plan.json\n"
     "  learnroute verify plan.json examples/city-survey.json",
@@ -157,12 +161,14 @@ def verify_command(
 COMMANDS = (plan_command, evaluate_command, compare_command, verify_command)
 
 
-def _deliver(found: Plan, problem: Problem, as_json: bool, output: Path | None, plot: Path | None) -> None:
+def _deliver(
+    found: Plan, problem: Problem, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...]
+) -> None:
     """Write what is to be written, then print the plan."""
     deliver(
-        output,
+        outputs,
         lambda path: write_plan(found, path, problem),
-        plot,
+        pictures,
         lambda plots, path: plots.save_plan(found, problem, path),
         found.to_dict() if as_json else None,
         lambda: _print_plan(found, problem),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import click
 import numpy as np
 
 from learnroute.cli.common import (
+    Name,
     Source,
     check_outputs,
+    command,
     json_option,
     output_option,
     print_json,
@@ -23,7 +26,16 @@ from learnroute.cli.common import (
     terminal,
 )
 from learnroute.errors import InputError
-from learnroute.formats import WRITERS, write_problem
+from learnroute.formats import (
+    PLAN_WRITERS,
+    WRITERS,
+    check_plan_destination,
+    plan_from,
+    read_plan,
+    write_plan,
+    write_problem,
+)
+from learnroute.formats.files import errors_naming
 from learnroute.formats.json_files import problem_to_dict
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.learner import Learner
@@ -36,10 +48,10 @@ from learnroute.study.families import FAMILIES, random_problem
 FAMILY_HELP = "What to draw. " + "; ".join(f"{name}: {text}" for name, (_, text) in FAMILIES.items()) + "."
 
 
-@click.command(
+@command(
     "generate", epilog="\b\nExample:\n  learnroute generate --family euclidean --regions 12 --seed 7 -o problem.json"
 )
-@click.option("--family", type=click.Choice(list(FAMILIES)), default="uniform", show_default=True, help=FAMILY_HELP)
+@click.option("--family", type=Name(list(FAMILIES)), default="uniform", show_default=True, help=FAMILY_HELP)
 @click.option("--regions", type=int, default=10, show_default=True, metavar="T", help="Number of regions.")
 @click.option("--features", type=int, default=80, show_default=True, metavar="m", help="Features of the learner.")
 @click.option("--samples", type=int, default=100, show_default=True, metavar="n", help="Samples a region.")
@@ -47,19 +59,18 @@ FAMILY_HELP = "What to draw. " + "; ".join(f"{name}: {text}" for name, (_, text)
 @seed_option
 @output_option(f"Write the problem ({suffixes(WRITERS)}); printed as JSON otherwise.")
 def generate_command(
-    family: str, regions: int, features: int, samples: int, noise: float, seed: int, output: Path | None
+    family: str, regions: int, features: int, samples: int, noise: float, seed: int, outputs: tuple[Path, ...]
 ) -> None:
     """Draw a random problem of a named family."""
-    check_outputs(output, WRITERS)
+    check_outputs(outputs, WRITERS)
     problem = random_problem(family, regions, Learner(features, samples, noise), seed)
-    if output:
-        write_problem(problem, output)
-        say_written(output)
-    else:
+    for path in outputs:
+        say_written(*write_problem(problem, path))
+    if not outputs:
         print_json(problem_to_dict(problem))
 
 
-@click.command(
+@command(
     "check",
     epilog="\b\nExample:\n  learnroute check problem.json\n  learnroute check problem.json --repair -o metric.json",
 )
@@ -69,24 +80,24 @@ def generate_command(
 @output_option(f"Where to write the repaired problem ({suffixes(WRITERS)}).")
 def check_command(
     source: Source, repair: bool, as_json: bool,
-    output: Path | None,
+    outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Validate the problem in FILE and say whether its travel costs are a metric.
 
     Algorithm 1's guarantee needs a metric. With --repair, each cost is replaced by the cheapest way through
     other regions, and the number of entries that changed is reported.
     """
-    if repair != bool(output):
+    if repair != bool(outputs):
         raise InputError("say where to write the repaired problem", field="--repair", found="and -o belong together")
-    check_outputs(output, WRITERS)
+    check_outputs(outputs, WRITERS)
     problem = source.read()
     report = check_metric(problem.travel)
     changed = None
-    if output:
+    if outputs:
         travel, entries = metric_closure(problem.travel)
         changed = len(entries)
-        write_problem(problem.changed(travel=travel), output)
-        say_written(output)
+        for path in outputs:
+            say_written(*write_problem(problem.changed(travel=travel), path))
     facts = _facts(problem, report, changed)
     if as_json:
         print_json(facts)
@@ -94,20 +105,34 @@ def check_command(
         _print_facts(facts, problem)
 
 
-@click.command(
+@command(
     "convert",
     epilog="\b\nExample:\n  learnroute convert examples/lakes.geojson lakes.json\n"
-    "  learnroute convert lakes.json lakes.csv",
+    "  learnroute convert lakes.json lakes.csv\n  learnroute plan lakes.json -o plan.json\n"
+    "  learnroute convert plan.json route.gpx --problem lakes.json",
 )
 @problem_options
 @click.argument("new", type=click.Path(path_type=Path))
-def convert_command(source: Source, new: Path) -> None:
-    """Write the problem in FILE as NEW, in the format that its name ends in.
+@click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="PROBLEM",
+              help=f"FILE is a plan (.json) of this problem, NEW one too ({suffixes(PLAN_WRITERS)}).")  # fmt: skip
+def convert_command(source: Source, new: Path, problem_file: Path | None) -> None:
+    """Write the problem in FILE as NEW, in the format that its name ends in; with --problem, the plan in FILE.
 
     A format that cannot hold something of the problem refuses it and says what.
     """
-    check_outputs(new, WRITERS)
-    write_problem(source.read(), new)
+    if problem_file is None:
+        if new.suffix.lower() in set(PLAN_WRITERS) - set(WRITERS):
+            raise InputError("holds a plan; to convert one, say what it is a plan of with --problem", where=new)
+        check_outputs([new], WRITERS)
+        say_written(*write_problem(source.read(), new))
+        return
+    check_outputs([new], PLAN_WRITERS)
+    problem = replace(source, file=problem_file).read()
+    check_plan_destination(new, problem)
+    members = read_plan(source.file)
+    with errors_naming(source.file):
+        found = plan_from(members, problem)
+    write_plan(found, new, problem)
     say_written(new)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from learnroute.cli.common import json_option, print_json, progress_shown, say_written, table, terminal
+from learnroute.cli.common import command, json_option, print_json, progress_shown, say_written, table, terminal
 from learnroute.errors import InputError
 from learnroute.formats.files import make_folder, write_text
 from learnroute.reproduction.claims import Claim, claims_of
@@ -16,7 +16,7 @@ from learnroute.reproduction.scales import FULL, QUICK
 from learnroute.reproduction.tables import write_tables
 
 
-@click.command("reproduce", epilog="\b\nExample:\n  learnroute reproduce --quick -o reproduction")
+@command("reproduce", epilog="\b\nExample:\n  learnroute reproduce --quick -o reproduction")
 @click.option("--quick", is_flag=True, help="Fewer and smaller problems: half a minute instead of some ten.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
               help="Folder for tables, figures, worst instances and the report.")  # fmt: skip

@@ -8,13 +8,14 @@ import webbrowser
 
 import click
 
+from learnroute.cli.common import command
 from learnroute.errors import InputError
 from learnroute.model.validation import as_number
 
 TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
 
 
-@click.command("serve", epilog="\b\nExample:\n  learnroute serve --port 0 --seconds 1")
+@command("serve", epilog="\b\nExample:\n  learnroute serve --port 0 --seconds 1")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen. Other than "
               f"loopback, callers need a token: that of {TOKEN_VARIABLE}, or one made up and printed.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free port.")

@@ -11,7 +11,9 @@ from pathlib import Path
 import click
 
 from learnroute.cli.common import (
+    Name,
     check_outputs,
+    command,
     json_option,
     output_option,
     print_json,
@@ -32,7 +34,7 @@ from learnroute.study.summary import NUMERIC, Running, condition
 from learnroute.study.sweeps import Sweep, sweep
 
 
-@click.command(
+@command(
     "sweep",
     epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n"
     "  learnroute sweep examples/ratios.toml -o ratios --resume",
@@ -71,45 +73,46 @@ def sweep_command(file: Path, output: Path, resume: bool, workers: int | None, d
         _print_sweep(done, experiment, output)
 
 
-@click.command(
+@command(
     "rows",
     epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n  learnroute rows ratios -o rows.parquet",
 )
 @click.argument("folder", type=click.Path(path_type=Path))
 @output_option(f"Where to write them ({suffixes(WRITERS)}).")
-def rows_command(folder: Path, output: Path | None) -> None:
+def rows_command(folder: Path, outputs: tuple[Path, ...]) -> None:
     """Write the rows of the sweep in FOLDER, finished or not, in the order of its experiment."""
-    if output is None:
+    if not outputs:
         raise InputError(f"missing; say where to write the rows ({suffixes(WRITERS)})", field="-o")
-    check_outputs(output, WRITERS)
+    check_outputs(outputs, WRITERS)
     if not is_folder(folder):
         raise InputError("no such folder; give the folder of a sweep", where=folder)
-    count = write_rows(read_rows(folder), output)
-    say(f"wrote {printable(str(output))}: {count} rows")
+    for path in outputs:
+        count = write_rows(read_rows(folder), path)
+        say(f"wrote {printable(str(path))}: {count} rows")
 
 
-@click.command(
+@command(
     "plot",
     epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n"
     "  learnroute plot ratios --x regions -o ratios.png",
 )
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="ROWS...")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True,
-              help=f"Where to draw ({suffixes(PICTURES)}).")  # fmt: skip
-@click.option("--x", "axis", type=click.Choice(NUMERIC), help="What runs along the axis.  [default: what varies most]")
+@output_option(f"Where to draw ({suffixes(PICTURES)}).", required=True)
+@click.option("--x", "axis", type=Name(NUMERIC), help="What runs along the axis.  [default: what varies most]")
 @click.option("--where", "conditions", multiple=True, metavar="NAME=VALUE", help="Only such rows; may be repeated.")
-@click.option("--band", type=click.Choice(["interval", "spread"]), default="interval", show_default=True,
+@click.option("--band", type=Name(["interval", "spread"]), default="interval", show_default=True,
               help="Shade the mean's 95 % interval, or where 90 % of the problems are.")  # fmt: skip
 def plot_command(
-    sources: tuple[Path, ...], output: Path, axis: str | None, conditions: tuple[str, ...], band: str
+    sources: tuple[Path, ...], outputs: tuple[Path, ...], axis: str | None, conditions: tuple[str, ...], band: str
 ) -> None:
     """Draw the ratio to the optimum (or best bound) of each method, from rows: .csv, .parquet or folders of sweeps."""
     from learnroute.plots import save_ratios
 
-    check_outputs(None, (), output)
+    check_outputs((), (), outputs)
     where = dict(condition(text) for text in conditions)
-    save_ratios(chain.from_iterable(read_rows(source) for source in sources), output, axis, where, band)
-    say_written(output)
+    for path in outputs:
+        save_ratios(chain.from_iterable(read_rows(source) for source in sources), path, axis, where, band)
+        say_written(path)
 
 
 COMMANDS = (sweep_command, rows_command, plot_command)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_type, listed
 from learnroute.formats import (
     csv_files,
     geojson,
@@ -22,9 +22,16 @@ from learnroute.formats import (
     tsplib,
 )
 from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there
+from learnroute.formats.plans import plan_from
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.streets import Streets
+from learnroute.model.validation import as_path
+
+__all__ = [
+    "FOLDER", "ONE_FILE", "PICTURES", "PLACES_NEEDED", "PLAN_WRITERS", "READERS", "TEXT_READERS", "WRITERS",
+    "check_plan_destination", "main_file", "plan_from", "read_plan", "read_problem", "write_plan", "write_problem",
+]  # fmt: skip
 
 FOLDER = ""  # a path without a suffix
 READERS: dict[str, Callable[[Path], Any]] = {
@@ -38,7 +45,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     FOLDER: csv_files.read,
 }
 TEXT_READERS = tuple(suffix for suffix in READERS if suffix not in (FOLDER, ".npz"))
-WRITERS: dict[str, Callable[[Problem, Path], None]] = {
+WRITERS: dict[str, Callable[[Problem, Path], tuple[Path, ...] | None]] = {
     ".json": json_files.write,
     ".geojson": geojson.write,
     ".csv": places.write,
@@ -81,7 +88,10 @@ def read_problem(
     Members of `learner` (features, samples, noise) and of `constraints` (start, end, return) replace those of the file,
     and so does `travel_rate`.
     """
-    path = Path(path)
+    path = as_path("path", path)
+    for field, changes in (("learner", learner), ("constraints", constraints)):
+        if not isinstance(changes, Mapping | None):
+            raise InputError("an object with the members to replace is needed", field=field, value=changes)
     with errors_naming(path):
         return problem_from(_read(path), learner, constraints, travel_rate)
 
@@ -109,16 +119,20 @@ def problem_from(
     return Problem.from_dict(data).changed(streets=streets)
 
 
-def write_problem(problem: Problem, path: str | Path) -> None:
-    """Write a problem in the format that the name ends in (`WRITERS`); a folder where it has no suffix."""
-    path = Path(path)
+def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
+    """Write a problem in the format that the name ends in (`WRITERS`); a folder where it has no suffix.
+
+    Some formats need several files; all that were written are returned.
+    """
+    check_type("problem", problem, Problem)
+    path = as_path("path", path)
     check_destination(path, WRITERS)
-    WRITERS[path.suffix.lower()](problem, path)
+    return WRITERS[path.suffix.lower()](problem, path) or (path,)
 
 
 def read_plan(path: str | Path) -> Any:
     """Read the members of a plan that was written as JSON."""
-    path = Path(path)
+    path = as_path("path", path)
     if path.suffix.lower() != ".json":
         raise InputError("plans are read from .json files; write the plan as .json", where=path)
     with errors_naming(path):
@@ -127,24 +141,26 @@ def read_plan(path: str | Path) -> Any:
 
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:
     """Write a plan in the format that the name ends in (`PLAN_WRITERS`); most say where to go only with the problem."""
-    path = Path(path)
+    check_type("plan", plan, Plan)
+    if problem is not None:
+        check_type("problem", problem, Problem)
+    path = as_path("path", path)
     check_destination(path, PLAN_WRITERS)
     PLAN_WRITERS[path.suffix.lower()](plan, path, problem)
 
 
 def check_plan_destination(path: str | Path, problem: Problem) -> None:
     """Refuse a file that a plan of this problem could not be written to, before the route is sought."""
-    path = Path(path)
+    path = as_path("path", path)
     check_destination(path, PLAN_WRITERS)
     if path.suffix.lower() in PLACES_NEEDED:
         PLACES_NEEDED[path.suffix.lower()](problem, path)
 
 
 def _read(path: Path) -> Any:
+    path = main_file(path)
     if is_folder(path):
-        path = _main_file(path)
-        if path.is_dir():
-            return READERS[FOLDER](path)
+        return READERS[FOLDER](path)
     if not is_there(path):
         raise InputError("no such file", where=path)
     if path.suffix.lower() not in READERS:
@@ -153,18 +169,33 @@ def _read(path: Path) -> Any:
     return READERS[path.suffix.lower()](path)
 
 
-def _main_file(folder: Path) -> Path:
-    """Return the one file of a folder that says what its problem is; the folder itself if that is a set of tables."""
-    if (folder / "travel.csv").exists() or (folder / "regions.csv").exists():
-        return folder
+def main_file(path: Path) -> Path:
+    """Return the one file of a folder that is a problem; the path itself if it is a file, or a folder of tables."""
+    if not is_folder(path):
+        return path
     try:
-        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in READERS and path.is_file())
-        main = [path for path in files if path.suffix.lower() not in (".csv", ".json")]
-        tables = [path for path in files if path.suffix.lower() == ".csv" and places.is_places(path)]
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in READERS and file.is_file())
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", where=folder) from None
-    found = main or tables
-    if len(found) > 1:
-        names = f"{found[0].name} and {found[1].name}"
-        raise InputError(f"{names}: two problems in one folder; name one of them", where=folder)
-    return found[0] if found else folder
+        raise InputError(f"cannot be read ({error.strerror})", where=path) from None
+    found = [file for file in files if _is_problem(file)]
+    tables = [path / name for name in ("travel.csv", "regions.csv") if (path / name).exists()]
+    if len(found) + bool(tables) > 1:
+        names = [file.name for file in (*tables[:1], *found)]
+        raise InputError(f"{len(names)} problems in one folder; name one of them: {listed(names)}", where=path)
+    return found[0] if found else path
+
+
+def _is_problem(file: Path) -> bool:
+    """Whether a file of a folder can be its problem: not a table of it, nor what goes with another file, nor a plan."""
+    suffix, name = file.suffix.lower(), file.name.lower()
+    if suffix == ".csv":
+        return name not in csv_files.TABLES and places.is_places(file)
+    if suffix != ".json":
+        return True
+    if name.endswith(".regions.json"):
+        return False
+    try:
+        data = json_files.read(file)
+    except InputError:
+        return True  # whatever is wrong with it is said when it is read
+    return isinstance(data, dict) and bool(data.keys() & {"travel", "coordinates"})

@@ -15,7 +15,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.files import is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
 from learnroute.model.losses import ways_of
@@ -63,12 +63,12 @@ TABLES = {
 }  # fmt: skip
 
 
-def write(problem: Problem, folder: Path) -> None:
-    """Write a problem as a folder of CSV tables."""
+def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
+    """Write a problem as a folder of CSV tables, and return those."""
     if is_there(folder) and not folder.is_dir():
         raise InputError("is a file; give a folder name, or a name that ends in .json", where=folder)
     if problem.truth is not None:
-        raise InputError("CSV tables have no place for it; write the problem as .json", field="truth")
+        raise InputError("CSV tables have no place for it; write the problem as .json", field="truth", where=folder)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -99,6 +99,7 @@ def write(problem: Problem, folder: Path) -> None:
         (folder / other).unlink()  # of the problem that this one replaces, it would contradict it
     for name, table in tables.items():
         write_text(folder / name, table_text(table))
+    return tuple(folder / name for name in tables)
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
@@ -246,9 +247,9 @@ def read_columns(
     for field in header[1:]:
         if (field not in known and field not in entries) or header.count(field) > 1:
             more = ", and v1, v2, … for the vector" if vectors else ""
-            raise InputError(
-                f"known are {', '.join(('region', *known))}{more}, once each", field=f"column {field!r}", where=path
-            )
+            every = f"known are {', '.join(('region', *known))}{more}, once each"
+            hint = every if header.count(field) > 1 else did_you_mean(field, known, "")
+            raise InputError(hint if hint.startswith("did") else every, field=f"column {field!r}", where=path)
     for k in range(len(entries)):
         if f"v{k + 1}" not in entries:
             raise InputError(
@@ -316,7 +317,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
         line, cells = _only_row(path)
         for field in cells:
             if field not in OPTIONS:
-                raise InputError(f"known are {', '.join(OPTIONS)}", field=f"column {field!r}", where=path)
+                raise InputError(did_you_mean(field, OPTIONS), field=f"column {field!r}", where=path)
         given: dict[str, Any] = {field: cell for field, cell in cells.items() if cell}
         if "travel_rate" in given:
             data["travel_rate"] = _number(path, line, "travel_rate", given["travel_rate"])

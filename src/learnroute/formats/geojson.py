@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import json_files
 from learnroute.formats.files import write_text
 from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, track_of
@@ -40,7 +40,8 @@ def read(path: Path) -> dict[str, Any]:
         if key in RENAMED:
             raise InputError(f"{key}: {RENAMED[key]}")
         if key not in MEMBERS and key not in PASSED_OVER:
-            raise InputError(f"unknown field; known are {', '.join(MEMBERS)}, beside features", field=key)
+            hint = did_you_mean(key, MEMBERS, "beside features, known are")
+            raise InputError(f"unknown field; {hint}", field=key)
     _check_reference_system(data.get("crs"))
     features = data.get("features")
     if not isinstance(features, list):

@@ -43,8 +43,8 @@ def read(path: Path) -> dict[str, Any]:
     return data | csv_files.read_settings(path.parent)
 
 
-def write(problem: Problem, path: Path) -> None:
-    """Write a table of places, and the learner beside it."""
+def write(problem: Problem, path: Path) -> tuple[Path, ...]:
+    """Write a table of places, and the learner beside it; return all files."""
     if path.name.lower() in csv_files.TABLES:
         raise InputError("a table of this name is something else beside places; give another name", where=path)
     for lost, field, instead in (
@@ -69,3 +69,4 @@ def write(problem: Problem, path: Path) -> None:
         if text:
             write_text(other, text)
     write_text(path, csv_files.table_text([list(columns), *map(list, zip(*columns.values(), strict=True))]))
+    return path, *(other for other, text in texts.items() if text)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.csv_files import read_table, table_text
 from learnroute.formats.files import is_folder, write_text
 from learnroute.model.validation import FloatArray, frozen
@@ -121,7 +121,7 @@ def _region(path: Path, header: list[str], rows: list[list[str]], lines: list[in
 
 def _place(path: Path, header: list[str], name: str) -> int:
     if header.count(name) != 1:
-        wrong = "there twice" if name in header else f"missing; there are {', '.join(header[:12])}"
+        wrong = "there twice" if name in header else f"missing; {did_you_mean(name, header, 'there are')}"
         raise InputError(f"column {name!r} is {wrong}", where=path)
     return header.index(name)
 

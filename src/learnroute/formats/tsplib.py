@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, shown
-from learnroute.formats.beside import models_missing, read_beside, write_beside
+from learnroute.formats.beside import file_beside, models_missing, read_beside, write_beside
 from learnroute.formats.files import read_text, write_text
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -70,8 +70,8 @@ def read(path: Path) -> dict[str, Any]:
     return data
 
 
-def write(problem: Problem, path: Path) -> None:
-    """Write the travel costs as an explicit matrix, and everything else beside it."""
+def write(problem: Problem, path: Path) -> tuple[Path, ...]:
+    """Write the travel costs as an explicit matrix, and everything else beside it; return both files."""
     symmetric = bool(np.array_equal(problem.travel, problem.travel.T))
     if not symmetric and path.suffix.lower() != ".atsp":
         raise InputError("travel differs by direction; end the name in .atsp", where=path)
@@ -87,6 +87,7 @@ def write(problem: Problem, path: Path) -> None:
     ]
     write_beside(problem.changed(title=problem.title or path.stem), path, ("travel",))
     write_text(path, "\n".join(lines) + "\n")
+    return path, file_beside(path)
 
 
 def write_tour(plan: Plan, path: Path, problem: Problem | None = None) -> None:

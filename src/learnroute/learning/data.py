@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
+from learnroute.model.labels import aligned, labelled
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen, mask_of
 
 Batch = tuple[FloatArray, FloatArray]  # features (samples x features), targets
@@ -38,11 +39,17 @@ class Rows:
     test: IntArray
 
 
-def as_batch(region: str, features: Any, targets: Any) -> Batch:
+def as_batch(region: str, features: Any, targets: Any, columns: Sequence[str] | None = None) -> Batch:
     """Return float64 arrays of agreeing shapes, non-finite entries included, or refuse, naming the region.
 
-    Entries that a masked array calls missing are not finite.
+    Where the features have labels, their columns are brought into the order of `columns`, and targets whose labels are
+    not those of the features are refused. Entries that a masked array calls missing are not finite.
     """
+    _check_samples(region, features, targets)
+    try:
+        features = aligned("features", features, None, columns)
+    except InputError as refusal:
+        raise refusal.within(f"region {region!r}") from None
     try:
         inputs, outputs = _unmasked(features), _unmasked(targets)
     except (TypeError, ValueError):
@@ -63,6 +70,22 @@ def _unmasked(values: Any) -> FloatArray:
     if mask.any():
         table[mask] = np.nan
     return table
+
+
+def columns_of(features: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of a table of features, where it has some."""
+    own = labelled(features, names_first=False).columns
+    return tuple(own) if own and all(isinstance(name, str) for name in own) else None
+
+
+def _check_samples(region: str, features: Any, targets: Any) -> None:
+    """Refuse features and targets whose labels say that they are not of the same samples, row by row."""
+    own, other = (labelled(table, names_first=False).rows for table in (features, targets))
+    if own is not None and other is not None and own != other:
+        raise InputError(
+            "features and targets have the labels of different samples, or in another order; bring them into one",
+            field=f"region {region!r}",
+        )
 
 
 def split_rows(samples: int, estimate: float, test: float, rng: np.random.Generator) -> Rows:
@@ -97,19 +120,33 @@ def split(
         raise InputError(
             "shares must not sum to more than 1", field="estimate", found=f"= {estimate:g} and test = {test:g}"
         )
+    check_samples("samples", samples)
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples))
     return {
-        region: split_rows(len(np.asarray(targets)), estimate, test, np.random.default_rng(child))
-        for (region, (_, targets)), child in zip(samples.items(), seeds, strict=True)
+        region: split_rows(len(as_batch(region, *pair_of(given))[1]), estimate, test, np.random.default_rng(child))
+        for (region, given), child in zip(samples.items(), seeds, strict=True)
     }
+
+
+def check_samples(field: str, samples: Any) -> None:
+    """Refuse samples that are not given by the names of regions."""
+    if not isinstance(samples, Mapping) or not all(isinstance(name, str) for name in samples):
+        raise InputError("an object is needed with the samples of each region by its name", field=field, value=samples)
+
+
+def pair_of(given: Any) -> tuple[Any, Any]:
+    """Return the features and the targets of a region, or refuse."""
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return given[0], given[1]
+    raise InputError("a pair of features and targets is needed")
 
 
 def fitted_map(features: FeatureMap | None, pooled: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
     """Return a plain function from a feature map; a transformer that is not fitted yet is fitted on a copy."""
     if features is None:
         return None
-    if not hasattr(features, "transform"):
-        if not callable(features):
+    if not hasattr(features, "transform") or isinstance(features, type):
+        if not callable(features) or isinstance(features, type):
             raise InputError("a callable or an object with transform is needed", field="features", value=features)
         return lambda inputs: _mapped(features(inputs), inputs)
     ready = features

@@ -9,13 +9,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_callable, check_type, did_you_mean
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
-from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share
+from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
+from learnroute.model.labels import aligned, aligned_places, aligned_square, names_along
 from learnroute.model.learner import Learner
 from learnroute.model.problem import Problem, row_sums
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_number, as_vector, frozen
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_names, as_number, as_vector, frozen
 from learnroute.solvers.contract import Progress
 
 DRAWS = 4000  # of errors; leaves the level uncertain by about 0.3 percentage points at 95 %
@@ -115,11 +116,13 @@ class Estimate:
 
         Lower bounds, for `robustness`, are put as far below the estimates as the upper ones are above.
 
-        `travel` (and `coordinates`) are in the order of `regions`, by default that of the estimate; regions that
-        could not be estimated are left out. `samples` is n a region; by default the least number left to train on.
+        `travel` (and `coordinates`) are in the order of `regions`, by default that of the labels of `travel` if it has
+        some, else that of the estimate; labels are aligned, and regions that could not be estimated are left out.
+        `samples` is n a region; by default the least number left to train on.
         """
-        names = list(regions) if regions is not None else list(self.regions)
-        costs = np.asanyarray(travel, dtype=object)  # a mask stays, to be refused
+        own = names_along({"travel": travel})
+        names = as_names("regions", own or self.regions if regions is None else regions, None)
+        costs = np.asanyarray(aligned_square("travel", travel, names), dtype=object)  # a mask stays, to be refused
         if costs.shape != (len(names), len(names)):
             raise InputError(
                 f"there are {len(names)} regions; give a square matrix",
@@ -130,6 +133,10 @@ class Estimate:
             if name not in names:
                 raise InputError(f"region {name!r} is missing; all estimated regions are needed", field="travel")
         place = [names.index(name) for name in self.regions]
+        places = None if coordinates is None else np.asanyarray(aligned_places("coordinates", coordinates, names))
+        if places is not None and places.shape[:1] != (len(names),):
+            raise InputError(f"there are {len(names)} regions; give one row each", field="coordinates",
+                             found=f"has shape {places.shape}")  # fmt: skip
         if samples is None:
             samples = min(len(self.rows[name].train) for name in self.regions)
         return Problem(
@@ -139,7 +146,7 @@ class Estimate:
             dissimilarity_low=np.clip(2 * self.dissimilarity - self.upper, 0, self.upper),
             initial=self.initial_upper,
             regions=self.regions,
-            coordinates=None if coordinates is None else np.asanyarray(coordinates)[place],
+            coordinates=None if places is None else places[place],
             title=title,
         )
 
@@ -206,7 +213,8 @@ def estimate(
     seed
         Same samples and seed: same split, same numbers.
     initial_model
-        The learner's initial model w_0, in its features; zeros if omitted.
+        The learner's initial model w_0, in its features; zeros if omitted. Labels are names of columns, and
+        `intercept`.
     features
         A map in front of everything: a callable, or a transformer (fitted on the samples for estimating if it is not
         fitted yet).
@@ -221,22 +229,26 @@ def estimate(
         Compare models on this many principal directions of the features only. Chosen by itself where a region has
         fewer than m + 2 samples.
     columns
-        Names of the features, for messages.
+        Names of the features; if omitted, the labels of the tables where they have some. Labelled columns are brought
+        into one order.
     draws
         Errors drawn a region for the bounds.
     progress
         Called now and then with the share that is done.
     """
+    check_samples("samples", samples)
+    check_type("intercept", intercept, bool)
+    check_callable("progress", progress)
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
         raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
     share = as_share("share", share)
     test = (1 - share) / 2 if test is None else as_number("test", test, least=0.0, meaning="shares")
     if share + test > 1:
         raise InputError("shares must not sum to more than 1", field="share", found=f"= {share:g} and test = {test:g}")
-    if missing not in get_args(Missing):
-        raise InputError(f"one of {', '.join(get_args(Missing))} is needed", field="missing", value=missing)
-    if scaling not in get_args(Scaling):
-        raise InputError(f"one of {', '.join(get_args(Scaling))} is needed", field="scaling", value=scaling)
+    if not isinstance(missing, str) or missing not in get_args(Missing):
+        raise InputError(f"unknown; {did_you_mean(missing, get_args(Missing))}", field="missing", value=missing)
+    if not isinstance(scaling, str) or scaling not in get_args(Scaling):
+        raise InputError(f"unknown; {did_you_mean(scaling, get_args(Scaling))}", field="scaling", value=scaling)
     draws = as_count("draws", draws, least=100, meaning="the number of draws")
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples) + 1)
     taken = take_in(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])
@@ -245,7 +257,9 @@ def estimate(
         reasons = "; ".join(f"{name}: {reason}" for name, reason in taken.failures.items())
         raise InputError(f"{len(fits)} regions can be estimated, at least 2 are needed ({reasons or 'no data'})")
     width = len(next(iter(fits.values())).model)
-    first = np.zeros(width) if initial_model is None else _model(initial_model, width)
+    known = (*taken.columns, "intercept") if intercept else taken.columns
+    begin = aligned("initial_model", initial_model, known if len(known) == width else None)
+    first = np.zeros(width) if begin is None else _model(begin, width)
     distances = _distances(list(fits.values()), first, level, draws, np.random.default_rng(seeds[-1]), progress)
     total = sum(f.degrees for f in fits.values())
     return Estimate(

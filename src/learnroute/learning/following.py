@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_callable, check_type, did_you_mean, shown
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
-from learnroute.learning.data import FeatureMap, RegionData, as_batch, fitted_map
+from learnroute.learning.data import FeatureMap, RegionData, as_batch, check_samples, columns_of, fitted_map
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
+from learnroute.model.labels import aligned
 from learnroute.model.validation import FloatArray, frozen
 from learnroute.solvers.contract import Progress
 
@@ -70,12 +72,16 @@ class Following:
 
 def squared_error(model: Any, region: RegionData) -> float:
     """Mean squared error of the predictions on a region's test samples."""
+    _check_learner("model", model, "predict")
+    check_type("region", region, RegionData)
     inputs, outputs = region.test
     return float(np.mean((np.asarray(model.predict(inputs)) - outputs) ** 2))
 
 
 def model_distance(model: Any, region: RegionData) -> float:
     """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2)."""
+    _check_learner("model", model, "coef_")
+    check_type("region", region, RegionData)
     if region.truth is None:
         raise InputError("missing; model_distance needs every region's true model", field="truth")
     return float(np.sum((model.coef_ - region.truth) ** 2))
@@ -107,8 +113,15 @@ def follow(
     progress
         Called after every stop.
     """
+    check_samples("data", data)
+    _check_learner("learner", learner, "partial_fit", "predict")
+    if error is None:
+        raise InputError("a function of a model and a region is needed", field="error", value=error)
+    check_callable("error", error)
+    check_callable("progress", progress)
     stops = _stops(route, data)
-    regions = [_checked(name, data[name]) for name in stops]
+    columns = _columns(data[stops[0]])
+    regions = [_checked(name, data[name], columns) for name in stops]
     mapped = fitted_map(features, regions[0].train[0])
     if mapped is not None:
         regions = [_through(mapped, region) for region in regions]
@@ -127,18 +140,32 @@ def follow(
 
 
 def _errors(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray:
-    return frozen(np.array([error(model, region) for region in regions]))
+    found = [error(model, region) for region in regions]
+    wrong = next((one for one in found if not isinstance(one, Real) or isinstance(one, bool)), None)
+    if wrong is not None:
+        raise InputError("the error in a region must be a number", field="error", found=f"gave {shown(wrong)}")
+    return frozen(np.array(found, dtype=np.float64))
+
+
+def _check_learner(field: str, model: Any, *needed: str) -> None:
+    """Refuse what lacks something that a learner has; a class is no learner yet."""
+    if isinstance(model, type):
+        raise InputError(f"is a class; give a learner, {model.__name__}()", field=field, value=model)
+    for name in needed:
+        if not hasattr(model, name):
+            use = "; RouteRegressor, ProximalRegressor and SGDRegressor have it" if name == "partial_fit" else ""
+            raise InputError(f"has no {name}, which a learner needs here{use}", field=field, value=model)
 
 
 def _stops(route: Sequence[str], data: Mapping[str, Any]) -> tuple[str, ...]:
-    stops = tuple(route)
-    if isinstance(route, str) or len(stops) < 2:
+    listed = isinstance(route, Iterable) and not isinstance(route, str | type)
+    stops = tuple(route) if listed else ()
+    if len(stops) < 2 or not all(isinstance(name, str) for name in stops):
         raise InputError("a list of at least 2 region names is needed", field="route", value=route)
     for name in stops:
         if name not in data:
-            raise InputError(
-                f"there is no data for region {name!r}; there is for {', '.join(list(data)[:12])}", field="route"
-            )
+            hint = did_you_mean(name, data, "there is for")
+            raise InputError(f"there is no data for region {name!r}; {hint}", field="route")
         if stops.count(name) > 1:
             raise InputError(
                 f"region {name!r} is visited {stops.count(name)} times; visit each region once", field="route"
@@ -146,7 +173,14 @@ def _stops(route: Sequence[str], data: Mapping[str, Any]) -> tuple[str, ...]:
     return stops
 
 
-def _checked(name: str, given: Any) -> RegionData:
+def _columns(given: Any) -> tuple[str, ...] | None:
+    """Return the names of the features, where the first region has some."""
+    if isinstance(given, RegionData):
+        given = given.train
+    return columns_of(given[0]) if isinstance(given, tuple) and given else None
+
+
+def _checked(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionData:
     parts = {}
     region = given
     if isinstance(given, tuple) and len(given) == 4:
@@ -158,7 +192,7 @@ def _checked(name: str, given: Any) -> RegionData:
             field=f"region {name!r}",
         )
     for part, what in ((region.train, "training"), (region.test, "test")):
-        inputs, outputs = as_batch(name, *part)
+        inputs, outputs = as_batch(name, *part, columns)
         wrong = ~(np.isfinite(inputs).all(axis=1) & np.isfinite(outputs))
         if wrong.any():
             raise InputError(
@@ -168,7 +202,7 @@ def _checked(name: str, given: Any) -> RegionData:
         if not len(outputs):
             raise InputError(f"there are no {what} samples; at least 1 is needed", field=f"region {name!r}")
         parts[what] = (inputs, outputs)
-    return RegionData(parts["training"], parts["test"], region.truth)
+    return RegionData(parts["training"], parts["test"], aligned("truth", region.truth, columns))
 
 
 def _through(mapped: Callable[[FloatArray], FloatArray], region: RegionData) -> RegionData:

@@ -11,8 +11,8 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.formats.samples import RegionTable
-from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, fitted_map, split_rows
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, columns_of, fitted_map, pair_of, split_rows
+from learnroute.model.validation import FloatArray, IntArray, as_names, frozen
 
 Missing = Literal["refuse", "drop"]
 Scaling = Literal["none", "standardise", "whiten"]
@@ -51,13 +51,15 @@ def take_in(
     kept: dict[str, Batch] = {}
     rows: dict[str, Rows] = {}
     dropped: dict[str, int] = {}
-    tables = {name: _table(name, given, columns, failures) for name, given in samples.items()}
+    called = None if columns is None else as_names("columns", columns, None)
+    tables = {name: _table(name, given, called, failures) for name, given in samples.items()}
     usable = {name: table for name, table in tables.items() if table is not None}
     shape = Counter(table.columns for table in usable.values()).most_common(1)
     common = shape[0][0] if shape else ()
-    for (name, table), seed in zip(tables.items(), seeds, strict=True):
-        if table is None:
+    for (name, given), seed in zip(tables.items(), seeds, strict=True):
+        if given is None:
             continue
+        table = _in_order(given, common)
         try:
             whole = _complete(table, common, missing)
             dealt = split_rows(len(whole), *shares, np.random.default_rng(seed))
@@ -81,7 +83,7 @@ def constant_columns(features: FloatArray, columns: Sequence[str]) -> str | None
     return f"{what} never changes here; drop it, or ask for an intercept instead"
 
 
-def _table(name: str, given: Any, columns: Sequence[str] | None, failures: dict[str, str]) -> RegionTable | None:
+def _table(name: str, given: Any, columns: tuple[str, ...] | None, failures: dict[str, str]) -> RegionTable | None:
     """Bring a region into one form: (features, targets), or what was read from a file."""
     try:
         if isinstance(given, RegionTable):
@@ -89,13 +91,11 @@ def _table(name: str, given: Any, columns: Sequence[str] | None, failures: dict[
                 raise InputError(given.problem)
             table = given
         else:
-            try:
-                inputs, outputs = given
-            except (TypeError, ValueError):
-                raise InputError("a pair of features and targets is needed") from None
-            inputs, outputs = as_batch(name, inputs, outputs)
+            inputs, outputs = pair_of(given)
+            own = columns_of(inputs)
+            inputs, outputs = as_batch(name, inputs, outputs, columns)
             width = inputs.shape[1]
-            called = tuple(columns) if columns is not None else tuple(f"x{k + 1}" for k in range(width))
+            called = columns or own or tuple(f"x{k + 1}" for k in range(width))
             if len(called) != width:
                 raise InputError(f"{width} features, but {len(called)} column names")
             table = RegionTable(called, inputs, outputs)
@@ -103,6 +103,14 @@ def _table(name: str, given: Any, columns: Sequence[str] | None, failures: dict[
         failures[name] = str(error).removeprefix(f"region {name!r}: ")
         return None
     return table
+
+
+def _in_order(table: RegionTable, columns: tuple[str, ...]) -> RegionTable:
+    """Bring columns that are there in another order into the common one."""
+    if table.columns == columns or sorted(table.columns) != sorted(columns) or len(set(columns)) < len(columns):
+        return table
+    place = [table.columns.index(name) for name in columns]
+    return RegionTable(columns, frozen(table.features[:, place]), table.targets, table.problem)
 
 
 def _complete(table: RegionTable, common: tuple[str, ...], missing: Missing) -> IntArray:
@@ -128,7 +136,7 @@ def _other_columns(found: tuple[str, ...], common: tuple[str, ...]) -> str:
     lacking = [name for name in common if name not in found]
     extra = [name for name in found if name not in common]
     if not lacking and not extra:
-        return "its columns are in another order than the other regions'; bring them into one order"
+        return "it has columns of one name; names must differ"
     parts = [f"lacks {', '.join(map(repr, lacking[:MOST_NAMED]))}"] if lacking else []
     parts += [f"has {', '.join(map(repr, extra[:MOST_NAMED]))}"] if extra else []
     return f"it {' and '.join(parts)} unlike most regions; all regions need the same columns"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
+from learnroute.model.labels import aligned_square
 from learnroute.model.validation import LARGEST_VALUE, as_matrix
 
 MEANING: Mapping[str, str] = MappingProxyType(
@@ -47,8 +48,11 @@ class Metrics:
 
 
 def metrics_of(errors: ArrayLike) -> Metrics:
-    """Return the metrics of errors[i][j]: after training on the i-th region of a route, tested on the j-th."""
-    matrix = as_matrix("errors", errors, None, None, least=-LARGEST_VALUE, meaning="errors")
+    """Return the metrics of errors[i][j]: after training on the i-th region of a route, tested on the j-th.
+
+    The columns of a table with labels are brought into the order of its rows, which is that of the visits.
+    """
+    matrix = as_matrix("errors", aligned_square("errors", errors), None, None, least=-LARGEST_VALUE, meaning="errors")
     size = len(matrix)
     if size < 2 or matrix.shape[1] != size:
         raise InputError(

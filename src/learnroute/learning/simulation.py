@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, RefusedError
+from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.learner import Learner
@@ -147,9 +147,10 @@ def simulate(
     progress
         Called now and then with the share that is done.
     """
+    check_type("problem", problem, Problem)
     started = time.monotonic()
-    if sampler not in SAMPLERS:
-        raise InputError(f"unknown; known are {', '.join(SAMPLERS)}", field="sampler", value=sampler)
+    if not isinstance(sampler, str) or sampler not in SAMPLERS:
+        raise InputError(f"unknown; {did_you_mean(sampler, SAMPLERS)}", field="sampler", value=sampler)
     runs = as_count("runs", runs, least=2, meaning="the number of runs")
     if runs > MOST_RUNS:
         raise InputError(f"at most {MOST_RUNS:,} runs", field="runs", value=runs)

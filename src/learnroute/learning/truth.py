@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_type
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, frozen
@@ -38,6 +38,8 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
     come in whose squared distances are nearest to Δ without exceeding it. Turning all models together changes
     nothing, so their common rotation is drawn at random.
     """
+    check_type("problem", problem, Problem)
+    check_type("rng", rng, np.random.Generator)
     if problem.truth is not None and problem.initial_model is not None:
         return Truth(problem.truth, problem.initial_model, "given")
     if problem.size > MOST_DRAWN:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.model.ends import Ends
 
 MEMBERS = {"start": "start", "end": "end", "return": "returns"}  # in files, and here
@@ -62,8 +62,8 @@ class Constraints:
         if name is None:
             return None
         if name not in regions:
-            known = ", ".join(regions[:12]) + (", …" if len(regions) > 12 else "")
-            raise InputError(f"there is no such region; regions are {known}", field=f"constraints.{field}", value=name)
+            hint = did_you_mean(name, regions, "regions are")
+            raise InputError(f"there is no such region; {hint}", field=f"constraints.{field}", value=name)
         return regions.index(name)
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_type
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective, least_products, products_after
 from learnroute.model.problem import Problem, distance_sums
@@ -49,6 +49,7 @@ class Loss:
 
 def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
     """Upper bound of the expected overall loss of a route: (e8) in the under regime, (e14) in the over regime."""
+    check_type("problem", problem, Problem)
     return _loss(problem, problem.scores, problem.initial_sum, as_order(order, problem.size))
 
 
@@ -57,6 +58,7 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
 
     Its `error` is the paper's expected forgetting loss, (e6) or (e12).
     """
+    check_type("problem", problem, Problem)
     if problem.truth is None or problem.initial_model is None:
         raise InputError("missing; the true models are needed for the true expected loss", field="truth")
     initial_sum = math.fsum(((problem.truth - problem.initial_model) ** 2).ravel())
@@ -83,6 +85,7 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
     as after a route of t regions. The mean of the last row is the `error` of `expected_loss`.
     """
+    check_type("problem", problem, Problem)
     stops = as_order(order, problem.size)
     steps = problem.steps
     errors = np.empty((len(stops) + 1, problem.size))
@@ -98,6 +101,7 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
 
 def objective_of(problem: Problem) -> Objective:
     """Compile the regime away: the same minimisation, in the terms that solvers see."""
+    check_type("problem", problem, Problem)
     size = problem.size
     travel: FloatArray | Points
     if problem.points is not None:

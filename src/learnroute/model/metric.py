@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from learnroute.errors import InputError
 from learnroute.kernels import kernel
+from learnroute.model.labels import aligned_square
 from learnroute.model.rounding import SAME
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, as_square, frozen
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,9 @@ class MetricReport:
         return self.symmetric and self.triangle
 
 
-def check_metric(travel: FloatArray) -> MetricReport:
+def check_metric(travel: ArrayLike) -> MetricReport:
     """Check symmetry and the triangle inequality, in O(T³) unless costs are so even that it must hold."""
+    travel = _costs(travel)
     size = len(travel)
     triples = size * (size - 1) * (size - 2)
     symmetric = bool(np.array_equal(travel, travel.T))
@@ -61,16 +65,25 @@ def check_metric(travel: FloatArray) -> MetricReport:
     return MetricReport(symmetric, (i, via, j), float(saved[i, j]), int(violations), triples)
 
 
-def metric_closure(travel: FloatArray) -> tuple[FloatArray, IntArray]:
+def metric_closure(travel: ArrayLike) -> tuple[FloatArray, IntArray]:
     """Replace each cost by the cheapest way through other regions.
 
     Returns the repaired matrix and the (i, j) pairs that changed, one row each.
     """
+    travel = _costs(travel)
     closed = np.array(travel)
     for via in range(len(closed)):
         np.minimum(closed, closed[:, via, None] + closed[None, via, :], out=closed)
     changed = travel - closed > SAME * float(travel.max())
     return frozen(np.where(changed, closed, travel)), np.argwhere(changed)
+
+
+def _costs(travel: ArrayLike) -> FloatArray:
+    """Return checked travel costs between at least two regions."""
+    costs = as_square("travel", aligned_square("travel", travel), None, meaning="travel costs")
+    if len(costs) < 2:
+        raise InputError("at least 2 regions are needed", field="travel", found=f"has {len(costs)} rows")
+    return costs
 
 
 def _surely_metric(travel: FloatArray) -> bool:

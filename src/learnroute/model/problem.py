@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError, check_type, did_you_mean, shown
 from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
+from learnroute.model.labels import SQUARE, aligned, aligned_places, aligned_square, labelled, names_along, names_of
 from learnroute.model.learner import Learner, Regime, Steps, check_shape
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.streets import Streets
@@ -40,13 +40,17 @@ FIELDS = (
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low",
 )  # fmt: skip
 RENAMED = {
-    "start": "the learner's initial model is now called initial_model; the region to start from is constraints.start"
+    "route": "belongs to a plan; give the problem that it was made for",
+    "start": "the learner's initial model is now called initial_model; the region to start from is constraints.start",
 }
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Problem:
     """T regions to visit once each, in an order to be chosen. Validated here, once; immutable.
+
+    Arrays may be lists, arrays, or tables with labels (pandas, polars, xarray). Labels are names of regions: rows and
+    columns are brought into the order of `regions`, and labels that are none of them are refused.
 
     Parameters
     ----------
@@ -64,7 +68,7 @@ class Problem:
         Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's initial one;
         0 if omitted.
     regions
-        Names; `R1`, `R2`, … if omitted.
+        Names; if omitted, the labels of the first table that has some, else `R1`, `R2`, ….
     coordinates
         One (x, y) a region: for drawing, and for travel where no costs are given.
     geographic
@@ -122,8 +126,22 @@ class Problem:
         dissimilarity_low: ArrayLike | None = None,
         streets: Streets | None = None,
     ) -> None:
-        if not isinstance(learner, Learner):
-            raise InputError("a Learner is needed", field="learner", value=learner)
+        check_type("learner", learner, Learner)
+        assert learner is not None
+        tables = {
+            "travel": travel, "dissimilarity": dissimilarity, "vectors": vectors, "initial": initial,
+            "coordinates": coordinates, "truth": truth, "samples": samples, "dissimilarity_low": dissimilarity_low,
+        }  # fmt: skip
+        labels = names_along(tables)
+        if labels is not None:
+            regions = labels if regions is None else as_names("regions", regions, None)
+        order = regions if labels is not None else None
+        travel, dissimilarity, dissimilarity_low = (aligned_square(field, tables[field], order) for field in SQUARE)
+        initial_model = aligned("initial_model", initial_model, _parameters(truth))
+        coordinates = aligned_places("coordinates", coordinates, order)
+        vectors, initial, truth, samples = (
+            aligned(field, tables[field], order) for field in ("vectors", "initial", "truth", "samples")
+        )
         if travel is not None:
             costs = _either_way(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
@@ -150,6 +168,8 @@ class Problem:
         wanted = Constraints() if constraints is None else constraints
         if not isinstance(wanted, Constraints):
             raise InputError("Constraints are needed", field="constraints", value=wanted)
+        if streets is not None:
+            check_type("streets", streets, Streets)
         checked = {
             "learner": learner,
             "dissimilarity": delta,
@@ -186,6 +206,9 @@ class Problem:
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
         fields = {name: getattr(self, name) for name in (*FIELDS, "streets") if name != "travel"}
+        for name in changes:
+            if name not in (*FIELDS, "streets"):
+                raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
         return Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
 
     @cached_property
@@ -227,11 +250,14 @@ class Problem:
 
     def dissimilarities_to(self, region: int) -> FloatArray:
         """Return the dissimilarities between one region and each region: a row of Δ, without the matrix."""
+        place = as_count("region", region, least=0, meaning="the index of a region")
+        if place >= self.size:
+            raise InputError(f"there are {self.size} regions; indices go from 0", field="region", value=region)
         if self.dissimilarity is not None:
-            row: FloatArray = self.dissimilarity[region]
+            row: FloatArray = self.dissimilarity[place]
             return row
         assert self.vectors is not None
-        apart = self.vectors - self.vectors[region]
+        apart = self.vectors - self.vectors[place]
         return frozen(np.einsum("ij,ij->i", apart, apart))
 
     @cached_property
@@ -263,6 +289,12 @@ class Problem:
         if not isinstance(fields.get("geographic", False), bool):
             raise InputError("true or false is needed", field="geographic", value=fields["geographic"])
         return cls(**{**fields, "learner": Learner(**learner)})
+
+
+def _parameters(truth: Any) -> tuple[str, ...] | None:
+    """Return what the columns of the true models are called, where they are."""
+    columns = labelled(truth).columns or []
+    return names_of("truth", columns, "column") if all(isinstance(name, str) for name in columns) else None
 
 
 def _samples(learner: Learner | None, samples: ArrayLike | None, size: int | None) -> IntArray | None:
@@ -357,9 +389,7 @@ def _members(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str, 
         if key not in known:
             if not prefix and key in RENAMED:
                 raise InputError(RENAMED[key], field=key)
-            close = get_close_matches(str(key), known, 1)
-            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
-            raise InputError(f"unknown field; {hint}", field=f"{prefix}{key}")
+            raise InputError(f"unknown field; {did_you_mean(key, known)}", field=f"{prefix}{key}")
     for key in needed:
         if key not in data:
             raise InputError(f"missing; needed are {', '.join(needed)}", field=f"{prefix}{key}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -118,8 +120,10 @@ def as_square(field: str, value: Any, size: int | None, *, meaning: str) -> Floa
     return matrix
 
 
-def as_names(field: str, value: Any, length: int) -> tuple[str, ...]:
+def as_names(field: str, value: Any, length: int | None) -> tuple[str, ...]:
     """Return one distinct, non-empty, printable name for each region, or refuse."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+        value = value.tolist()
     entries = _entries(field, value, length, what="names")
     first: dict[str, int] = {}
     for i, name in enumerate(entries):
@@ -135,6 +139,13 @@ def as_names(field: str, value: Any, length: int) -> tuple[str, ...]:
             )
         first[name] = i
     return tuple(first)
+
+
+def as_path(field: str, value: Any) -> Path:
+    """Return the path of a file or folder, or refuse."""
+    if not isinstance(value, str | PathLike):
+        raise InputError("the name of a file is needed", field=field, value=value)
+    return Path(value)
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from learnroute.errors import InputError, check_type
 from learnroute.model.problem import Problem
 from learnroute.planner import Comparison
 from learnroute.plots.pictures import (
@@ -69,6 +70,10 @@ def draw_comparison(
     InputError
         Without matplotlib.
     """
+    check_type("comparison", comparison, Comparison)
+    check_type("problem", problem, Problem)
+    if not isinstance(title, str | None):
+        raise InputError("a text is needed, or nothing", field="title", value=title)
     rows = [row for row in comparison.rows if row.loss is not None]
     figure, axes = own_or_new(ax, figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8))
     base = np.zeros(len(rows))

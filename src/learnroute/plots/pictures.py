@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,7 @@ from learnroute.errors import InputError
 from learnroute.formats import PICTURES
 from learnroute.formats.files import check_destination, written_whole
 from learnroute.model.problem import Problem
+from learnroute.model.validation import as_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +33,7 @@ PART_NAMES = {
 NEGLIGIBLE = 1e-4  # share of the loss below which a part is not drawn
 
 
-def check_picture(path: Path) -> None:
+def check_picture(path: str | Path) -> None:
     """Refuse a picture that could not be drawn or written later.
 
     Parameters
@@ -44,13 +46,13 @@ def check_picture(path: Path) -> None:
     InputError
         For another ending or a path that cannot be written, or without matplotlib.
     """
-    check_destination(path, PICTURES, "picture format")
+    check_destination(as_path("path", path), PICTURES, "picture format")
     new_figure()
 
 
 def save_figure(path: str | Path, draw: Callable[[], Figure]) -> None:
     """Draw a figure and write it: .png, .svg or .pdf."""
-    path = Path(path)
+    path = as_path("path", path)
     check_picture(path)
     figure = draw()
     with written_whole(path) as temporary:
@@ -67,8 +69,16 @@ def new_figure(**options: Any) -> Figure:
     return InlineFigure(**options)
 
 
+def check_axes(ax: object) -> None:
+    """Refuse what are neither axes of matplotlib nor left out."""
+    axes = sys.modules.get("matplotlib.axes")  # whoever has axes has imported it
+    if ax is not None and (axes is None or not isinstance(ax, axes.Axes)):
+        raise InputError("axes of matplotlib are needed, or nothing", field="ax", value=ax)
+
+
 def own_or_new(ax: Axes | None, **options: Any) -> tuple[Figure, Axes]:
     """Return the caller's axes with their figure, or a new figure with axes of its own."""
+    check_axes(ax)
     if ax is None:
         figure = new_figure(layout="constrained", **options)
         return figure, figure.subplots()

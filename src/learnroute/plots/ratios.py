@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.plots.lines import (
     AXIS_NAMES,
     Line,
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 12
 ACROSS = 4  # panels a row
+BANDS = {  # what is shaded
+    "interval": "; shaded: 95 % interval of the mean",
+    "spread": "; shaded: where 90 % of the problems are",
+    "none": "",
+}
 
 
 def save_ratios(
@@ -76,6 +81,7 @@ def draw_ratios(
     InputError
         Where there is nothing to draw, or more panels than are legible; or without matplotlib.
     """
+    _check(rows, axis, where, band)
     groups, proved = _groups(rows, dict(where or {}))
     if not groups:
         wanted = ", ".join(f"{name}={value}" for name, value in (where or {}).items())
@@ -112,11 +118,20 @@ def draw_ratios(
         whole_ticks(axes, axis)
     figure.supylabel("loss ÷ " + ("optimum" if proved else "best lower bound"), fontsize=10)
     fixed = ", ".join(shown_value(name, values[name][0]) for name in DIMENSIONS if name not in (axis, *varying))
-    shade = "95 % interval of the mean" if band == "interval" else "where 90 % of the problems are"
     every = {(*key, method): line for key, lines in panels.items() for method, line in lines.items()}
-    title = f"{fixed}\nmean ratio, {counts(every)}; shaded: {shade}"
+    title = f"{fixed}\nmean ratio, {counts(every)}{BANDS[band]}"
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     return figure
+
+
+def _check(rows: Any, axis: Any, where: Any, band: Any) -> None:
+    if not isinstance(rows, Iterable) or isinstance(rows, str | type):
+        raise InputError("rows of a sweep are needed", field="rows", value=rows)
+    for field, value, known in (("axis", axis, NUMERIC), ("band", band, BANDS)):
+        if not (field == "axis" and value is None) and (not isinstance(value, str) or value not in known):
+            raise InputError(f"unknown; {did_you_mean(value, known)}", field=field, value=value)
+    if not isinstance(where, Mapping | None):
+        raise InputError("an object with a value for each column is needed", field="where", value=where)
 
 
 def _groups(rows: Iterable[Row], where: dict[str, Any]) -> tuple[dict[tuple[Any, ...], list[float]], bool]:
@@ -124,6 +139,8 @@ def _groups(rows: Iterable[Row], where: dict[str, Any]) -> tuple[dict[tuple[Any,
     groups: dict[tuple[Any, ...], list[float]] = {}
     proved = True
     for row in rows:
+        if not isinstance(row, Mapping) or not {*DIMENSIONS, "method", "ratio", "bound_is_optimum"} <= set(row):
+            raise InputError("rows of a sweep are needed, as read_rows gives them", field="rows", value=row)
         if row["ratio"] is None or any(row[name] != value for name, value in where.items()):
             continue
         groups.setdefault((*(row[name] for name in DIMENSIONS), row["method"]), []).append(row["ratio"])

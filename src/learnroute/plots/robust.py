@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from learnroute.errors import check_type
 from learnroute.model.problem import Problem
 from learnroute.plots.pictures import (
     BLUE,
     GREY,
     VERMILLION,
+    check_axes,
     entitle,
     literal,
     new_figure,
@@ -67,6 +69,9 @@ def draw_robustness(found: Robustness, problem: Problem, ax: Axes | None = None)
     InputError
         Without matplotlib.
     """
+    check_type("found", found, Robustness)
+    check_type("problem", problem, Problem)
+    check_axes(ax)
     name = f"{problem.title}: " if problem.title else ""
     title = (
         f"{name}the planned route is best in {found.unchanged:.0%} of {found.draws} draws, "

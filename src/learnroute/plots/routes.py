@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from learnroute.errors import check_type
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray, IntArray
@@ -20,6 +21,7 @@ from learnroute.plots.pictures import (
     PART_COLOURS,
     PART_NAMES,
     VERMILLION,
+    check_axes,
     new_figure,
     root_figure,
     save_figure,
@@ -86,6 +88,9 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     InputError
         Without matplotlib.
     """
+    check_type("plan", plan, Plan)
+    check_type("problem", problem, Problem)
+    check_axes(ax)
     places = map_places(problem)
     legs = _legs(plan, problem, places)
     line = np.concatenate(legs)

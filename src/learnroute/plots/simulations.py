@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from learnroute.errors import InputError, check_type
 from learnroute.learning.simulation import Simulation
 from learnroute.model.problem import Problem
 from learnroute.plots.pictures import BLUE, VERMILLION, entitle, literal, own_or_new, save_figure, shape_line, unboxed
@@ -59,6 +60,12 @@ def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
     InputError
         Without matplotlib.
     """
+    check_type("problem", problem, Problem)
+    pairs = list(simulations) if isinstance(simulations, Sequence) and not isinstance(simulations, str) else []
+    if not pairs or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):
+        raise InputError("a list of names and simulations is needed", field="simulations", value=simulations)
+    for k, (_, simulation) in enumerate(pairs):
+        check_type(f"simulations[{k}][1]", simulation, Simulation)
     figure, axes = own_or_new(ax, figsize=(2.2 + 1.6 * max(len(simulations), 2), 5.0))
     axes.use_sticky_edges = False
     found = [simulation for _, simulation in simulations]

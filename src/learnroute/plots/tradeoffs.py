@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from learnroute.errors import check_type
 from learnroute.model.problem import Problem
 from learnroute.plots.pictures import (
     BLUE,
@@ -72,6 +73,10 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     InputError
         Without matplotlib.
     """
+    check_type("found", found, Tradeoff)
+    check_type("problem", problem, Problem)
+    if picked is not None:
+        check_type("picked", picked, Choice)
     figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
     travel, error = ([getattr(point, side) for point in found.points] for side in ("travel_cost", "error"))
     axes.step(travel, error, where="post", color=GREY, lw=1.0, zorder=1)

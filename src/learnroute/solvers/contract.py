@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_callable
 from learnroute.model.certificates import Certificate
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray, as_number
@@ -35,6 +35,7 @@ class Budget:
         """Start the clock now; refuse a time limit that is none."""
         if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
             raise InputError("seconds must be > 0; leave it out for no limit", field="time_limit", value=time_limit)
+        check_callable("progress", progress)
         limit = float("inf") if time_limit is None else time_limit
         return cls(time.monotonic() + limit, progress or _silent)
 

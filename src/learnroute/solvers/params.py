@@ -7,10 +7,32 @@ recomputed and bounds hold. What nobody would ever change is a named constant be
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
+from types import UnionType
+from typing import get_args, get_origin, get_type_hints
+
+from learnroute.errors import InputError, check_type
+
+
+class _Checked:
+    """Parameters that refuse values of other types than they are declared with."""
+
+    def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self)).items():
+            value = getattr(self, name)
+            if kind in (int, float):
+                wanted: type = Integral if kind is int else Real
+                if isinstance(value, bool) or not isinstance(value, wanted):
+                    raise InputError("a whole number is needed" if kind is int else "a number is needed", field=name,
+                                     value=value)  # fmt: skip
+            elif isinstance(kind, UnionType):  # something, or None
+                check_type(name, value, *get_args(kind))
+            else:
+                check_type(name, value, get_origin(kind) or kind)
 
 
 @dataclass(frozen=True)
-class HeldKarpParams:
+class HeldKarpParams(_Checked):
     """Dynamic programming over sets (`exact.held_karp`)."""
 
     most_regions: int = 20  # regions up to which all sets are enumerated: 2^T·T numbers are kept
@@ -19,7 +41,7 @@ class HeldKarpParams:
 
 
 @dataclass(frozen=True)
-class AscentParams:
+class AscentParams(_Checked):
     """One Lagrangian ascent by subgradient steps with momentum (`exact.subgradient`)."""
 
     steps: int  # subgradient steps, at most
@@ -33,7 +55,7 @@ class AscentParams:
 
 
 @dataclass(frozen=True)
-class OneTreeParams:
+class OneTreeParams(_Checked):
     """The 1-tree bound (`exact.one_tree`)."""
 
     ascent: AscentParams = AscentParams(steps=1000)  # the ascent on one multiplier a vertex
@@ -43,7 +65,7 @@ class OneTreeParams:
 
 
 @dataclass(frozen=True)
-class NgRouteParams:
+class NgRouteParams(_Checked):
     """Position-indexed ng-routes with dynamic ng-sets (`exact.ng_route`)."""
 
     most_regions: int = 256  # regions up to which they are tried: T³ arcs are kept
@@ -82,7 +104,7 @@ class NgRouteParams:
 
 
 @dataclass(frozen=True)
-class LpParams:
+class LpParams(_Checked):
     """The LP relaxation of tours and its cuts (`exact.branch_and_cut.lp_relaxation`, `.separation`)."""
 
     rounds: int = 60  # rounds of solving and cutting at one node, at most
@@ -96,7 +118,7 @@ class LpParams:
 
 
 @dataclass(frozen=True)
-class BranchAndCutParams:
+class BranchAndCutParams(_Checked):
     """Branch and cut over 1-trees and the LP relaxation (`exact.branch_and_cut`)."""
 
     most_regions: int = 1000  # regions up to which it is tried where only the last score counts
@@ -125,7 +147,7 @@ class BranchAndCutParams:
 
 
 @dataclass(frozen=True)
-class ProofParams:
+class ProofParams(_Checked):
     """The proof ladder (`exact.proof`): which rungs are climbed, and how long."""
 
     one_tree: OneTreeParams | None = None  # the plain 1-tree bound; None leaves this rung out
@@ -137,7 +159,7 @@ class ProofParams:
 
 
 @dataclass(frozen=True)
-class BoundParams:
+class BoundParams(_Checked):
     """The lower bound of a route that somebody chose (`exact.proof.lower_bound`)."""
 
     one_tree: OneTreeParams = OneTreeParams()  # the 1-tree bound
@@ -150,14 +172,14 @@ class BoundParams:
 
 
 @dataclass(frozen=True)
-class ParetoParams:
+class ParetoParams(_Checked):
     """The Pareto front of travel and score part (`exact.pareto`)."""
 
     labels: int = 30_000_000  # labels of 32 bytes that may be made
 
 
 @dataclass(frozen=True)
-class MatchingParams:
+class MatchingParams(_Checked):
     """Minimum-weight perfect matching (`matching.perfect_matching`)."""
 
     enumerated: int = 12  # vertices up to which subsets are enumerated, so that a small problem wakes no compiler
@@ -169,7 +191,7 @@ class MatchingParams:
 
 
 @dataclass(frozen=True)
-class ConstructionParams:
+class ConstructionParams(_Checked):
     """Orders built from nothing (`construction`)."""
 
     # places up to which a matrix of their distances is made, so that a small problem wakes no compiler; with more,
@@ -182,7 +204,7 @@ class ConstructionParams:
 
 
 @dataclass(frozen=True)
-class OrOptParams:
+class OrOptParams(_Checked):
     """Best improvement by 2-opt, Or-opt and or-3opt moves (`local_search.or_opt`)."""
 
     neighbours: int = 8  # regions in a candidate list
@@ -196,7 +218,7 @@ class OrOptParams:
 
 
 @dataclass(frozen=True)
-class LinKernighanParams:
+class LinKernighanParams(_Checked):
     """Lin–Kernighan moves over an array with an undo journal (`local_search.lk_search`)."""
 
     # regions, and up to so many: entries of the candidate list that the second edge of a move looks at, the third
@@ -226,7 +248,7 @@ class LinKernighanParams:
 
 
 @dataclass(frozen=True)
-class IteratedLocalSearchParams:
+class IteratedLocalSearchParams(_Checked):
     """Iterated local search (`local_search.iterated`): which engine, from how many orders, how long."""
 
     search_share: float = 0.6  # the share of the time for the search where a bound follows
@@ -252,7 +274,7 @@ class IteratedLocalSearchParams:
 
 
 @dataclass(frozen=True)
-class AutoParams:
+class AutoParams(_Checked):
     """The method `auto` (`methods.auto`): effort is limited, not time, so that the same seed gives the same route."""
 
     # regions, and what is spent on a proof up to so many
@@ -270,7 +292,7 @@ class AutoParams:
 
 
 @dataclass(frozen=True)
-class SolverParams:
+class SolverParams(_Checked):
     """All of them; see the class of each. `proof` is what the method `exact` spends."""
 
     held_karp: HeldKarpParams = HeldKarpParams()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.solvers import methods
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
@@ -52,4 +52,4 @@ def method_named(name: str) -> Method:
     try:
         return METHODS[name]
     except (KeyError, TypeError):
-        raise InputError(f"unknown; known are {', '.join(METHODS)}", field="method", value=name) from None
+        raise InputError(f"unknown; {did_you_mean(name, METHODS)}", field="method", value=name) from None

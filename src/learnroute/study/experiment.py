@@ -6,11 +6,10 @@ import math
 import tomllib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.files import errors_naming, read_text
 from learnroute.formats.json_files import parse
 from learnroute.model.validation import as_count, as_number
@@ -117,9 +116,7 @@ class Experiment:
             raise InputError(f"a table with {', '.join(known)} is needed", field="experiment", value=data)
         for key in data:
             if key not in known:
-                close = get_close_matches(str(key), known, 1)
-                hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
-                raise InputError(f"unknown field; {hint}", field=key)
+                raise InputError(f"unknown field; {did_you_mean(key, known)}", field=key)
         for key in ("families", "regions", "features"):
             if key not in data:
                 raise InputError("missing; needed are families, regions and features", field=key)
@@ -160,7 +157,7 @@ def _values(field: str, given: Any, check: Callable[[str, Any], Any]) -> tuple[A
 
 def _family(field: str, value: Any) -> str:
     if not isinstance(value, str) or value not in FAMILIES:
-        raise InputError(f"unknown; known are {', '.join(FAMILIES)}", field=field, value=value)
+        raise InputError(f"unknown; {did_you_mean(value, FAMILIES)}", field=field, value=value)
     return value
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.model.learner import Learner
 from learnroute.model.metric import metric_closure
 from learnroute.model.problem import Problem
@@ -27,8 +27,8 @@ def random_problem(family: str, regions: int, learner: Learner, seed: int | np.r
 
     The learner does not influence the draw, so one seed gives the same regions to every learner.
     """
-    if family not in FAMILIES:
-        raise InputError(f"unknown; known are {', '.join(FAMILIES)}", field="family", value=family)
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise InputError(f"unknown; {did_you_mean(family, FAMILIES)}", field="family", value=family)
     size = as_count("regions", regions, least=2, meaning="the number of regions")
     if size > (MOST_PLACES if family == "places" else MOST_REGIONS):
         reason = "" if family == "places" else ", since travel is a matrix; family places has none"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.model.validation import FloatArray
 from learnroute.study.cells import COLUMNS, Row
 
@@ -81,9 +81,8 @@ def condition(text: str) -> tuple[str, Any]:
     """Read `column=value`, as `--where` has it."""
     name, sign, value = text.partition("=")
     if not sign or name not in (*DIMENSIONS, "method", "regime"):
-        raise InputError(
-            f"give one of {', '.join((*DIMENSIONS, 'method', 'regime'))} as NAME=VALUE", field="where", value=text
-        )
+        hint = did_you_mean(name, (*DIMENSIONS, "method", "regime"))
+        raise InputError(f"give a name and a value, NAME=VALUE; {hint}", field="where", value=text)
     try:
         return name, COLUMNS[name](value)
     except ValueError:

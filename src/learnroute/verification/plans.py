@@ -8,7 +8,7 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError, check_type, shown
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import read_certificate
 from learnroute.model.losses import as_order
@@ -39,8 +39,7 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
     Claims that are confirmed are true for the numbers of the problem, in exact arithmetic; docs/bounds.md says in what
     sense. `Verification.holds` only if every claim is confirmed.
     """
-    if not isinstance(problem, Problem):
-        raise InputError("a Problem is needed; read_problem reads one", field="problem", value=problem)
+    check_type("problem", problem, Problem)
     data = plan.to_dict() if isinstance(plan, Plan) else plan
     if not isinstance(data, Mapping):
         raise InputError("a Plan or its JSON object is needed; read_plan reads a file", field="plan", value=plan)

@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from learnroute.errors import InputError, shown
+from learnroute.errors import InputError, did_you_mean, shown
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.model.problem import Problem
 from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_count, as_number
@@ -57,7 +57,7 @@ def _most(field: str, value: Any, *, least: int, most: int, meaning: str) -> int
 
 def _one_of(field: str, value: Any, *, known: list[str]) -> str:
     if not isinstance(value, str) or value not in known:
-        raise InputError(f"unknown; known are {', '.join(known)}", field=field, value=value)
+        raise InputError(f"unknown; {did_you_mean(value, known)}", field=field, value=value)
     return value
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.model.certificates.base import Certificate
 from learnroute.model.certificates.branch_and_bound import BranchAndBound, Node
 from learnroute.model.certificates.held_karp import HeldKarp
@@ -46,7 +46,7 @@ def read_certificate(data: Any, size: int) -> Certificate:
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         hint = f"is called {RENAMED[kind]} now" if isinstance(kind, str) and kind in RENAMED else "unknown"
-        raise InputError(f"{hint}; known are {', '.join(KINDS)}", field="certificate.kind", value=kind)
+        raise InputError(f"{hint}; {did_you_mean(kind, KINDS)}", field="certificate.kind", value=kind)
     chosen = KINDS[kind]
     known = {"kind", "bound", *chosen.members}
     for member in data:

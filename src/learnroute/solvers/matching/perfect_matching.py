@@ -7,13 +7,16 @@ reduced cost are added until there are none (Cook and Rohe 1999). A few vertices
 from __future__ import annotations
 
 import math
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, check_type
 from learnroute.model.distances import Points
+from learnroute.model.labels import aligned_square
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
@@ -58,10 +61,10 @@ class Matching:
 
 
 def minimum_matching(
-    weights: FloatArray | None = None,
+    weights: ArrayLike | None = None,
     budget: Budget | None = None,
     *,
-    points: FloatArray | Points | None = None,
+    points: ArrayLike | Points | None = None,
     extra: bool = False,
     params: MatchingParams = DEFAULTS,
 ) -> Matching:
@@ -87,11 +90,15 @@ def minimum_matching(
     exactly in integers; so there are no tolerances inside. Ties are broken by vertex number: same weights, same
     pairs.
     """
+    check_type("params", params, MatchingParams)
+    check_type("extra", extra, bool)
+    if budget is not None:
+        check_type("budget", budget, Budget)
     if (weights is None) == (points is None):
         raise InputError(f"weights and points: {'neither' if points is None else 'both'} given; give one of the two")
     paired: PairWeights
     if points is None:
-        assert weights is not None
+        weights = _weights(weights)
         size, given = len(weights), "weights"
         if 0 < size <= params.enumerated and size % 2 == 0:
             return Matching(by_subsets(weights), True)
@@ -112,7 +119,14 @@ def minimum_matching(
     return by_blossoms(paired, budget or Budget(), params)
 
 
-def _places(points: FloatArray) -> FloatArray:
+def _weights(weights: ArrayLike | None) -> FloatArray:
+    """Check weights that were given as a matrix; its columns are brought into the order of its rows."""
+    table = aligned_square("weights", weights)
+    size = len(table) if isinstance(table, Sized) else None
+    return as_matrix("weights", table, size, size, least=-LARGEST_VALUE, meaning="weights")
+
+
+def _places(points: ArrayLike) -> FloatArray:
     """Check places that were given as an array."""
     places = as_matrix("points", points, None, None, least=-LARGEST_VALUE, meaning="coordinates")
     if len(places) and not 1 <= places.shape[1] <= 3:
@@ -120,7 +134,7 @@ def _places(points: FloatArray) -> FloatArray:
     return places
 
 
-def _distances(points: FloatArray | Points, places: FloatArray, extra: bool) -> FloatArray:
+def _distances(points: ArrayLike | Points, places: FloatArray, extra: bool) -> FloatArray:
     """Return all distances of a few places, and of the extra vertex."""
     count = len(places)
     weights = np.zeros((count + extra, count + extra))

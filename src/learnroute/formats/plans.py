@@ -1,0 +1,81 @@
+"""Plans read back from the members that a file has of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.model.certificates import read_certificate
+from learnroute.model.losses import as_order, expected_loss, travel_cost, true_loss
+from learnroute.model.problem import Problem
+from learnroute.model.result import Guarantee, Plan
+from learnroute.model.rounding import PRINTED
+from learnroute.model.validation import as_count, as_number
+
+NEEDED = ("route", "order", "loss")
+
+
+def plan_from(data: Any, problem: Problem) -> Plan:
+    """Return a plan as it was before it was written as JSON, or refuse one that is not of this problem.
+
+    Route and loss are recomputed from the problem. Bound, certificate and guarantee are those that the file claims;
+    `verify` checks them.
+    """
+    if not isinstance(data, Mapping) or not set(NEEDED) <= set(data):
+        raise InputError(f"an object with {', '.join(NEEDED)} is needed", field="plan", value=data)
+    order = as_order(data["order"], problem.size, problem.regions)
+    route = tuple(problem.regions[i] for i in order.tolist())
+    if not isinstance(data["route"], list) or tuple(data["route"]) != route:
+        raise InputError("not the names of order in this problem; give the problem that it was made for", field="route")
+    problem.constraints.check(route)
+    loss = expected_loss(problem, order)
+    total = data["loss"].get("total") if isinstance(data["loss"], Mapping) else None
+    claimed = as_number("loss.total", total, meaning="losses")
+    if not math.isclose(claimed, loss.total, rel_tol=PRINTED):
+        reason = f"{loss.total:.9g} on this problem; give the problem that it was made for, with the same options"
+        raise InputError(reason, field="loss.total", value=claimed)
+    bound, certificate = data.get("lower_bound"), data.get("certificate")
+    return Plan(
+        route=route,
+        order=tuple(order.tolist()),
+        regime=problem.regime,
+        loss=loss,
+        lower_bound=None if bound is None else as_number("lower_bound", bound, meaning="bounds"),
+        optimal=data.get("optimal") is True,
+        guarantee=Guarantee(
+            _number(data, "guarantee"), _text(data, "guarantee_reason"), _number(data, "guarantee_paper"),
+            _number(data, "guarantee_sharper"),
+        ),
+        method=_text(data, "method"),
+        requested=_text(data, "requested"),
+        seconds=_number(data, "seconds") or 0.0,
+        seed=as_count("seed", data.get("seed", 0), least=0, meaning="the seed"),
+        notes=_notes(data),
+        true_loss=true_loss(problem, order) if problem.truth is not None else None,
+        certificate=None if certificate is None else read_certificate(certificate, problem.size),
+        travel_cost=travel_cost(problem, order),
+        travel_rate=problem.travel_rate,
+        closed=problem.constraints.returns,
+        constraints=problem.constraints,
+    )  # fmt: skip
+
+
+def _number(data: Mapping[str, Any], member: str) -> float | None:
+    value = data.get(member)
+    return None if value is None else as_number(member, value, meaning="numbers")
+
+
+def _text(data: Mapping[str, Any], member: str) -> str:
+    value = data.get(member, "")
+    if not isinstance(value, str):
+        raise InputError("text is needed", field=member, value=value)
+    return value
+
+
+def _notes(data: Mapping[str, Any]) -> tuple[str, ...]:
+    notes = data.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise InputError("a list of sentences is needed", field="notes", value=notes)
+    return tuple(notes)

@@ -1,0 +1,146 @@
+"""Tables that know their names: frames, series and arrays of other libraries, told by what they have.
+
+No library is imported. `index` and `columns` are pandas' names, `columns` alone is that of polars, `dims` and `coords`
+are xarray's. Labels are names of regions (or of features); numbers 0, 1, 2, … are what a table has by default and
+count as none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError, did_you_mean
+
+Names = tuple[str, ...]
+AXES = ("row", "column")
+SQUARE = ("travel", "dissimilarity", "dissimilarity_low")  # fields whose columns are regions too
+PLACES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))  # how coordinates are called
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Values, and the labels along their rows and their columns; None where there are none, or but default ones."""
+
+    values: Any
+    rows: list[Any] | None = None
+    columns: list[Any] | None = None
+
+
+def labelled(value: Any, names_first: bool = True) -> Labelled:
+    """Take a table apart into values and labels; what has no labels stays as it is.
+
+    A frame whose rows have no labels may have the names in its first column, if there are `names_first`.
+    """
+    if isinstance(value, np.ndarray | list | tuple | str | bytes | dict | type) or value is None:
+        return Labelled(value)
+    given: list[Any]
+    if hasattr(value, "dims") and hasattr(value, "coords"):
+        given = [np.asarray(value.coords[dim]).tolist() if dim in value.coords else None for dim in value.dims]
+    elif hasattr(value, "columns") and not callable(value.columns):
+        given = [getattr(value, "index", None), getattr(value, "column_names", value.columns)]
+    elif hasattr(value, "index") and not callable(value.index) and hasattr(value, "__array__"):
+        given = [value.index]
+    else:
+        return Labelled(value)
+    values = np.asarray(value)
+    labels = [_own(one) for one in given]
+    if values.ndim != len(labels) or values.ndim > len(AXES):
+        return Labelled(values)
+    if names_first and values.ndim == 2 and labels[0] is None and _has_names_first(values):
+        labels = [_own(values[:, 0]), _own(list(given[1] or ())[1:])]
+        values = values[:, 1:]
+    return Labelled(values, *labels)
+
+
+def aligned(field: str, value: Any, rows: Sequence[str] | None, columns: Sequence[str] | None = None) -> Any:
+    """Return the values of a table with its rows (and columns) in the order of the given names.
+
+    An axis without labels is taken to be in that order already. Labels that are not these names are refused.
+    """
+    table = labelled(value, names_first=rows is not None)
+    values = _taken(field, table.values, table.rows, rows, 0)
+    return _taken(field, values, table.columns, columns, 1)
+
+
+def aligned_square(field: str, value: Any, names: Sequence[str] | None = None) -> Any:
+    """Return a matrix between regions with its rows and its columns in one order: that of the names, or of its rows.
+
+    Where one axis alone has labels, the other one is in the same order.
+    """
+    table = labelled(value)
+    if not (table.rows or table.columns) or np.ndim(table.values) != 2:
+        return table.values
+    rows, columns = table.rows or table.columns, table.columns or table.rows
+    wanted = names_of(field, rows) if names is None else names
+    return _taken(field, _taken(field, table.values, rows, wanted, 0), columns, wanted, 1)
+
+
+def aligned_places(field: str, value: Any, names: Sequence[str] | None) -> Any:
+    """Return coordinates in the order of the names, x before y and longitude before latitude where columns say so."""
+    own = labelled(value).columns or []
+    called = [str(name).lower() for name in own]
+    pair = next((pair for pair in PLACES if sorted(pair) == sorted(called)), None)
+    return aligned(field, value, names, pair and [own[called.index(name)] for name in pair])
+
+
+def names_along(tables: Mapping[str, Any]) -> Names | None:
+    """Return the names along the rows of the first table that has some; of a square one, along either axis."""
+    for field, value in tables.items():
+        table = labelled(value)
+        names = names_of(field, table.rows or (table.columns if field in SQUARE else None))
+        if names is not None:
+            return names
+    return None
+
+
+def names_of(field: str, labels: Sequence[Any] | None, axis: str = AXES[0]) -> Names | None:
+    """Return labels as names, or refuse those that are none; None where there are none."""
+    if not labels:
+        return None
+    wrong = next((label for label in labels if not isinstance(label, str)), None)
+    if wrong is not None:
+        raise InputError(
+            f"{axis} label {wrong!r} is no name; label with the names of the regions, or give the bare array, in the "
+            "order of the regions",
+            field=field,
+        )
+    names = tuple(map(str, labels))
+    if len(set(names)) < len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise InputError(f"{axis} {twice!r} is there twice; each is needed once", field=field)
+    return names
+
+
+def _taken(field: str, values: Any, labels: Sequence[Any] | None, wanted: Sequence[str] | None, axis: int) -> Any:
+    """Bring one axis into the wanted order, and refuse the first name that is missing there."""
+    own = None if wanted is None else names_of(field, labels, AXES[axis])
+    if own is None or wanted is None or own == tuple(wanted):
+        return values
+    place = {name: k for k, name in enumerate(own)}
+    for name in wanted:
+        if name not in place:
+            reason = f"no {AXES[axis]} {name!r}; {did_you_mean(name, own, f'{AXES[axis]}s are')}"
+            raise InputError(reason, field=field)
+    known = set(wanted)
+    extra = next((name for name in own if name not in known), None)
+    if extra is not None:
+        reason = f"{AXES[axis]} {extra!r} is too many; {did_you_mean(extra, wanted, 'wanted are')}"
+        raise InputError(reason, field=field)
+    return np.take(values, [place[name] for name in wanted], axis)
+
+
+def _own(labels: Any) -> list[Any] | None:
+    """Return the labels of an axis; None where they are those that a table has by default."""
+    if labels is None:
+        return None
+    found = list(labels)
+    default = found == list(range(len(found))) or found == [f"column_{k}" for k in range(len(found))]
+    return None if default else found
+
+
+def _has_names_first(values: Any) -> bool:
+    return bool(values.dtype == object and values.shape[1] > 1 and all(isinstance(cell, str) for cell in values[:, 0]))

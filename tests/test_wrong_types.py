@@ -1,0 +1,197 @@
+"""Whatever of the wrong type is given to a public function, it is refused in one line that names the argument."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+import learnroute
+import learnroute.learning
+import learnroute.plots
+from learnroute import InputError, plan
+from learnroute.learning import RegionData, RouteRegressor
+from samples import small
+
+WRONG = {"None": None, "text": "abc", "a list": [1, "b"], "a number": 3.5, "a class": dict, "an object": object()}
+CALLED = {"order": "route", "returns": "constraints.return", "data": "problem", "methods": "method"}  # in messages
+FUNCTIONS = {
+    name: getattr(module, name)
+    for module in (learnroute, learnroute.learning, learnroute.plots)
+    for name in module.__all__
+    if inspect.isfunction(getattr(module, name))
+}
+CLASSES = {"Problem": learnroute.Problem, "Learner": learnroute.Learner, "Constraints": learnroute.Constraints,
+           "Journey": learnroute.Journey, "SolverParams": learnroute.SolverParams}  # fmt: skip
+
+
+@cache
+def problem() -> learnroute.Problem:
+    return small(truth=[[1.0], [2.0], [3.0], [4.0]], dissimilarity_low=np.zeros((4, 4)))
+
+
+@cache
+def batch() -> tuple[Any, Any]:
+    x = np.random.default_rng(0).standard_normal((30, 2))
+    return x, x @ [1.0, 2.0] + 0.1 * x[:, 0] ** 2
+
+
+def row() -> dict[str, Any]:
+    return {"family": "uniform", "regions": 4, "features": 8, "samples": 10, "noise": 0.1, "method": "auto",
+            "ratio": 1.0, "bound_is_optimum": True}  # fmt: skip
+
+
+@cache
+def right() -> dict[str, dict[str, Any]]:
+    """Return arguments with which every public function works, all of those that it has."""
+    asked, order = problem(), [0, 1, 2, 3]
+    planned = plan(asked)
+    x, y = batch()
+    regions = {name: RegionData((x, y), (x, y), np.zeros(2)) for name in "ABC"}
+    fitted = RouteRegressor().fit(x, y)
+    simulated = learnroute.learning.simulate(asked, order, 5)
+    travel = np.array(asked.travel)
+    fine = {"time_limit": 5.0, "progress": None, "seed": 1}
+    picture = {"problem": asked, "path": "picture.svg"}
+    return {
+        "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), **fine},
+        "evaluate": {"problem": asked, "route": list("ABCD")},
+        "compare": {"problem": asked, "methods": ["nearest"], "draws": 2, **fine},
+        "tradeoff": {"problem": asked, "points": 2, **fine},
+        "robustness": {"problem": asked, "within": 0.1, "draws": 2, **fine},
+        "verify": {"problem": asked, "plan": planned.to_dict()},
+        "expected_loss": {"problem": asked, "order": order},
+        "true_loss": {"problem": asked, "order": order},
+        "error_over_time": {"problem": asked, "order": order},
+        "objective_of": {"problem": asked},
+        "check_metric": {"travel": travel},
+        "metric_closure": {"travel": travel},
+        "minimum_matching": {"weights": travel, "budget": None, "points": None, "extra": False,
+                             "params": learnroute.SolverParams().construction.matching},
+        "read_plan": {"path": "plan.json"},
+        "read_problem": {"path": "problem.json", "learner": {}, "constraints": {}, "travel_rate": 1.0},
+        "write_plan": {"plan": planned, "path": "out.json", "problem": asked},
+        "write_problem": {"problem": asked, "path": "out.json"},
+        "estimate": {"samples": {name: batch() for name in "ABC"}, "level": 0.9, "share": 0.5, "test": 0.2, "seed": 1,
+                     "initial_model": None, "features": None, "scaling": "none", "intercept": False,
+                     "missing": "drop", "pilot": None, "columns": ["p", "q"], "draws": 100, "progress": None},
+        "follow": {"route": list("ABC"), "data": regions, "learner": RouteRegressor(),
+                   "error": learnroute.learning.squared_error, "features": None, "progress": None},
+        "metrics_of": {"errors": [[1, 2], [3, 4]]},
+        "model_distance": {"model": fitted, "region": regions["A"]},
+        "squared_error": {"model": fitted, "region": regions["A"]},
+        "simulate": {"problem": asked, "order": order, "runs": 5, "sampler": "direct", "level": 0.9, **fine},
+        "split": {"samples": {name: batch() for name in "ABC"}, "estimate": 0.5, "test": 0.2, "seed": 1},
+        "truth_of": {"problem": asked, "rng": np.random.default_rng(1)},
+        "check_picture": {"path": "picture.svg"},
+        "draw_plan": {"plan": planned, "problem": asked, "ax": None},
+        "save_plan": {"plan": planned, **picture},
+        "draw_comparison": {"comparison": learnroute.compare(asked, ["nearest"]), "problem": asked, "ax": None,
+                            "title": None},
+        "save_comparison": {"comparison": learnroute.compare(asked, ["nearest"]), "title": None, **picture},
+        "draw_tradeoff": {"found": learnroute.tradeoff(asked), "problem": asked, "picked": None, "ax": None},
+        "save_tradeoff": {"found": learnroute.tradeoff(asked), "picked": None, **picture},
+        "draw_robustness": {"found": learnroute.robustness(asked, draws=2), "problem": asked, "ax": None},
+        "save_robustness": {"found": learnroute.robustness(asked, draws=2), **picture},
+        "draw_simulations": {"simulations": [("auto", simulated)], "problem": asked, "ax": None},
+        "save_simulations": {"simulations": [("auto", simulated)], **picture},
+        "draw_ratios": {"rows": [row()], "axis": None, "where": None, "band": "none"},
+        "save_ratios": {"rows": [row()], "path": "picture.svg", "axis": None, "where": None, "band": "interval"},
+        "Problem": {
+            "travel": travel, "learner": asked.learner, "dissimilarity": asked.dissimilarity, "vectors": None,
+            "initial": [1, 2, 3, 4], "regions": list("ABCD"), "coordinates": None, "truth": asked.truth,
+            "initial_model": [0.0], "title": "", "geographic": False, "constraints": None, "travel_rate": 1.0,
+            "samples": None, "dissimilarity_low": None, "streets": None,
+        },
+        "Learner": {"features": 80, "samples": 100, "noise": 0.1},
+        "Constraints": {"start": None, "end": None, "returns": False},
+        "Journey": {"problem": asked, "method": "auto", "seed": 0, "file": None, "progress": None},
+        "SolverParams": dict(vars(learnroute.SolverParams())),
+    }  # fmt: skip
+
+
+METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
+    "Journey.visit": lambda: (
+        learnroute.Journey(problem()).visit,
+        {"region": "A", "errors": {"B": 1.0}, "dissimilarity": None, "vector": None, "progress": None},
+    ),
+    "Journey.resume": lambda: (learnroute.Journey.resume, {"file": "journey.json"}),
+    "Tradeoff.within": lambda: (learnroute.tradeoff(problem()).within, {"budget": 1e6}),
+    "Tradeoff.below": lambda: (learnroute.tradeoff(problem()).below, {"ceiling": 1e6}),
+    "Plan.plot": lambda: (plan(problem()).plot, {"ax": None, "path": "picture.svg", "problem": problem()}),
+    "Plan.save": lambda: (plan(problem()).save, {"path": "out.json", "problem": problem()}),
+    "Problem.from_dict": lambda: (learnroute.Problem.from_dict, {"data": {}}),
+    "Problem.changed": lambda: (problem().changed, {"learner": problem().learner}),
+    "Problem.dissimilarities_to": lambda: (problem().dissimilarities_to, {"region": 1}),
+    "Estimate.to_problem": lambda: (
+        learnroute.learning.estimate({name: batch() for name in "ABC"}, draws=100).to_problem,
+        {"travel": 1 - np.eye(3), "samples": 10, "coordinates": None, "regions": list("ABC"), "title": ""},
+    ),
+}
+
+
+def called(name: str) -> tuple[Callable[..., Any], dict[str, Any]]:
+    if name in METHODS:
+        return METHODS[name]()
+    return {**FUNCTIONS, **CLASSES}[name], right()[name]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    learnroute.write_problem(problem(), "problem.json")
+    learnroute.write_plan(plan(problem()), "plan.json")
+    learnroute.Journey(problem(), file="journey.json")
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES, *METHODS])
+def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) -> None:
+    function, arguments = called(name)
+    given = inspect.signature(function).parameters
+    if name != "Problem.changed":
+        assert set(arguments) == set(given), name
+    if name != "Problem.from_dict":
+        function(**arguments)
+    wrong = []
+    for argument in arguments:
+        for what, value in WRONG.items():
+            function, _ = called(name)
+            try:
+                partial(function, **{**arguments, argument: value})()
+            except InputError as refusal:
+                called_so = (argument, CALLED.get(argument, argument), *([value] if isinstance(value, str) else []))
+                named = any(word in str(refusal) for word in called_so)
+                if "\n" in str(refusal) or not named:
+                    wrong.append(f"{argument} = {what}: {refusal}")
+            except Exception as error:
+                wrong.append(f"{argument} = {what}: {type(error).__name__}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plan([[0, 1], [1, 0]]), "problem = [[0, 1], [1, 0]]: a Problem is needed"),  # type: ignore[arg-type]
+        (
+            lambda: learnroute.learning.follow(["A", "B"], {"A": batch() * 2, "B": batch() * 2}, Ridge()),
+            "learner = Ridge(): has no partial_fit, which a learner needs here; RouteRegressor, ProximalRegressor and",
+        ),
+        (
+            lambda: learnroute.learning.follow(["A", "B"], {"A": batch() * 2, "B": batch() * 2}, RouteRegressor),
+            "is a class; give a learner, RouteRegressor()",
+        ),
+        (lambda: problem().changed(travle=[]), "travle: unknown field; did you mean travel?"),
+        (lambda: learnroute.SolverParams(search=3), "search = 3: an IteratedLocalSearchParams is needed"),  # type: ignore[arg-type]
+        (lambda: learnroute.minimum_matching([[0, 1, 2, 3]] * 3), "weights[0] has 4 entries: 3 needed"),
+    ],
+)
+def test_what_the_line_says(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        call()
+    assert message in str(refusal.value)
