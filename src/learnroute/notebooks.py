@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from learnroute.errors import InputError
 from learnroute.formats import PICTURES, PLAN_WRITERS, check_plan_destination, write_plan
-from learnroute.formats.csv_files import PLACES, table_text
+from learnroute.formats.csv_files import PLACES, report_text
 from learnroute.formats.files import check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.learning.simulation import Simulation
@@ -113,7 +113,7 @@ def save(result: Shown, path: str | Path, problem: Problem | None) -> None:
         write_text(path, dumps(result.to_dict()))  # type: ignore[attr-defined]
     else:
         columns, rows = table_of(result, _known(result, problem))
-        write_text(path, table_text([list(columns), *([_cell(value) for value in row] for row in rows)]))
+        write_text(path, report_text([list(columns), *([_cell(value) for value in row] for row in rows)]))
 
 
 def _cell(value: Any) -> Any:
