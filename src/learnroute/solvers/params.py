@@ -83,7 +83,7 @@ class NgRouteParams(_Checked):
     round_steps: int = 40  # subgradient steps with larger ng-sets, a round
     round_pace: tuple[float, float] = (0.3, 0.03)  # the share of the gap that they aim at, first and last of a round
     augment_every: int = 2  # steps between two augmentations of ng-sets
-    spread: int = 6  # positions to either side of a cycle at which its regions learn to remember
+    spread: int = 6  # positions to either side of a cycle at which ng-sets are augmented
     narrow_spread: int = 3  # the same where labels have used up half of the room
     room: int = 30_000  # labels in all layers up to which ng-sets grow during the first round ...
     room_factor: float = 1.3  # ... but at least this many times those of the first ng-sets ...

@@ -23,7 +23,7 @@ BITS = 56  # of the goal in grid units, at most
 ROOM = 1 << 58  # what no sum of costs and multipliers along a route may exceed
 CUT = 16  # times the goal: multipliers are cut there
 
-Layer = dict[int, list[tuple[int, int]]]  # region: (cost, regions remembered, one bit each), cheapest first
+Layer = dict[int, list[tuple[int, int]]]  # region: (cost, forbidden set, one bit a region), cheapest first
 
 
 class Left:
@@ -89,7 +89,7 @@ def _largest(costs: Costs, multipliers: FloatArray | IntMatrix) -> int:
 
 
 def _undominated(labels: dict[int, int]) -> list[tuple[int, int]]:
-    """Sort labels by cost, without those that a cheaper one which remembers less dominates."""
+    """Sort labels by cost, without those that a cheaper one which forbids less dominates."""
     kept: list[tuple[int, int]] = []
     for cost, mask in sorted((cost, mask) for mask, cost in labels.items()):
         if not any(fewer & ~mask == 0 for _, fewer in kept[:COMPARED]):
@@ -98,7 +98,7 @@ def _undominated(labels: dict[int, int]) -> list[tuple[int, int]]:
 
 
 def _completed(group: list[tuple[int, int]], most: int, known: int) -> bool:
-    """Whether a label of the group, cheapest first, costs less than `most` and remembers no region that is known."""
+    """Whether a label of the group, cheapest first, costs less than `most` and forbids no region that is known."""
     for cost, mask in group:
         if cost >= most:
             return False
@@ -136,7 +136,7 @@ class Network:
         """Return all labels that may lead to a route cheaper than the limit, position by position.
 
         `backward` are the labels of the reversed network: a label is dropped where none of them at the same place,
-        which remembers no region that this one remembers, completes it below the limit. The arcs of the labels that
+        which forbids no region that this one forbids, completes it below the limit. The arcs of the labels that
         are left are marked as taken.
         """
         completion = self._completion()
@@ -158,10 +158,10 @@ class Network:
                             continue
                     self.taken[t - 1, v, w] = True  # at position 0 no arc is taken: the last row is not used
                     labels = found.setdefault(w, {})
-                    remembered = known | 1 << w
-                    if cost < labels.get(remembered, LARGEST):
-                        kept += remembered not in labels
-                        labels[remembered] = cost
+                    forbidden = known | 1 << w
+                    if cost < labels.get(forbidden, LARGEST):
+                        kept += forbidden not in labels
+                        labels[forbidden] = cost
                         if kept > MOST_LABELS:
                             raise TooManyLabelsError
             layers.append({w: _undominated(labels) for w, labels in found.items()})
@@ -181,7 +181,7 @@ class Network:
                 yield v, mask, cost + onward
 
     def _completion(self) -> IntMatrix:
-        """Return the cost of the cheapest completion, nothing remembered, from each position and region on."""
+        """Return the cost of the cheapest completion, nothing forbidden, from each position and region on."""
         completion = self.node_costs.copy()
         for t in range(self.size - 2, -1, -1):
             onward = self.arc_costs + completion[t + 1][None, :]

@@ -2,9 +2,9 @@
 
 Imported only when a proof is attempted, because importing it wakes the compiler.
 
-An *ng-route* (Baldacci, Mingozzi and Roberti 2011) takes one region a position. It may return to a region unless it
-remembers it: arriving at w at position t it keeps, of what it remembered, the regions in the ng-set N[t, w], and adds
-w. A *label* is a position, a region, what is remembered, and a cost. Every order is an ng-route, so the cheapest
+An *ng-route* (Baldacci, Mingozzi and Roberti 2011) takes one region a position. It may return to a region unless
+that one is in its *forbidden set*: arriving at w at position t, this keeps the regions in the ng-set N[t, w], and takes
+in w. A *label* is a position, a region, a forbidden set, and a cost. Every order is an ng-route, so the cheapest
 ng-route costs no more than the best order; Lagrangian multipliers and larger ng-sets make it cost nearly as much.
 Without ng-sets it is a *q-route*; with all regions in all ng-sets, the ng-routes are the orders.
 
@@ -33,7 +33,7 @@ class Labels(NamedTuple):
     """All labels that were kept, ordered by position, region and cost."""
 
     start: IntArray  # T·T + 1: labels of (position t, region v) are start[t·T + v] … start[t·T + v + 1] - 1
-    mask: MaskArray  # labels x words: what is remembered
+    mask: MaskArray  # labels x words: the forbidden set
     cost: FloatArray
     parent: IntArray
 
@@ -121,7 +121,7 @@ def ascend_q_routes(network: Network, ascent: Ascent, steps: int) -> None:
 
 @compile_function
 def _completes(fresh: MaskArray, other: Labels, cell: int, limit: float, work: IntArray) -> bool:
-    """Whether a label of the other direction, cheaper than `limit`, remembers none of the same regions."""
+    """Whether a label of the other direction, cheaper than `limit`, has a disjoint forbidden set."""
     for y in range(other.start[cell], other.start[cell + 1]):
         work[0] -= 1
         if other.cost[y] >= limit:
@@ -158,8 +158,8 @@ def label(
     """Extend all labels position by position, dropping those that no completion brings below `limit`.
 
     The completion bound of a label is the larger of two: `completion` (q-route costs of the reversed network), and the
-    cheapest label of `other` (of the reversed network, or none) at the same position and region that remembers none of
-    the same regions but the common one. Arcs taken are marked in `used`. Stops with incomplete labels where a layer
+    cheapest label of `other` (of the reversed network, or none) at the same position and region whose forbidden set
+    shares none but the common region. Arcs taken are marked in `used`. Stops with incomplete labels where a layer
     would have more than `most`, or all of them LAYERS times that (start[-1] = FULL), or where the `work` allowed is
     used up (start[-1] = LATE).
     """
@@ -264,7 +264,7 @@ def _dominance(
     parent: IntArray,
     last: IntArray,
 ) -> int:
-    """Sort a layer by region and cost, and drop each label that a cheaper one dominates: one that remembers less."""
+    """Sort a layer by region and cost, and drop each label that a cheaper one dominates: one that forbids less."""
     words = mask.shape[1]
     count = np.zeros(size + 1, dtype=np.int64)
     for s in range(low, end):

@@ -1,4 +1,4 @@
-"""Ng-sets: which regions a label remembers, by position and region, one bit each; dynamic ng-set augmentation."""
+"""Ng-sets: which regions stay in a forbidden set, by position and region, one bit each; dynamic ng-set augmentation."""
 
 from __future__ import annotations
 

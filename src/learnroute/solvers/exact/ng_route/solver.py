@@ -5,7 +5,7 @@ the cheapest ng-route and the incumbent.
 
 *Lagrangian multipliers*: each visit of a region is refunded its multiplier, and all multipliers are paid once. No order
 notices; a route that returns to some regions and leaves others out does.
-*Dynamic ng-set augmentation*: where the cheapest route has a cycle, the regions on it learn to remember.
+*Dynamic ng-set augmentation*: where the cheapest route has a cycle, the ng-sets on it take its region in.
 *Reduced-cost fixing*: an arc is fixed to 0 once every route through it costs as much as the incumbent. That stays true
 whatever multipliers and ng-sets are later.
 *Bidirectional labelling*: forward labels are pruned by completion bounds from backward ones and the other way round,
