@@ -13,19 +13,21 @@ from importlib.metadata import version
 import numpy as np
 
 from learnroute import Learner
+from learnroute.learning.krylov import Gradient, Proximal, Rule, dimension
 from learnroute.learning.samplers import Sampler, direct, low_dimensional
+from learnroute.model.spectrum import largest_rate
 
 REGIONS = 10
 
 
-def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int) -> float:
+def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int, rule: Rule | None = None) -> float:
     """Return the least wall time of some repetitions, per run."""
     models = np.random.default_rng(0).standard_normal((REGIONS, REGIONS))
     best = float("inf")
     for seed in range(times):
         rng = np.random.default_rng(seed)
         started = time.perf_counter()
-        sampler(models, learner, np.full(REGIONS, learner.samples), runs, rng)
+        sampler(models, learner, np.full(REGIONS, learner.samples), runs, rng, [rule] * REGIONS if rule else [])
         best = min(best, time.perf_counter() - started)
     return best / runs
 
@@ -49,6 +51,40 @@ def main() -> None:
             taken[m] = min(taken[m], seconds_a_run(low_dimensional, Learner(m, m * 5 // 6, 0.5), 1000, 3))
     for m, time_taken in taken.items():
         print(f"| m = {m:,} | {1e6 * time_taken:.2f} µs | {time_taken / taken[120]:.2f} |")
+    regularised()
+
+
+def regularised() -> None:
+    """Print the same for regularised learners, over λ and numbers of steps."""
+    learner = Learner(1200, 1000, 0.5)
+    rate = largest_rate(1200, 1000) / 2
+    rules: list[Rule] = [Proximal(strength) for strength in (0.01, 0.1, 1.0, 10.0)]
+    rules += [Gradient(steps, rate) for steps in (1, 10, 100)]
+    heads = (
+        "m = 1200, n = 1000, T = 10",
+        "axes",
+        "direct, a run",
+        "single run",
+        "200 runs at once, a run",
+        "times faster",
+    )
+    print(f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    for rule in rules:
+        slow = seconds_a_run(direct, learner, 1, 2, rule)
+        single, many = (
+            seconds_a_run(low_dimensional, learner, 1, 5, rule),
+            seconds_a_run(low_dimensional, learner, 200, 3, rule),
+        )
+        name = f"proximal, λ = {rule.strength:g}" if isinstance(rule, Proximal) else f"gradient, {rule.steps} steps"
+        print(
+            f"| {name} | {dimension(rule, 1200, 1000)} | {1e3 * slow:.0f} ms | {1e3 * single:.2f} ms "
+            f"| {1e3 * many:.3f} ms | {slow / single:,.0f} × and {slow / many:,.0f} × |",
+            flush=True,
+        )
+    print("\n| low-dimensional, λ = 1, T = 10, n = 5m/6, 200 runs at once | axes | a run |\n|---|---|---|")
+    for m in (120, 1200, 12_000, 120_000, 1_000_000):
+        taken = seconds_a_run(low_dimensional, Learner(m, m * 5 // 6, 0.5), 200, 3, Proximal(1.0))
+        print(f"| m = {m:,} | {dimension(Proximal(1.0), m, m * 5 // 6)} | {1e6 * taken:.0f} µs |")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Literal
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
+from learnroute.learning.krylov import Rule, numbers_a_run
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.learner import Learner
@@ -167,7 +169,7 @@ def simulate(
         errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
     else:
         models = (truth.models - truth.initial_model)[stops]
-        errors = _draw(SAMPLERS[sampler], models, problem.learner, samples, runs, stream, budget)
+        errors = _draw(SAMPLERS[sampler], models, problem.learner, samples, (), runs, stream, budget)
     return Simulation(
         route=tuple(problem.regions[i] for i in stops),
         order=tuple(int(i) for i in stops),
@@ -191,7 +193,7 @@ def simulate(
 
 
 def _draw(
-    sample: Sampler, models: FloatArray, learner: Learner, samples: IntArray, runs: int,
+    sample: Sampler, models: FloatArray, learner: Learner, samples: IntArray, rules: Sequence[Rule], runs: int,
     stream: np.random.SeedSequence, budget: Budget,
 ) -> FloatArray:  # fmt: skip
     """Draw in chunks, each with its own stream, until all is drawn or the time is up (two runs at least)."""
@@ -205,12 +207,14 @@ def _draw(
     else:
         models = span_coordinates(models)
         numbers = models.shape[1] + 1
+        pairs = zip(rules, samples.tolist(), strict=True) if rules else ()
+        numbers += max((numbers_a_run(rule, learner.features, n) for rule, n in pairs), default=0)
     chunk = min(MOST_CHUNK, max(2, CHUNK // numbers))
     parts: list[FloatArray] = []
     done = 0
     while done < runs:
         size = min(chunk, runs - done)
-        parts.append(sample(models, learner, samples, size, np.random.default_rng(stream.spawn(1)[0])))
+        parts.append(sample(models, learner, samples, size, np.random.default_rng(stream.spawn(1)[0]), rules))
         done += size
         budget.progress("simulate", done / runs)
         if budget.exhausted and done >= 2:
