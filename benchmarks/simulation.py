@@ -13,14 +13,14 @@ from importlib.metadata import version
 import numpy as np
 
 from learnroute import Learner
-from learnroute.learning.krylov import Gradient, Proximal, Rule, dimension
+from learnroute.learning.krylov import Gradient, Proximal, Training, dimension
 from learnroute.learning.samplers import Sampler, direct, low_dimensional
 from learnroute.model.spectrum import largest_rate
 
 REGIONS = 10
 
 
-def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int, rule: Rule | None = None) -> float:
+def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int, rule: Training | None = None) -> float:
     """Return the least wall time of some repetitions, per run."""
     models = np.random.default_rng(0).standard_normal((REGIONS, REGIONS))
     best = float("inf")
@@ -58,7 +58,7 @@ def regularised() -> None:
     """Print the same for regularised learners, over λ and numbers of steps."""
     learner = Learner(1200, 1000, 0.5)
     rate = largest_rate(1200, 1000) / 2
-    rules: list[Rule] = [Proximal(strength) for strength in (0.01, 0.1, 1.0, 10.0)]
+    rules: list[Training] = [Proximal(strength) for strength in (0.01, 0.1, 1.0, 10.0)]
     rules += [Gradient(steps, rate) for steps in (1, 10, 100)]
     heads = (
         "m = 1200, n = 1000, T = 10",

@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 
 from learnroute import Learner
 from learnroute.learning import krylov
-from learnroute.learning.krylov import Gradient, Proximal, Rule, dimension, move
+from learnroute.learning.krylov import Gradient, Proximal, Training, dimension, move
 from learnroute.learning.samplers import direct, low_dimensional
 from learnroute.model.spectrum import Moments, gradient_moments, largest_rate, proximal_moments
 from learnroute.model.validation import FloatArray
@@ -24,13 +24,13 @@ def learner_of(m: int, noise: float) -> Learner:
     return Learner(m, m + 5, noise)
 
 
-def moments_of(rule: Rule, m: int, n: int) -> Moments:
+def moments_of(rule: Training, m: int, n: int) -> Moments:
     if isinstance(rule, Proximal):
         return proximal_moments(m, n, rule.strength)
     return gradient_moments(m, n, rule.steps, rule.rate)
 
 
-def recursion(models: FloatArray, m: int, samples: Sequence[int], noise: float, rules: Sequence[Rule]) -> float:
+def recursion(models: FloatArray, m: int, samples: Sequence[int], noise: float, rules: Sequence[Training]) -> float:
     """e_j ← p1·e_j - q·e_k + (1 - p1)·Δ[k, j] + ν, from the first model at 0."""
     delta = np.sum((models[:, None] - models[None]) ** 2, axis=2)
     errors = np.sum(models**2, axis=1)
@@ -40,7 +40,7 @@ def recursion(models: FloatArray, m: int, samples: Sequence[int], noise: float, 
     return float(errors.mean())
 
 
-def rules_for(m: int, n: int) -> list[Rule]:
+def rules_for(m: int, n: int) -> list[Training]:
     rate = largest_rate(m, n)
     return [
         Proximal(0.02), Proximal(0.5), Proximal(8.0), Gradient(1, rate / 3), Gradient(6, rate / 2),
@@ -89,7 +89,7 @@ def test_samplers_agree_in_law(shape: Shape, noise: float) -> None:
 def test_rules_and_samples_by_position(m: int) -> None:
     """λ = 0 is the paper's step in the midst of others, both with more and with fewer samples than features."""
     samples = np.array([m + 4, m, 1, m + 3, 2 * m])
-    rules: list[Rule] = [Proximal(0.0), Proximal(0.5), Gradient(3, 0.05), Proximal(0.0), Proximal(2.0)]
+    rules: list[Training] = [Proximal(0.0), Proximal(0.5), Gradient(3, 0.05), Proximal(0.0), Proximal(2.0)]
     if m > 4:
         samples[2], rules[2] = m - 3, Proximal(0.0)
     models = np.random.default_rng(3).standard_normal((5, m))

@@ -42,7 +42,7 @@ class Gradient:
     rate: float
 
 
-Rule = Proximal | Gradient
+Training = Proximal | Gradient
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class _Tridiagonal:
 
 
 def move(
-    rule: Rule, gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator
+    rule: Training, gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Draw how far one batch moves each model along its gap, and across it.
 
@@ -102,7 +102,7 @@ def move(
     return along, across
 
 
-def dimension(rule: Rule, m: int, n: int) -> int:
+def dimension(rule: Training, m: int, n: int) -> int:
     """Return how many leading axes the rule needs: two for each power of XX', up to all there are."""
     whole = min(m, n + 1)
     tolerance = math.log(2 * 10.0**DIGITS)
@@ -116,7 +116,7 @@ def dimension(rule: Rule, m: int, n: int) -> int:
     return min(whole, 2 * math.ceil(powers) + 2) if 2 * powers < whole else whole
 
 
-def numbers_a_run(rule: Rule, m: int, n: int) -> int:
+def numbers_a_run(rule: Training, m: int, n: int) -> int:
     """Return about how many numbers are held at once for each run."""
     size = dimension(rule, m, n)
     return size**2 if isinstance(rule, Gradient) and _many(rule, size) else 8 * size

@@ -24,20 +24,20 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from learnroute.learning.krylov import Gradient, Proximal, Rule, move
+from learnroute.learning.krylov import Gradient, Proximal, Training, move
 from learnroute.model.learner import Learner
 from learnroute.model.validation import FloatArray, IntArray
 
 # (true models in order of visit, seen from the first model; learner; samples in order of visit; runs; rng; rules in
 # order of visit, for the paper's learner none) -> final error of each run
-Sampler = Callable[[FloatArray, Learner, IntArray, int, np.random.Generator, Sequence[Rule]], FloatArray]
+Sampler = Callable[[FloatArray, Learner, IntArray, int, np.random.Generator, Sequence[Training]], FloatArray]
 
 LEAST_SQUARES = Proximal(0.0)  # the paper's learner
 
 
 def low_dimensional(
     models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
-    rules: Sequence[Rule] = (),
+    rules: Sequence[Training] = (),
 ) -> FloatArray:  # fmt: skip
     """Draw final errors at a cost that does not depend on m and n."""
     rules = rules or [LEAST_SQUARES] * len(models)
@@ -48,7 +48,7 @@ def low_dimensional(
 
 def direct(
     models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
-    rules: Sequence[Rule] = (),
+    rules: Sequence[Training] = (),
 ) -> FloatArray:  # fmt: skip
     """Draw final errors by drawing X and z and training on them: the slow and obvious reference.
 
@@ -106,7 +106,12 @@ def _least_squares_error(learner: Learner, n: int, runs: int, rng: np.random.Gen
 
 
 def _over(
-    models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator, rules: Sequence[Rule]
+    models: FloatArray,
+    learner: Learner,
+    samples: IntArray,
+    runs: int,
+    rng: np.random.Generator,
+    rules: Sequence[Training],
 ) -> FloatArray:
     m = learner.features
     targets = span_coordinates(models)
@@ -136,7 +141,7 @@ def _over(
 
 
 def _regularised(
-    gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator, rule: Rule
+    gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator, rule: Training
 ) -> tuple[FloatArray, FloatArray]:
     """Return what one batch adds to each model, as `_batch` does: one part along u, one in any direction across it."""
     runs, k = gap.shape

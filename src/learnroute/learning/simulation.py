@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
-from learnroute.learning.krylov import Rule, numbers_a_run
+from learnroute.learning.krylov import Training, numbers_a_run
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.learner import Learner
@@ -193,7 +193,7 @@ def simulate(
 
 
 def _draw(
-    sample: Sampler, models: FloatArray, learner: Learner, samples: IntArray, rules: Sequence[Rule], runs: int,
+    sample: Sampler, models: FloatArray, learner: Learner, samples: IntArray, rules: Sequence[Training], runs: int,
     stream: np.random.SeedSequence, budget: Budget,
 ) -> FloatArray:  # fmt: skip
     """Draw in chunks, each with its own stream, until all is drawn or the time is up (two runs at least)."""
