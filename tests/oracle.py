@@ -32,6 +32,7 @@ def loss_parts(
         "dissimilarity": dissimilarity,
         "initial": start,
         "noise": noise,
+        "pairs": 0.0,
     }
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.metric import MetricReport, check_metric
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee
@@ -20,6 +21,8 @@ def guarantee_of_algorithm1(problem: Problem, report: MetricReport | None = None
 
     `report` is that of `check_metric`, where it is known already.
     """
+    if problem.learner.rule != LEAST_SQUARES:
+        return Guarantee(None, f"no ratio is proved for learners of the rule {problem.learner.rule}")
     if problem.points is None:
         refusal = _not_metric(problem, report)
         if refusal:

@@ -3,11 +3,12 @@
 Lemma 2 holds from any model on. Standing in a region with errors e_j of the current model, a route through the k
 regions left ends with r^k·e_j + sum_t (1-r)·r^(k-t)·Δ[τ_t, j] + noise on region j: the scores of the regions left are
 still sums over all regions, visited or not; the errors so far are those of the new first model; and the way begins
-where the agent is.
+where the agent is. A regularised learner goes on by its own recursion (docs/theory.md) in the same way.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,11 +21,14 @@ from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
 from learnroute.model.ends import Ends
 from learnroute.model.labels import labelled, names_along
+from learnroute.model.learner import Updates
 from learnroute.model.losses import objective_of, ways_of
 from learnroute.model.objective import Objective, least_products
+from learnroute.model.pairs import Dissimilarities, Pairs
 from learnroute.model.problem import Problem
 from learnroute.model.showing import shortened
 from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
+from learnroute.planner import decided
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
 
@@ -91,6 +95,7 @@ class Journey:
             check_destination(self.file, (".json",))
             if is_there(self.file):
                 raise InputError("exists; resume that journey, or give another name", where=self.file)
+        problem = decided(problem, self.seed, progress=progress)
         self.origin = self.problem = problem
         self.errors: FloatArray = problem.initial
         self.visits: tuple[Visit, ...] = ()
@@ -273,7 +278,9 @@ class Journey:
             for name, value in visit.dissimilarity.items():
                 other = self.problem.regions.index(name)
                 delta[here, other] = delta[other, here] = value
-            self.problem = self.problem.changed(dissimilarity=delta, dissimilarity_low=None)
+            self.problem = self.problem.changed(
+                dissimilarity=delta, dissimilarity_low=None, dissimilarity_estimate=None
+            )
         errors = np.array(self._after((here,)))
         for name, value in visit.errors.items():
             errors[self.problem.regions.index(name)] = value
@@ -282,11 +289,10 @@ class Journey:
 
     def _after(self, stops: Sequence[int]) -> FloatArray:
         """Return the expected errors after more visits."""
-        steps, errors = self.problem.steps, self.errors
-        for i in stops:
-            errors = (
-                steps.retention[i] * errors + steps.plasticity[i] * self.problem.dissimilarities_to(i) + steps.noise[i]
-            )
+        errors, along = self.errors, self.problem.updates.along(stops, len(self.visits))
+        for t, i in enumerate(stops):
+            gained = along.plasticity[t] * self.problem.dissimilarities_to(i) - along.coupling[t] * errors[i]
+            errors = along.retention[t] * errors + gained + along.noise[t]
         return errors
 
     def _planned(self, progress: Progress | None) -> tuple[str, ...]:
@@ -309,7 +315,7 @@ class Journey:
 
         Without visits, all regions are left, and the objective is the problem's.
         """
-        problem, steps = self.problem, self.problem.steps
+        problem = self.problem
         seen = [problem.regions.index(visit.region) for visit in self.visits]
         if not seen:
             return list(range(problem.size)), objective_of(problem)
@@ -319,14 +325,25 @@ class Journey:
         closed = problem.constraints.returns
         if closed:  # nobody else comes back to where the agent is now, so that column can stand for the origin
             travel[1:, 0] = problem.travel_rate * problem.travel[left, seen[0]]
-        scores = steps.plasticity[ids] * problem.scores[ids] + problem.size * steps.noise[ids]
-        scores[0] = 0.0
-        weights = np.concatenate([[0.0], least_products(steps.retention[left])])
-        equal = bool(np.all(steps.retention[left] == steps.retention[left][:1]))
         last = None if problem.ends.last is None or problem.ends.last in seen else ids.index(problem.ends.last)
-        constant = float(np.prod(steps.retention[left]) * self.errors.sum())
-        factors = None if equal else frozen(np.array(steps.retention[ids]))
         ends = Ends(0, last, closed)
+        # from where the agent stands: the first position is behind it, and there is nothing to learn
+        tables = [np.array(table[len(seen) - 1 :][:, ids]) for table in problem.updates.tables]
+        for table, now in zip(tables, (1.0, 0.0, 0.0, 1.0, 0.0), strict=True):
+            table[0] = now
+        retention, plasticity, _, _, noise = tables
+        if problem.updates.coupled:
+            matrix = np.array([problem.dissimilarities_to(i)[ids] for i in ids])
+            known = Dissimilarities(matrix, None, frozen(self.errors[ids]), frozen(problem.scores[ids]))
+            pairs = Pairs(known, Updates(*map(frozen, tables)), math.fsum(self.errors), problem.size)
+            scores, weights, constant, factors = pairs.typical
+            return ids, Objective(frozen(travel), scores, weights, constant, ends, factors, pairs)
+        scores = plasticity[-1] * problem.scores[ids] + problem.size * noise[-1]
+        scores[0] = 0.0
+        weights = np.concatenate([[0.0], least_products(retention[-1, 1:])])
+        equal = bool(np.all(retention[-1, 1:] == retention[-1, 1:2]))
+        constant = float(np.prod(retention[-1, 1:]) * self.errors.sum())
+        factors = None if equal else frozen(retention[-1])
         return ids, Objective(frozen(travel), frozen(scores), frozen(weights), constant, ends, factors)
 
     def _keep(self) -> None:

@@ -13,18 +13,21 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
-from learnroute.model.losses import Loss, as_order, expected_loss, objective_of, travel_cost, true_loss
+from learnroute.model.losses import Loss, as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.showing import Shown
-from learnroute.model.validation import as_count
+from learnroute.model.validation import IntArray, as_count
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.registry import METHODS, Method, method_named
+from learnroute.tuning import Tuned, expected, tune, tuned_for
 
+TUNED_EXACTLY = 9  # regions up to which routes are optimal while a regularisation is chosen
+TUNING_SHARE = 0.1  # of the time left, for each of these routes
 COMPARE_LIMIT = 60.0  # seconds for each method of a comparison, unless told otherwise
 GIVEN = "given"  # the method of a route that the caller chose
 
@@ -60,10 +63,68 @@ def plan(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
     started = time.monotonic()
+    if problem.learner.undecided:
+        return _plan_with_learner(problem, chosen, seed, budget, params, started)
     objective = objective_of(problem)
     answer = chosen.solve(_seen(problem, objective, chosen), np.random.default_rng(seed), budget, params)
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
     return _assess(problem, answer, certificate, method, seed, time.monotonic() - started)
+
+
+def _plan_with_learner(
+    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams, started: float
+) -> Plan:
+    """Choose the regularisation together with the route, then plan the route once more for it."""
+    quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > TUNED_EXACTLY else method
+
+    def solve(asked: Problem) -> IntArray:
+        objective, part = _seen(asked, objective_of(asked), quick), budget.part(TUNING_SHARE)
+        return quick.solve(objective, np.random.default_rng(seed), part, params).order
+
+    found = tune(problem, solve, budget.part(0.7))
+    decided = problem.regularized(found.regularization)
+    objective = objective_of(decided)
+    answer = method.solve(_seen(decided, objective, method), np.random.default_rng(seed), budget, params)
+    if not method.by_travel and not method.random:
+        tuned = np.array(found.order)
+        if objective(tuned) < objective(answer.order):
+            answer = replace(answer, order=tuned, optimal=False)
+    certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
+    made = _assess(decided, answer, certificate, method.name, seed, time.monotonic() - started)
+    return _as_chosen(made, problem, found)
+
+
+def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:
+    """Say how a regularisation was chosen."""
+    notes = list(made.notes)
+    if expected(problem) is not problem:
+        bounds = tuned_for(problem.changed(dissimilarity_estimate=None, initial_estimate=None), made.order,
+                           str(problem.learner.regularization))  # fmt: skip
+        said = bounds.regularization
+        by = f"{said:.4g}" if isinstance(said, float) else f"{min(said):.4g} … {max(said):.4g}"
+        notes.append(
+            f"λ was chosen by unbiased estimates of the dissimilarities, which expect a loss of {found.total:.5g}; "
+            f"by their upper bounds, λ = {by} would suit this route best, with a loss of {bounds.total:.5g}"
+        )
+    return replace(
+        made,
+        notes=tuple(notes),
+        chosen=str(problem.learner.regularization),
+        regularization_range=(found.low, found.high),
+        problem=made.problem,
+    )
+
+
+def decided(
+    problem: Problem, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None
+) -> Problem:
+    """Return the problem with its regularisation chosen, where it asks for that; else the problem itself."""
+    check_type("problem", problem, Problem)
+    if not problem.learner.undecided:
+        return problem
+    found = plan(problem, "search", seed, time_limit, progress).learner
+    assert found is not None
+    return problem.changed(learner=found)
 
 
 def _seen(problem: Problem, objective: Objective, method: Method) -> Objective:
@@ -79,6 +140,9 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
     problem.constraints.check([problem.regions[i] for i in order])
+    if problem.learner.undecided:
+        found = tuned_for(problem, order.tolist(), str(problem.learner.regularization))
+        return _as_chosen(evaluate(problem.regularized(found.regularization), route), problem, found)
     certificate = lower_bound(objective_of(problem), order, Budget())
     return _assess(problem, Answer(order, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
 
@@ -89,7 +153,7 @@ def _assess(
     """Recompute everything that is claimed about an answer from the problem itself."""
     order = as_order(answer.order, problem.size)
     problem.constraints.check([problem.regions[i] for i in order])
-    loss = expected_loss(problem, order)
+    loss, most = expected_loss(problem, order), largest_loss(problem, order)
     bound = certificate.bound / problem.size
     optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) <= bound
     return Plan(
@@ -104,15 +168,27 @@ def _assess(
         requested=requested,
         seconds=seconds,
         seed=seed,
-        notes=(*answer.notes, *_tie_note(problem, answer)),
+        notes=(*answer.notes, *_tie_note(problem, answer), *_bound_note(problem, most)),
         certificate=certificate,
         true_loss=true_loss(problem, order) if problem.truth is not None else None,
         travel_cost=travel_cost(problem, order),
         travel_rate=problem.travel_rate,
         closed=problem.constraints.returns,
         constraints=problem.constraints,
+        learner=problem.learner,
+        loss_at_most=most,
         problem=problem,
     )
+
+
+def _bound_note(problem: Problem, most: float | None) -> tuple[str, ...]:
+    """Say what upper bounds on dissimilarities mean for a regularised learner."""
+    if not problem.updates.coupled:
+        return ()
+    said = "some dissimilarities count negatively for a regularised learner, so with upper bounds on them the loss is "
+    if most is None:
+        return (f"{said}no upper bound; give dissimilarity_low to get one",)
+    return (f"{said}no upper bound; with their lower bounds, it is at most {most:.6g}",)
 
 
 def _guarantee(problem: Problem, answer: Answer) -> Guarantee:
@@ -228,6 +304,7 @@ def compare(
     check_type("problem", problem, Problem)
     draws = as_count("draws", draws, meaning="the number of draws")
     seed = as_count("seed", seed, least=0, meaning="the seed")
+    problem = decided(problem, seed, time_limit, progress)
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
         raise InputError("a list of methods is needed", field="methods", value=methods)
     chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]

@@ -16,7 +16,7 @@ from learnroute.model.result import Plan
 from learnroute.model.rounding import PRINTED
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import FloatArray, as_count, as_number
-from learnroute.planner import plan
+from learnroute.planner import decided, plan
 from learnroute.solvers.contract import Budget, Progress
 
 MOST_DRAWS = 100_000
@@ -112,6 +112,7 @@ def robustness(
     if draws > MOST_DRAWS:
         raise InputError(f"at most {MOST_DRAWS:,} draws", field="draws", value=draws)
     budget = Budget.of(time_limit, progress)
+    problem = decided(problem, seed, budget.part(0.5).seconds_left)
     planned = plan(_with(problem, high), "auto", seed, budget.seconds_left)
     rng = np.random.default_rng(as_count("seed", seed, least=0, meaning="the seed"))
     regrets: list[float] = []
@@ -165,7 +166,7 @@ def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatA
 
 
 def _with(problem: Problem, delta: FloatArray) -> Problem:
-    return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None)
+    return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None, dissimilarity_estimate=None)
 
 
 def _between(low: FloatArray, high: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -17,7 +17,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import as_count
-from learnroute.planner import plan
+from learnroute.planner import decided, plan
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
 
@@ -150,7 +150,10 @@ def tradeoff(
     if points > MOST_POINTS:
         raise InputError(f"at most {MOST_POINTS}", field="points", value=points)
     budget = Budget.of(time_limit, progress)
-    orders = pareto_front_orders(objective_of(_at_rate(problem, 1.0)), budget) if problem.size <= MOST_EXACT else None
+    problem = decided(problem, seed, budget.part(0.5).seconds_left, progress)
+    objective = objective_of(_at_rate(problem, 1.0))
+    few = problem.size <= MOST_EXACT and objective.pairs is None  # pair terms do not add up along a route
+    orders = pareto_front_orders(objective, budget) if few else None
     complete = orders is not None
     marks = {name: _choice(problem, plan(problem, name, seed, budget.seconds_left).order) for name in _methods(problem)}
     if orders is None:

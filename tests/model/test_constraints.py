@@ -50,7 +50,7 @@ def test_the_objective_is_the_loss_for_all_orders(samples: Any, learner: Learner
         assert error_over_time(problem, order)[-1].mean() == pytest.approx(by_hand["error"], rel=1e-12)
         floor = np.sum(objective.weights * objective.scores[list(order)])
         assert floor <= np.sum(objective.weights_of(order) * objective.scores[list(order)]) * (1 + 1e-12)
-        retained = float(np.prod(problem.steps.retention))
+        retained = float(np.prod(problem.updates.retention[0]))
         assert model_shares(problem, order).sum() == pytest.approx(1 - retained, rel=1e-12)
 
 

@@ -22,8 +22,10 @@ from rich.table import Table
 
 from learnroute.errors import InputError, did_you_mean, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
+from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
+from learnroute.model.learner import GRADIENT, PROXIMAL, RULES
 from learnroute.model.problem import Problem
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
@@ -91,6 +93,15 @@ OPTIONS = {
     "features": click.option("--features", type=int, metavar="m", help="Features, instead of the file's."),
     "samples": click.option("--samples", type=int, metavar="n", help="Samples in every region, instead of the file's."),
     "noise": click.option("--noise", type=float, metavar="σ", help="Noise level, instead of the file's."),
+    "rule": click.option("--rule", type=Name(list(RULES)), help="How the learner trains, instead of the file's."),
+    "regularization": click.option(
+        "--regularization",
+        metavar="λ",
+        help="Of the rule proximal: a number, one for each position with commas "
+        "between, auto (one, chosen with the route) or schedule (one for each position, chosen with the route).",
+    ),
+    "steps": click.option("--steps", type=int, metavar="k", help="Of the rule gradient: the number of steps."),
+    "rate": click.option("--rate", type=float, metavar="η", help="Of the rule gradient: the size of a step."),
     "start": click.option("--start", metavar="NAME", help="The region to begin with."),
     "end": click.option("--end", metavar="NAME", help="The region to end with."),
     "return": click.option(
@@ -110,10 +121,18 @@ def problem_options(function: F) -> F:
 
     @functools.wraps(function)
     def command(
-        *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, start: str | None,
+        *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, rule: str | None,
+        regularization: str | None, steps: int | None, rate: float | None, start: str | None,
         end: str | None, return_: bool | None, travel_rate: float | None, **others: Any,
     ) -> Any:  # fmt: skip
-        learner = {"features": features, "samples": samples, "noise": noise}
+        learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
+        learner["regularization"] = (
+            None if regularization is None else training_member(regularization.replace(",", " "))
+        )
+        if rule is None and regularization is not None:
+            learner["rule"] = PROXIMAL
+        elif rule is None and steps is not None and rate is not None:
+            learner["rule"] = GRADIENT
         constraints = {"start": start, "end": end, "return": return_}
         return function(*args, Source(file, _given(learner), _given(constraints), travel_rate), **others)
 
@@ -231,8 +250,19 @@ def shape(problem: Problem) -> str:
     """Return the learner's numbers in a line."""
     learner, counts = problem.learner, problem.samples
     n = str(learner.samples) if counts is None else f"{counts.min()} … {counts.max()}"
-    retention = f", r = {learner.retention:.4g}" if counts is None and learner.regime == "over" else ""
-    return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}{retention}"
+    return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}{training(problem)}"
+
+
+def training(problem: Problem) -> str:
+    """Return how the learner trains, as the end of a line; the paper's learner is told by its retention."""
+    learner = problem.learner
+    if learner.rule == GRADIENT:
+        return f", {learner.steps} gradient steps of {learner.rate:g}"
+    if learner.rule == PROXIMAL:
+        given = learner.regularization
+        said = f"{min(given):.4g} … {max(given):.4g} by position" if isinstance(given, tuple) else given
+        return f", proximal, λ = {said:.4g}" if isinstance(said, float) else f", proximal, λ = {said}"
+    return f", r = {learner.retention:.4g}" if problem.samples is None and learner.regime == "over" else ""
 
 
 def plain(text: str) -> str:

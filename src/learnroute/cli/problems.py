@@ -38,7 +38,7 @@ from learnroute.formats import (
 from learnroute.formats.files import errors_naming
 from learnroute.formats.json_files import problem_to_dict
 from learnroute.guarantees import guarantee_of_algorithm1
-from learnroute.model.learner import Learner
+from learnroute.model.learner import LEAST_SQUARES, Learner
 from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.problem import Problem
@@ -145,7 +145,7 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "valid": True,
         "regions": problem.size,
         "regime": problem.regime,
-        "retention": learner.retention if problem.samples is None else None,
+        "retention": learner.retention if problem.samples is None and learner.rule == LEAST_SQUARES else None,
         "symmetric": report.symmetric,
         "metric": report.metric,
         "violations": report.violations,

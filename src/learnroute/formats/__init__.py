@@ -23,6 +23,7 @@ from learnroute.formats import (
 )
 from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there
 from learnroute.formats.plans import plan_from
+from learnroute.model.learner import TRAINING
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.streets import Streets
@@ -85,8 +86,8 @@ def read_problem(
 ) -> Problem:
     """Read a problem, in the format that the file's name ends in (`READERS`), or from a folder.
 
-    Members of `learner` (features, samples, noise) and of `constraints` (start, end, return) replace those of the file,
-    and so does `travel_rate`.
+    Members of `learner` (features, samples, noise, rule, …) and of `constraints` (start, end, return) replace those of
+    the file, and so does `travel_rate`.
     """
     path = as_path("path", path)
     for field, changes in (("learner", learner), ("constraints", constraints)):
@@ -107,6 +108,8 @@ def problem_from(
         for field, changes in (("learner", learner), ("constraints", constraints)):
             own = data.get(field) or {}
             if changes and isinstance(own, dict):
+                if "rule" in changes:  # what another rule needs is not the new one's
+                    own = {name: value for name, value in own.items() if name not in TRAINING}
                 data[field] = {**own, **changes}
         if learner and "samples" in learner:
             data.pop("samples", None)

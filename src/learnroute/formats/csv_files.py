@@ -2,9 +2,9 @@
 
 A problem folder holds `travel.csv` and `dissimilarity.csv` (matrices with region names in the first row
 and column) or `vectors.csv` (one row a region, its name first), and optionally `regions.csv` (columns `region`,
-and any of `initial`, `samples`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`, `samples`, `noise`) and
-`options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`). Without `travel.csv`, travel is the distance
-between the places in `regions.csv`.
+and any of `initial`, `samples`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`, `samples`, `noise`, and
+those that say how it trains) and `options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`). Without
+`travel.csv`, travel is the distance between the places in `regions.csv`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from typing import Any
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.files import is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
+from learnroute.model.learner import TRAINING
 from learnroute.model.losses import ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
 Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbers
 PLACES = (("lon", "lat"), ("x", "y"))
-COLUMNS = ("initial", "samples", *PLACES[0], *PLACES[1])
-MATRICES = ("dissimilarity", "dissimilarity_low")
+COLUMNS = ("initial", "samples", "initial_estimate", *PLACES[0], *PLACES[1])
+MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate")
 OPTIONS = ("title", *MEMBERS, "travel_rate")
 FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
 
@@ -265,7 +266,7 @@ def read_columns(
 
 def members_of(path: Path, columns: dict[str, list[float]]) -> dict[str, Any]:
     """Return the members of a problem that columns of regions are."""
-    data: dict[str, Any] = {field: columns[field] for field in ("initial", "samples") if field in columns}
+    data: dict[str, Any] = {field: columns[field] for field in COLUMNS[:3] if field in columns}
     for a, b in PLACES:
         if (a in columns) != (b in columns):
             raise InputError("one is missing; give both or neither", field=f"columns {a} and {b}", where=path)
@@ -290,13 +291,17 @@ def columns_of(problem: Problem) -> dict[str, list[Any]]:
         columns["initial"] = problem.initial.tolist()
     if problem.samples is not None:
         columns["samples"] = problem.samples.tolist()
+    if problem.initial_estimate is not None:
+        columns["initial_estimate"] = problem.initial_estimate.tolist()
     return columns
 
 
 def learner_table(problem: Problem) -> list[list[Any]]:
     """Return the learner as a table."""
-    learner = problem.learner
-    return [["features", "samples", "noise"], [learner.features, learner.samples, learner.noise]]
+    members = problem.learner.to_dict()
+    if isinstance(members.get("regularization"), list):
+        members["regularization"] = " ".join(map(repr, members["regularization"]))
+    return [list(members), list(members.values())]
 
 
 def options_table(problem: Problem) -> list[list[Any]]:
@@ -305,13 +310,28 @@ def options_table(problem: Problem) -> list[list[Any]]:
     return [] if options == {"title": "", "travel_rate": 1.0} else [list(options), list(options.values())]
 
 
+def training_member(cell: str) -> Any:
+    """Return a member that says how a learner trains: a number, several with spaces between, or a word."""
+    parts = cell.split()
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        return cell
+    whole = [int(number) if number.is_integer() and "." not in cell else number for number in numbers]
+    return whole[0] if len(whole) == 1 else numbers
+
+
 def read_settings(folder: Path) -> dict[str, Any]:
     """Read what concerns all regions: learner.csv and options.csv, where they are there."""
     data: dict[str, Any] = {}
     path = folder / "learner.csv"
     if path.exists():
         line, cells = _only_row(path)
-        data["learner"] = {field: _number(path, line, field, cell) for field, cell in cells.items()}
+        data["learner"] = {
+            field: training_member(cell) if field in TRAINING else _number(path, line, field, cell)
+            for field, cell in cells.items()
+            if cell or field not in TRAINING
+        }
     path = folder / "options.csv"
     if path.exists():
         line, cells = _only_row(path)

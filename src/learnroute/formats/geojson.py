@@ -23,6 +23,8 @@ MEMBERS = (
     "travel_rate",
     "dissimilarity",
     "dissimilarity_low",
+    "dissimilarity_estimate",
+    "initial_estimate",
     "travel",
     "truth",
     "initial_model",

@@ -14,8 +14,10 @@ from xml.parsers import expat
 
 from learnroute.errors import InputError, shown
 from learnroute.formats.beside import file_beside, models_missing, read_beside
+from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import read_text
 from learnroute.formats.roads import Roads, street_members
+from learnroute.model.learner import TRAINING
 from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS
 
 WANTED = {
@@ -53,7 +55,8 @@ def read(path: Path) -> dict[str, Any]:
     for field in ("initial", "samples"):
         if field not in data and any(field in node for node in own):
             data[field] = [_number(path, node["line"], field, node.get(field, "")) for node in own]
-    learner = {f: _number(path, 1, f, parser.graph[f]) for f in LEARNER if f in parser.graph}
+    learner: dict[str, Any] = {f: _number(path, 1, f, parser.graph[f]) for f in LEARNER if f in parser.graph}
+    learner |= {f: training_member(parser.graph[f]) for f in TRAINING if f in parser.graph}
     if learner:
         data.setdefault("learner", learner)
     names = [str(name) for name in data["regions"]] if isinstance(data["regions"], list) else []

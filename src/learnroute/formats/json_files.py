@@ -50,10 +50,9 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 def problem_to_dict(problem: Problem) -> dict[str, Any]:
     """Return a problem as the contract has it, without members that say nothing."""
     data: dict[str, Any] = {"title": problem.title, "regions": list(problem.regions)}
-    learner = problem.learner
-    data["learner"] = {"features": learner.features, "samples": learner.samples, "noise": learner.noise}
+    data["learner"] = problem.learner.to_dict()
     arrays = ("travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model",
-              "samples", "dissimilarity_low")  # fmt: skip
+              "samples", "dissimilarity_low", "dissimilarity_estimate", "initial_estimate")  # fmt: skip
     for name in arrays[problem.points is not None :]:  # travel that follows from coordinates is not written
         value = getattr(problem, name)
         if value is not None:

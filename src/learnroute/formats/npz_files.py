@@ -23,10 +23,10 @@ from learnroute.model.result import Plan
 
 ARRAYS = (
     "travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model", "samples",
-    "dissimilarity_low",
+    "dissimilarity_low", "dissimilarity_estimate", "initial_estimate",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
-TEXTS = ("title", "constraints")
+TEXTS = ("title", "constraints", "training")
 SINGLES = ("travel_rate", "geographic")
 KNOWN = (*ARRAYS, *TEXTS, *SINGLES, "learner", "regions")
 MOST_BYTES = 1 << 33  # of all arrays together, unpacked
@@ -46,6 +46,9 @@ def read(path: Path) -> dict[str, Any]:
                 "features, samples and noise are needed", field="learner", found=f"has shape {learner.shape}"
             )
         data["learner"] = dict(zip(LEARNER, learner.tolist(), strict=True))
+    if "training" in members:
+        training = _object("training", members.pop("training"))
+        data["learner"] = {**data.get("learner", {}), **training} if isinstance(training, dict) else training
     if "regions" in members:
         data["regions"] = _names(members.pop("regions"))
     if "travel_rate" in members:
@@ -56,18 +59,24 @@ def read(path: Path) -> dict[str, Any]:
     if "title" in members:
         data["title"] = _text("title", members.pop("title"))
     if "constraints" in members:
-        text = _text("constraints", members.pop("constraints"))
-        try:
-            data["constraints"] = json_files.parse(text)
-        except InputError:
-            raise InputError("JSON text is needed", field="constraints", value=text) from None
+        data["constraints"] = _object("constraints", members.pop("constraints"))
     return {**data, **members}  # what is unknown is refused by name, as in any other format
+
+
+def _object(field: str, member: Any) -> Any:
+    text = _text(field, member)
+    try:
+        return json_files.parse(text)
+    except InputError:
+        raise InputError("JSON text is needed", field=field, value=text) from None
 
 
 def write(problem: Problem, path: Path) -> None:
     """Write a problem."""
     learner = problem.learner
     data: dict[str, Any] = {"learner": np.array([learner.features, learner.samples, learner.noise], dtype=np.float64)}
+    if learner.training:
+        data["training"] = np.array(json.dumps(learner.training))
     for name in ARRAYS[problem.points is not None :]:  # travel that follows from coordinates is not written
         value = getattr(problem, name)
         if value is not None and not (name == "initial" and not value.any()):

@@ -8,11 +8,11 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
-from learnroute.model.losses import as_order, expected_loss, travel_cost, true_loss
+from learnroute.model.losses import as_order, expected_loss, largest_loss, travel_cost, true_loss
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import PRINTED
-from learnroute.model.validation import as_count, as_number
+from learnroute.model.validation import as_count, as_number, as_vector
 
 NEEDED = ("route", "order", "loss")
 
@@ -25,6 +25,9 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     """
     if not isinstance(data, Mapping) or not set(NEEDED) <= set(data):
         raise InputError(f"an object with {', '.join(NEEDED)} is needed", field="plan", value=data)
+    trained = data.get("learner")
+    if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
+        problem = problem.regularized(trained["regularization"])
     order = as_order(data["order"], problem.size, problem.regions)
     route = tuple(problem.regions[i] for i in order.tolist())
     if not isinstance(data["route"], list) or tuple(data["route"]) != route:
@@ -59,7 +62,19 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         travel_rate=problem.travel_rate,
         closed=problem.constraints.returns,
         constraints=problem.constraints,
+        learner=problem.learner,
+        chosen=str(trained.get("chosen", "")) if isinstance(trained, Mapping) else "",
+        regularization_range=_range(trained),
+        loss_at_most=largest_loss(problem, order),
     )  # fmt: skip
+
+
+def _range(trained: Any) -> tuple[float, float] | None:
+    ends = trained.get("range") if isinstance(trained, Mapping) else None
+    if ends is None:
+        return None
+    low, high = as_vector("learner.range", ends, 2, least=0.0, meaning="the ends of a range").tolist()
+    return low, high
 
 
 def _number(data: Mapping[str, Any], member: str) -> float | None:

@@ -112,7 +112,7 @@ class Estimate:
         regions: Sequence[str] | None = None,
         title: str = "",
     ) -> Problem:
-        """Return the planning problem that these estimates make, with the upper bounds as Δ.
+        """Return the planning problem that these estimates make, with the upper bounds as Δ, the estimates beside them.
 
         Lower bounds, for `robustness`, are put as far below the estimates as the upper ones are above.
 
@@ -144,7 +144,9 @@ class Estimate:
             learner=Learner(self.models.shape[1], samples, self.pooled_noise),
             dissimilarity=self.upper,
             dissimilarity_low=np.clip(2 * self.dissimilarity - self.upper, 0, self.upper),
+            dissimilarity_estimate=self.dissimilarity,
             initial=self.initial_upper,
+            initial_estimate=self.initial,
             regions=self.regions,
             coordinates=None if places is None else places[place],
             title=title,

@@ -17,7 +17,12 @@ from learnroute.errors import InputError, did_you_mean
 
 Names = tuple[str, ...]
 AXES = ("row", "column")
-SQUARE = ("travel", "dissimilarity", "dissimilarity_low")  # fields whose columns are regions too
+SQUARE = (
+    "travel",
+    "dissimilarity",
+    "dissimilarity_low",
+    "dissimilarity_estimate",
+)  # fields whose columns are regions too
 PLACES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))  # how coordinates are called
 
 

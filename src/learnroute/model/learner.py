@@ -3,66 +3,231 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
-from learnroute.errors import InputError
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
+from learnroute.errors import InputError, did_you_mean
+from learnroute.model.spectrum import Moments, gradient_moments, largest_rate, proximal_moments
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, as_vector, frozen
 
 Regime = Literal["under", "over", "mixed"]
+Rule = Literal["least-squares", "proximal", "gradient"]
+
+LEAST_SQUARES: Rule = "least-squares"
+PROXIMAL: Rule = "proximal"
+GRADIENT: Rule = "gradient"
+RULES: dict[Rule, tuple[str, ...]] = {LEAST_SQUARES: (), PROXIMAL: ("regularization",), GRADIENT: ("steps", "rate")}
+MEMBERS = ("features", "samples", "noise", "rule", "regularization", "steps", "rate")
+TRAINING = ("rule", "regularization", "steps", "rate")  # of these, how a learner trains
+AUTO, SCHEDULE = "auto", "schedule"
+CHOSEN = (AUTO, SCHEDULE)  # what a plan chooses: one λ, or one for each position
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
-    """What training in each region does to the expected error: it retains a share, learns one, and adds noise.
+class Updates:
+    """What training does to the expected errors, by position (row) and region (column).
 
-    Training in region i turns an error e_j on region j into retention_i·e_j + plasticity_i·Δ[i, j] + noise_i. With
-    n_i > m the old model is forgotten (retention 0, plasticity 1); else retention_i = 1 - n_i/m and plasticity_i =
-    n_i/m. So the share of region τ_t in the final model is its plasticity times the later ones' retentions.
+    Training in region i turns the error e_j on each region j into
+
+        retention·e_j - coupling·e_i + plasticity·Δ[i, j] + noise,
+
+    where e_i is the error on i just before. Retention p₁ and plasticity add up to 1. The coupling is q = p₁ - p₂, and
+    `second` is p₂. Least squares has q = 0: with n_i > m the old model is forgotten (retention 0), else retention is
+    1 - n_i/m. Along an order, the arrays have one entry a stop.
     """
 
     retention: FloatArray
     plasticity: FloatArray
+    coupling: FloatArray
+    second: FloatArray
     noise: FloatArray
+
+    def along(self, stops: Sequence[int] | IntArray, first: int = 0) -> Updates:
+        """Return what training does at each stop of an order, or of a part of it that begins at position `first`."""
+        at = np.arange(first, first + len(stops)), np.asarray(stops, dtype=np.int64)
+        return Updates(*(frozen(table[at]) for table in self.tables))
+
+    @property
+    def tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Retention, plasticity, coupling, second moment and noise."""
+        return self.retention, self.plasticity, self.coupling, self.second, self.noise
+
+    @property
+    def coupled(self) -> bool:
+        """Whether errors are coupled: whether any q > 0."""
+        return bool(self.coupling.any())
 
 
 @dataclass(frozen=True)
 class Learner:
-    """The shape of the learner: m features, n fresh samples in each region, noise of standard deviation σ."""
+    """The learner: m features, n fresh samples in each region, noise of standard deviation σ, and how it trains.
+
+    Parameters
+    ----------
+    features, samples, noise
+        m, n and σ.
+    rule
+        `least-squares`: the paper's learner. Where n > m it forgets what it knew, else it goes to the nearest exact
+        fit. `proximal`: it minimises the mean squared residual plus λ times the squared distance to the model so far.
+        `gradient`: it takes a few gradient steps from the model so far.
+    regularization
+        λ of the proximal rule: a number, one number for each position, or "auto" (one λ, chosen with the route) or
+        "schedule" (one for each position, chosen with the route).
+    steps, rate
+        The number of gradient steps, and their size.
+    """
 
     features: int
     samples: int
     noise: float = 0.0
+    rule: Rule = LEAST_SQUARES
+    regularization: float | tuple[float, ...] | str | None = None
+    steps: int | None = None
+    rate: float | None = None
 
     def __post_init__(self) -> None:
         m = as_count("learner.features", self.features, meaning="the number of features m")
         n = as_count("learner.samples", self.samples, meaning="the number of samples n")
         sigma = as_number("learner.noise", self.noise, least=0.0, meaning="the noise σ")
-        check_shape("learner.samples", m, n)
-        object.__setattr__(self, "features", m)
-        object.__setattr__(self, "samples", n)
-        object.__setattr__(self, "noise", sigma)
+        if self.rule not in RULES:
+            raise InputError(f"unknown; {did_you_mean(self.rule, RULES)}", field="learner.rule", value=self.rule)
+        for name in ("regularization", "steps", "rate"):
+            given, wanted = getattr(self, name), name in RULES[self.rule]
+            if wanted and given is None:
+                needed = " and ".join(RULES[self.rule])
+                raise InputError(f"missing; the rule {self.rule} needs {needed}", field=f"learner.{name}")
+            if given is not None and not wanted:
+                owner = next(rule for rule, members in RULES.items() if name in members)
+                reason = f"the rule {self.rule} has none; give learner.rule = {owner!r}, or leave it out"
+                raise InputError(reason, field=f"learner.{name}", value=given)
+        checked: dict[str, Any] = {"features": m, "samples": n, "noise": sigma}
+        if self.rule == PROXIMAL:
+            checked["regularization"] = _regularization(self.regularization)
+        elif self.rule == GRADIENT:
+            checked["steps"] = as_count("learner.steps", self.steps, meaning="the number of gradient steps")
+            checked["rate"] = as_number("learner.rate", self.rate, meaning="the size of a gradient step")
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        self.check_shape("learner.samples", n)
+
+    def check_shape(self, field: str, n: int) -> None:
+        """Refuse n samples (given in `field`) where the expected error does not exist, or training diverges."""
+        m = self.features
+        if self.rule == GRADIENT:
+            assert self.rate is not None
+            most = largest_rate(m, n)
+            if not 0 < self.rate < most:
+                raise InputError(
+                    f"gradient steps diverge unless 0 < rate < {most:.4g}, that is 2 / the largest eigenvalue of the "
+                    f"sample covariance of {field} = {n} samples",
+                    field="learner.rate",
+                    value=self.rate,
+                )
+        elif abs(m - n) <= 1 and (self.rule == LEAST_SQUARES or 0 in self.fixed_regularization):
+            below = f"<= {n - 2} or " if n > 2 else ""
+            raise InputError(
+                "the expected error does not exist for m in {n-1, n, n+1} (the mean of an inverse Wishart matrix is "
+                f"infinite there); use features {below}>= {n + 2}"
+                + (", or the rule proximal" if self.rule == LEAST_SQUARES else ", or a regularization > 0"),
+                field="learner.features",
+                found=f"= {m} with {field} = {n}",
+            )
+
+    def check_positions(self, size: int) -> None:
+        """Refuse a list of λ that has not one for each of T positions."""
+        if isinstance(self.regularization, tuple) and len(self.regularization) != size:
+            raise InputError(
+                f"{size} needed, one for each position of the route",
+                field="learner.regularization",
+                found=f"has {len(self.regularization)} entries",
+            )
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a plan is to choose the regularisation."""
+        return isinstance(self.regularization, str)
+
+    @property
+    def fixed_regularization(self) -> tuple[float, ...]:
+        """The values of λ that are given; none where a plan chooses them."""
+        given = self.regularization
+        if given is None or isinstance(given, str):
+            return ()
+        return given if isinstance(given, tuple) else (given,)
+
+    def regularized(self, value: float | Sequence[float]) -> Learner:
+        """Return the same learner with this λ, or one for each position."""
+        given = float(value) if isinstance(value, int | float) else tuple(map(float, value))
+        return replace(self, rule=PROXIMAL, regularization=given, steps=None, rate=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members of a problem file, without those that say nothing."""
+        data: dict[str, Any] = {"features": self.features, "samples": self.samples, "noise": self.noise}
+        return data | self.training
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """How the learner trains, as members of a problem file: nothing for least squares."""
+        if self.rule == LEAST_SQUARES:
+            return {}
+        given = self.regularization
+        members = {"regularization": list(given) if isinstance(given, tuple) else given, "steps": self.steps,
+                   "rate": self.rate}  # fmt: skip
+        return {"rule": self.rule, **{name: members[name] for name in RULES[self.rule]}}
 
     @property
     def regime(self) -> Regime:
-        """`under` (m <= n - 2: each region is fitted from scratch) or `over` (m >= n + 2: the model is carried on)."""
+        """`under` (m < n: there are samples enough to fit each region) or `over` (there are not)."""
         return "under" if self.features < self.samples else "over"
+
+    def updates(self, counts: IntArray) -> Updates:
+        """Return what training does at each position in regions with these numbers of samples."""
+        size = len(counts)
+        if self.undecided:
+            raise InputError(
+                "to be chosen; `plan` chooses it together with the route, else give a number",
+                field="learner.regularization",
+                value=self.regularization,
+            )
+        self.check_positions(size)
+        numbers, kinds = np.unique(counts, return_inverse=True)
+        by_kind = [self._update(int(n)) for n in numbers]
+        tables = []
+        for k in range(5):
+            columns = np.array([np.broadcast_to(table[k], size if self._by_position else 1) for table in by_kind]).T
+            tables.append(np.broadcast_to(columns[:, kinds], (size, size)))
+        return Updates(*tables)
+
+    @property
+    def _by_position(self) -> bool:
+        return isinstance(self.regularization, tuple)
+
+    def _update(self, n: int) -> tuple[Any, Any, Any, Any, Any]:
+        """Return what training with n samples does; one number each, or one for each position."""
+        m, variance = self.features, self.noise**2
+        if self.rule == LEAST_SQUARES:
+            retention = max(0, m - n) / m
+            return retention, min(n, m) / m, 0.0, retention, min(n, m) * variance / (abs(n - m) - 1)
+        if self.rule == PROXIMAL:
+            given = self.regularization
+            assert given is not None
+            found = proximal_moments(m, n, np.array(given) if isinstance(given, tuple) else float(given))
+        else:
+            assert self.steps is not None
+            assert self.rate is not None
+            found = gradient_moments(m, n, self.steps, self.rate)
+        return updates_from(found, variance)
+
+    # The paper's closed forms, for least squares and equal samples
 
     @property
     def retention(self) -> float:
         """The paper's r = 1 - n/m, the share of the old model that training in a region retains; 0 where n > m."""
         m, n = self.features, self.samples
         return (m - n) / m if m > n else 0.0
-
-    def steps(self, counts: IntArray) -> Steps:
-        """Return what training does in regions with these numbers of samples."""
-        m, variance = self.features, self.noise**2
-        under = counts > m
-        retention = np.maximum(0, m - counts) / m
-        noise = np.where(under, m, counts) * variance / (np.abs(counts - m) - 1)
-        return Steps(frozen(retention), frozen(np.where(under, 1.0, counts / m)), frozen(noise))
 
     def position_weights(self, size: int) -> FloatArray:
         """w[t] = (1-r)·r^(T-t): what each position gives to the final model; 0, …, 0, 1 in the under regime."""
@@ -85,13 +250,19 @@ class Learner:
         return -math.expm1(size * log_retention) * (m * variance / (m - n - 1))
 
 
-def check_shape(field: str, m: int, n: int) -> None:
-    """Refuse m features with n samples (given in `field`) where the expected error does not exist."""
-    if abs(m - n) <= 1:
-        below = f"<= {n - 2} or " if n > 2 else ""
-        raise InputError(
-            "the expected error does not exist for m in {n-1, n, n+1} (the mean of an inverse Wishart matrix is "
-            f"infinite there); use features {below}>= {n + 2}",
-            field="learner.features",
-            found=f"= {m} with {field} = {n}",
-        )
+def updates_from(moments: Moments, variance: float) -> tuple[Any, Any, Any, Any, Any]:
+    """Return retention, plasticity, coupling, second moment and noise of a rule with these moments."""
+    noise = moments.noise * variance if variance else 0.0 * moments.retention  # without noise, none is amplified
+    return moments.retention, moments.plasticity, moments.coupling, moments.second, noise
+
+
+def _regularization(given: Any) -> float | tuple[float, ...] | str:
+    field = "learner.regularization"
+    if isinstance(given, str):
+        if given not in CHOSEN:
+            reason = 'a number >= 0, a list of them (one for each position), "auto" or "schedule" is needed'
+            raise InputError(reason, field=field, value=given)
+        return given
+    if isinstance(given, int | float | np.number):
+        return as_number(field, given, least=0.0, meaning="the regularisation λ")
+    return tuple(as_vector(field, given, None, least=0.0, meaning="the regularisation λ").tolist())

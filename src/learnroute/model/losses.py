@@ -1,7 +1,7 @@
-"""The paper's closed forms, and their translation into an objective for the solvers.
+"""The paper's closed forms, those of regularised learners, and their translation into an objective for the solvers.
 
-Equation numbers are the paper's. Everything here is per region, as the paper writes it (each sum divided
-by T), except the objective, which is T times that.
+Equation numbers are the paper's; docs/theory.md has the others. Everything here is per region, as the paper writes it
+(each sum divided by T), except the objective, which is T times that.
 """
 
 from __future__ import annotations
@@ -15,25 +15,31 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.distances import Points
+from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.objective import Objective, least_products, products_after
+from learnroute.model.pairs import Dissimilarities, Pairs
 from learnroute.model.problem import Problem, distance_sums
 from learnroute.model.validation import FloatArray, IntArray, frozen
 
 
 @dataclass(frozen=True)
 class Loss:
-    """An expected overall loss and what it is made of, per region; `travel` is the travel cost times its rate."""
+    """An expected overall loss and what it is made of, per region; `travel` is the travel cost times its rate.
+
+    `pairs` is what regularised learners gain where dissimilar regions follow each other: negative, or 0.
+    """
 
     total: float
     travel: float
     dissimilarity: float
     initial: float
     noise: float
+    pairs: float = 0.0
 
     @property
     def error(self) -> float:
         """The expected final error over all regions: the loss without the travel."""
-        return math.fsum([self.dissimilarity, self.initial, self.noise])
+        return math.fsum([self.dissimilarity, self.initial, self.noise, self.pairs])
 
     def to_dict(self) -> dict[str, float]:
         """Return the parts by name."""
@@ -48,9 +54,13 @@ class Loss:
 
 
 def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
-    """Upper bound of the expected overall loss of a route: (e8) in the under regime, (e14) in the over regime."""
+    """Upper bound of the expected overall loss of a route: (e8) in the under regime, (e14) in the over regime.
+
+    Of a regularised learner it is the expected loss if all dissimilarities are what the problem says, but no upper
+    bound: some count negatively. `largest_loss` is one.
+    """
     check_type("problem", problem, Problem)
-    return _loss(problem, problem.scores, problem.initial_sum, as_order(order, problem.size))
+    return _loss(problem, problem.dissimilarities, as_order(order, problem.size))
 
 
 def true_loss(problem: Problem, order: ArrayLike) -> Loss:
@@ -61,9 +71,35 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
     check_type("problem", problem, Problem)
     if problem.truth is None or problem.initial_model is None:
         raise InputError("missing; the true models are needed for the true expected loss", field="truth")
-    initial_sum = math.fsum(((problem.truth - problem.initial_model) ** 2).ravel())
-    scores = distance_sums(problem.truth)
-    return _loss(problem, scores, initial_sum, as_order(order, problem.size))
+    initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
+    known = Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth))
+    return _loss(problem, known, as_order(order, problem.size))
+
+
+def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
+    """Return the largest total loss of a route with dissimilarities between their lower and upper bounds.
+
+    The loss is linear in each dissimilarity; where it counts negatively, the lower bound is taken. None where the
+    problem has no lower bounds and some dissimilarity counts negatively.
+    """
+    stops = as_order(order, problem.size)
+    upper = expected_loss(problem, stops)
+    if not problem.updates.coupled:
+        return upper.total
+    if problem.dissimilarity is None or problem.dissimilarity_low is None:
+        return None
+    size, along = problem.size, problem.updates.along(stops)
+    shares = products_after(along.retention) * along.plasticity
+    paired = size * products_after(along.second) * along.coupling
+    width = (problem.dissimilarity - problem.dissimilarity_low)[np.ix_(stops, stops)]
+    held, first, lowered = np.zeros(0), 1.0, []
+    for t in range(size):  # `held`: the share in the model of each region visited so far
+        counts = shares[:t] + shares[t] - paired[t] * held
+        lowered += (np.minimum(counts, 0.0) * width[:t, t]).tolist()
+        first_counts = float(np.prod(along.retention)) - paired[t] * first
+        lowered.append(min(first_counts, 0.0) * problem.initial[stops[t]])
+        held, first = np.append(held * along.retention[t], along.plasticity[t]), first * float(along.retention[t])
+    return upper.total - math.fsum(lowered) / size
 
 
 def travel_cost(problem: Problem, order: ArrayLike) -> float:
@@ -83,19 +119,22 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
 
     Row t is the model held after t visits (row 0: the first model), column i is region i. Lemma 2 restarted after
     every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
-    as after a route of t regions. The mean of the last row is the `error` of `expected_loss`.
+    as after a route of t regions. The mean of the last row is the `error` of `expected_loss`. Regularised learners
+    also take q times the error on k before the visit from all errors (docs/theory.md).
     """
     check_type("problem", problem, Problem)
     stops = as_order(order, problem.size)
-    steps = problem.steps
+    along = problem.updates.along(stops)
+    closed_form = problem.learner.rule == LEAST_SQUARES and problem.samples is None
     errors = np.empty((len(stops) + 1, problem.size))
     errors[0] = problem.initial
-    model, noise = np.array(problem.initial), 0.0
-    for t, region in enumerate(stops.tolist(), 1):
-        retention, plasticity = steps.retention[region], steps.plasticity[region]
-        model = retention * model + plasticity * problem.dissimilarities_to(region)
-        noise = problem.learner.noise_error(t) if problem.samples is None else retention * noise + steps.noise[region]
-        errors[t] = model + noise
+    model, common = np.array(problem.initial), 0.0  # e_j = model_j + common
+    for t, region in enumerate(stops.tolist()):
+        common = float(along.second[t]) * common - float(along.coupling[t]) * float(model[region]) + along.noise[t]
+        if closed_form:
+            common = problem.learner.noise_error(t + 1)
+        model = along.retention[t] * model + along.plasticity[t] * problem.dissimilarities_to(region)
+        errors[t + 1] = model + common
     return frozen(errors)
 
 
@@ -109,23 +148,27 @@ def objective_of(problem: Problem) -> Objective:
     else:
         travel = problem.travel if problem.travel_rate == 1 else frozen(problem.travel * problem.travel_rate)
     ends = problem.ends
+    if problem.learner.rule != LEAST_SQUARES:
+        pairs = Pairs(problem.dissimilarities, problem.updates, problem.initial_sum, size)
+        scores, weights, constant, factors = pairs.typical
+        return Objective(travel, scores, weights, constant, ends, factors, pairs)
     if problem.samples is None:
         learner = problem.learner
         constant = math.fsum([learner.retained(size) * problem.initial_sum, size * learner.noise_error(size)])
         return Objective(travel, problem.scores, learner.position_weights(size), constant, ends)
-    steps = problem.steps
-    scores = frozen(steps.plasticity * problem.scores + size * steps.noise)
-    constant = float(np.prod(steps.retention)) * problem.initial_sum
-    factors = steps.retention if steps.retention.any() else None  # if nothing is retained, only the last region counts
-    return Objective(travel, scores, least_products(steps.retention), constant, ends, factors)
+    retention, plasticity, _, _, noise = (frozen(table[0]) for table in problem.updates.tables)
+    scores = frozen(plasticity * problem.scores + size * noise)
+    constant = float(np.prod(retention)) * problem.initial_sum
+    factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
+    return Objective(travel, scores, least_products(retention), constant, ends, factors)
 
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return the share of the final model that each stop of a route gives: what it learns and later ones retain."""
-    if problem.samples is None:
+    if problem.samples is None and problem.learner.rule == LEAST_SQUARES:
         return problem.learner.position_weights(problem.size)
-    stops, steps = as_order(order, problem.size), problem.steps
-    return frozen(products_after(steps.retention[stops]) * steps.plasticity[stops])
+    along = problem.updates.along(as_order(order, problem.size))
+    return frozen(products_after(along.retention) * along.plasticity)
 
 
 def as_order(order: ArrayLike, size: int, names: Sequence[str] | None = None) -> IntArray:
@@ -148,14 +191,19 @@ def as_order(order: ArrayLike, size: int, names: Sequence[str] | None = None) ->
     return frozen(stops)
 
 
-def _loss(problem: Problem, scores: FloatArray, initial_sum: float, order: IntArray) -> Loss:
-    size, learner = len(order), problem.learner
-    if problem.samples is not None:
-        steps = problem.steps
-        later = products_after(steps.retention[order])
-        dissimilarity = math.fsum(later * steps.plasticity[order] * scores[order])
-        initial = float(np.prod(steps.retention)) * initial_sum
-        noise = math.fsum(later * steps.noise[order])
+def _loss(problem: Problem, known: Dissimilarities, order: IntArray) -> Loss:
+    size, learner, scores = len(order), problem.learner, known.scores
+    pairs, initial_sum = 0.0, math.fsum(known.initial)
+    if learner.rule != LEAST_SQUARES:
+        found = Pairs(known, problem.updates, initial_sum, size).parts(order)
+        dissimilarity, initial = math.fsum(found.dissimilarity), found.initial
+        noise, pairs = math.fsum(found.noise) / size, math.fsum(found.pairs)
+    elif problem.samples is not None:
+        along = problem.updates.along(order)
+        later = products_after(along.retention)
+        dissimilarity = math.fsum(later * along.plasticity * scores[order])
+        initial = float(np.prod(problem.updates.retention[0])) * initial_sum
+        noise = math.fsum(later * along.noise)
     else:  # (e6), (e8): only the last region has a weight; (e12), (e14)
         dissimilarity = math.fsum(learner.position_weights(size) * scores[order])
         initial = learner.retained(size) * initial_sum
@@ -165,5 +213,6 @@ def _loss(problem: Problem, scores: FloatArray, initial_sum: float, order: IntAr
         "dissimilarity": dissimilarity / size,
         "initial": initial / size,
         "noise": noise,
+        "pairs": pairs / size,
     }
     return Loss(total=math.fsum(parts.values()), **parts)

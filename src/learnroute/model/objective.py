@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,9 @@ from numpy.typing import ArrayLike
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.validation import FloatArray, IntArray, frozen
+
+if TYPE_CHECKING:
+    from learnroute.model.pairs import Pairs
 
 ANYWHERE = Ends()
 
@@ -33,6 +37,9 @@ class Objective:
     factors
         Where given, what a score counts depends on the regions that follow: the product of their factors, each between
         0 and 1. `weights` are then lower bounds of it, position by position.
+    pairs
+        Where given, the error of a regularised learner, which couples pairs of regions. It prices orders; scores,
+        weights and factors are then about the same in linear form, which searches may go by.
     """
 
     def __init__(
@@ -43,12 +50,13 @@ class Objective:
         constant: float = 0.0,
         ends: Ends = ANYWHERE,
         factors: FloatArray | None = None,
+        pairs: Pairs | None = None,
     ) -> None:
         self.points = travel if isinstance(travel, Points) else None
         if not isinstance(travel, Points):
             self.__dict__["travel"] = travel
         self.scores, self.weights, self.constant = scores, weights, constant
-        self.ends, self.factors = ends, factors
+        self.ends, self.factors, self.pairs = ends, factors, pairs
 
     @property
     def size(self) -> int:
@@ -85,7 +93,7 @@ class Objective:
     @cached_property
     def only_last_counts(self) -> bool:
         """Whether no score but the last region's counts."""
-        return self.factors is None and not self.weights[:-1].any()
+        return self.factors is None and self.pairs is None and not self.weights[:-1].any()
 
     @cached_property
     def begin(self) -> FloatArray:
@@ -140,6 +148,8 @@ class Objective:
     def __call__(self, order: ArrayLike) -> float:
         """Return the value of an order, correctly rounded."""
         stops = np.asarray(order)
+        if self.pairs is not None:
+            return math.fsum([*self.legs(stops), *self.pairs.parts(stops).terms()])
         return math.fsum([*self.legs(stops), *(self.weights_of(stops) * self.scores[stops]), self.constant])
 
     @property
@@ -152,10 +162,30 @@ class Objective:
         nothing = np.zeros(self.size)
         return Objective(self.ways, nothing, nothing, 0.0, self.ends)
 
+    def error_alone(self) -> Objective:
+        """Return the same scores and ends where travel costs nothing."""
+        nothing = frozen(np.zeros((self.size, self.size)))
+        return Objective(nothing, self.scores, self.weights, self.constant, self.ends, self.factors, self.pairs)
+
     def ending_at(self, last: int) -> Objective:
         """Return the same with the last region fixed."""
         ends = self.ends.ending_at(last)
-        return Objective(self.ways, self.scores, self.weights, self.constant, ends, self.factors)
+        return Objective(self.ways, self.scores, self.weights, self.constant, ends, self.factors, self.pairs)
+
+    @cached_property
+    def linear(self) -> Objective:
+        """A linear objective that is nowhere above this one: pairs at their least. Without pairs, this one."""
+        if self.pairs is None:
+            return self
+        scores, weights, constant, factors = self.pairs.relaxation
+        return Objective(self.ways, scores, weights, constant, self.ends, factors)
+
+    @cached_property
+    def typical(self) -> Objective:
+        """A linear objective that is near this one: pairs as if all regions were alike. Without pairs, this one."""
+        if self.pairs is None:
+            return self
+        return Objective(self.ways, self.scores, self.weights, self.constant, self.ends, self.factors)
 
 
 def products_after(factors: FloatArray) -> FloatArray:

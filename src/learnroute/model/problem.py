@@ -16,7 +16,9 @@ from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.labels import SQUARE, aligned, aligned_places, aligned_square, labelled, names_along, names_of
-from learnroute.model.learner import Learner, Regime, Steps, check_shape
+from learnroute.model.learner import LEAST_SQUARES, Learner, Regime, Updates
+from learnroute.model.learner import MEMBERS as LEARNER_MEMBERS
+from learnroute.model.pairs import Dissimilarities
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.streets import Streets
 from learnroute.model.validation import (
@@ -37,7 +39,8 @@ NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
-    "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low",
+    "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
+    "initial_estimate",
 )  # fmt: skip
 RENAMED = {
     "route": "belongs to a plan; give the problem that it was made for",
@@ -85,6 +88,9 @@ class Problem:
         One number of samples a region, where they differ; instead of `learner.samples`.
     dissimilarity_low
         Lower bounds beside the upper ones of `dissimilarity`: what `robustness` goes by. No plan depends on them.
+    dissimilarity_estimate, initial_estimate
+        Unbiased estimates beside the upper bounds: what a regularisation is chosen by, where a plan chooses it. Entries
+        below 0 count as 0.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
     """
@@ -103,6 +109,8 @@ class Problem:
     travel_rate: float
     samples: IntArray | None
     dissimilarity_low: FloatArray | None
+    dissimilarity_estimate: FloatArray | None
+    initial_estimate: FloatArray | None
     streets: Streets | None
     points: Points | None
     ends: Ends
@@ -124,6 +132,8 @@ class Problem:
         travel_rate: float = 1.0,
         samples: ArrayLike | None = None,
         dissimilarity_low: ArrayLike | None = None,
+        dissimilarity_estimate: ArrayLike | None = None,
+        initial_estimate: ArrayLike | None = None,
         streets: Streets | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
@@ -131,16 +141,20 @@ class Problem:
         tables = {
             "travel": travel, "dissimilarity": dissimilarity, "vectors": vectors, "initial": initial,
             "coordinates": coordinates, "truth": truth, "samples": samples, "dissimilarity_low": dissimilarity_low,
+            "dissimilarity_estimate": dissimilarity_estimate, "initial_estimate": initial_estimate,
         }  # fmt: skip
         labels = names_along(tables)
         if labels is not None:
             regions = labels if regions is None else as_names("regions", regions, None)
         order = regions if labels is not None else None
-        travel, dissimilarity, dissimilarity_low = (aligned_square(field, tables[field], order) for field in SQUARE)
+        travel, dissimilarity, dissimilarity_low, dissimilarity_estimate = (
+            aligned_square(field, tables[field], order) for field in SQUARE
+        )
         initial_model = aligned("initial_model", initial_model, _parameters(truth))
         coordinates = aligned_places("coordinates", coordinates, order)
-        vectors, initial, truth, samples = (
-            aligned(field, tables[field], order) for field in ("vectors", "initial", "truth", "samples")
+        vectors, initial, truth, samples, initial_estimate = (
+            aligned(field, tables[field], order)
+            for field in ("vectors", "initial", "truth", "samples", "initial_estimate")
         )
         if travel is not None:
             costs = _either_way(as_square("travel", travel, None, meaning="travel costs"))
@@ -188,12 +202,17 @@ class Problem:
             "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
             "samples": _samples(learner, samples, size),
             "dissimilarity_low": _lower(dissimilarity_low, delta),
+            "dissimilarity_estimate": _estimate(dissimilarity_estimate, size),
+            "initial_estimate": None if initial_estimate is None else frozen(np.maximum(0.0, as_vector(
+                "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
+            ))),
             "streets": streets,
             "points": Points(places, geographic) if travel is None and places is not None else None,
             "ends": wanted.compiled(names),
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        learner.check_positions(size)
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""
@@ -236,9 +255,18 @@ class Problem:
         return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
 
     @cached_property
-    def steps(self) -> Steps:
-        """How training in each region moves the expected errors."""
-        return self.learner.steps(self.counts)
+    def updates(self) -> Updates:
+        """How training at each position in each region moves the expected errors."""
+        return self.learner.updates(self.counts)
+
+    @cached_property
+    def dissimilarities(self) -> Dissimilarities:
+        """Δ between regions and to the initial model, in one."""
+        return Dissimilarities(self.dissimilarity, self.vectors, self.initial, self.scores)
+
+    def regularized(self, value: float | Sequence[float]) -> Problem:
+        """Return the same problem for the proximal learner with this λ, or one for each position."""
+        return self.changed(learner=self.learner.regularized(value))
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -272,15 +300,17 @@ class Problem:
         if "travel" not in fields and "coordinates" not in fields:
             raise InputError(NO_TRAVEL, field="travel")
         _members("", fields, FIELDS, ("learner",))
-        learner = _members("learner.", fields["learner"], ("features", "samples", "noise"), ("features",))
+        learner = _members("learner.", fields["learner"], LEARNER_MEMBERS, ("features",))
         if "samples" in fields:  # they replace the learner's own
             counts = _samples(None, fields["samples"], None)
             assert counts is not None
             m = as_count("learner.features", learner["features"], meaning="the number of features m")
+            shape = Learner(**{**learner, "samples": 4 * m + 2})
             for i, n in enumerate(counts.tolist()):
-                check_shape(f"samples[{i}]", m, n)
+                shape.check_shape(f"samples[{i}]", n)
             own = as_count("learner.samples", learner.get("samples", counts[0]), meaning="the number of samples n")
-            learner["samples"] = int(counts[0]) if abs(own - m) <= 1 else own
+            unfit = shape.rule == LEAST_SQUARES and abs(own - m) <= 1
+            learner["samples"] = int(counts[0]) if unfit else own
         elif "samples" not in learner:
             raise InputError("missing; needed are features, samples", field="learner.samples")
         if "constraints" in fields:
@@ -307,7 +337,7 @@ def _samples(learner: Learner | None, samples: ArrayLike | None, size: int | Non
         raise InputError("one a region is needed", field="samples", found="has 0 entries")
     for i, n in enumerate(counts if learner is not None else []):
         assert learner is not None
-        check_shape(f"samples[{i}]", learner.features, n)
+        learner.check_shape(f"samples[{i}]", n)
     return frozen(np.array(counts, dtype=np.int64))
 
 
@@ -326,6 +356,15 @@ def _lower(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None
             found=f"= {bounds[i, j]:g}",
         )
     return bounds
+
+
+def _estimate(given: ArrayLike | None, size: int) -> FloatArray | None:
+    """Check unbiased estimates of the dissimilarities, which may be below 0 by chance; those become 0."""
+    if given is None:
+        return None
+    field = "dissimilarity_estimate"
+    matrix = as_matrix(field, given, size, size, least=-LARGEST_VALUE, meaning="dissimilarities")
+    return _symmetric(as_square(field, np.maximum(matrix, 0.0), size, meaning="dissimilarities"), field)
 
 
 def _check_geographic(geographic: Any, places: FloatArray | None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
-from learnroute.model.learner import Regime
+from learnroute.model.learner import LEAST_SQUARES, Learner, Regime
 from learnroute.model.losses import Loss
 from learnroute.model.showing import Shown, shortened
 
@@ -51,6 +51,12 @@ class Plan(Shown):
         these units is worth.
     closed, constraints
         Whether the way back to the first region is part of the route; and what routes had to respect.
+    learner, chosen, regularization_range
+        The learner that the route was planned for. Where its regularisation was chosen with the route, `chosen` is
+        auto or schedule, and the range is that of λ (of a common factor, for a schedule) with a loss within 1 %.
+    loss_at_most
+        The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
+        squares learner it is the loss itself; of a regularised one, some dissimilarities count negatively.
     problem
         What was planned, where the plan comes from this process; for pictures and maps.
     """
@@ -73,6 +79,10 @@ class Plan(Shown):
     travel_rate: float = 1.0
     closed: bool = False
     constraints: Constraints = FREE
+    learner: Learner | None = None
+    chosen: str = ""
+    regularization_range: tuple[float, float] | None = None
+    loss_at_most: float | None = None
 
     def __repr__(self) -> str:
         way = shortened(self.route, self.closed)
@@ -106,6 +116,15 @@ class Plan(Shown):
             return "nothing proved"
         return f"at most {100 * self.gap:.3g} % above the best possible route"
 
+    def _learner(self) -> dict[str, Any]:
+        """Return how the learner trains, and how that was chosen."""
+        said: dict[str, Any] = {"rule": LEAST_SQUARES}
+        if self.learner is not None:
+            said |= self.learner.training
+        if self.chosen:
+            said |= {"chosen": self.chosen, "range": list(self.regularization_range or ())}
+        return said
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the JSON contract of docs/formats.md has it."""
         return {
@@ -118,6 +137,8 @@ class Plan(Shown):
             "loss_in_travel_units": self.loss_in_travel_units.to_dict() if self.loss_in_travel_units else None,
             "closed": self.closed,
             "constraints": self.constraints.to_dict(),
+            "learner": self._learner(),
+            "loss_at_most": self.loss_at_most,
             "lower_bound": self.lower_bound,
             "gap": self.gap,
             "certified_ratio": self.certified_ratio,

@@ -9,10 +9,12 @@ import numpy as np
 from learnroute.errors import RefusedError
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
+from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.exact.pair_methods import exact_with_pairs, prove_with_pairs, search_with_pairs
 from learnroute.solvers.exact.proof import branching_alone, prove
 from learnroute.solvers.local_search.iterated import iterated_local_search, uses_lin_kernighan
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
@@ -20,6 +22,8 @@ from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
 def exact(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
     """Return an order of least value; if time or memory ends first, the best one found and its bound."""
+    if objective.pairs is not None:
+        return exact_with_pairs(objective, rng, budget, params)
     if objective.size <= params.held_karp.most_regions:
         return held_karp(objective, rng, budget, params)
     proof = params.proof
@@ -61,6 +65,8 @@ def search_and_prove(
 
 def search(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
     """Return the best order found from a few starts; where there are few orders, the best of all."""
+    if objective.pairs is not None:
+        return search_with_pairs(objective, rng, budget.part(params.search.search_share), params)
     if objective.size <= params.held_karp.interpreted:
         return replace(held_karp(objective, rng, budget, params), method="search")
     order = iterated_local_search(objective, rng, budget.part(params.search.search_share), params=params)
@@ -88,6 +94,8 @@ def auto(objective: Objective, rng: np.random.Generator, budget: Budget, params:
 
     With very many regions, Algorithm 1 would take longer than the search, and is left out.
     """
+    if objective.pairs is not None:
+        return prove_with_pairs(objective, rng, budget, params, params.suffix_labelling.auto_regions)
     size, most = objective.size, params.auto.algorithm1_regions
     if size <= params.held_karp.most_regions:
         return exact(objective, rng, budget, params)
@@ -110,6 +118,16 @@ def auto(objective: Objective, rng: np.random.Generator, budget: Budget, params:
         objective, rng, budget.part(params.search.search_share), initial=start.order, params=params
     )  # fmt: skip
     return Answer(order, "search", basis=basis)
+
+
+def forgetting_only(
+    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
+) -> Answer:
+    """Return an order of least expected final error, travel ignored: proved without pair terms, else as found."""
+    if objective.pairs is None or objective.size > params.pair_search.most_regions:
+        return baselines.forgetting_only(objective, rng, budget, params)
+    found = search_with_pairs(objective.error_alone(), rng, budget, params)
+    return replace(found, method="baseline", notes=("least error found; not proved to be the least",))
 
 
 def _effort(objective: Objective, params: SolverParams) -> ProofParams | None:

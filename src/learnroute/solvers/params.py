@@ -41,6 +41,30 @@ class HeldKarpParams(_Checked):
 
 
 @dataclass(frozen=True)
+class SuffixLabellingParams(_Checked):
+    """Labelling of suffixes, for objectives with pair terms (`exact.suffix_labelling`)."""
+
+    most_regions: int = 16  # regions up to which it is tried ...
+    auto_regions: int = 12  # ... and by the method `auto`
+    labels: int = 1_000_000  # labels allowed at a position; the proof gives up where they are more
+    enumerated: int = 9  # regions up to which all orders are tried, where dominance does not hold
+
+
+@dataclass(frozen=True)
+class PairSearchParams(_Checked):
+    """Local search with pair terms (`local_search.pair_search`)."""
+
+    most_regions: int = 300  # regions up to which it is used; with more, searches go by typical pair terms
+    all_positions: int = 40  # regions up to which moves may go anywhere; with more, only beside near regions ...
+    neighbours: int = 8  # ... of which each region has so many
+    segment: int = 3  # regions that are moved together (Or-opt)
+    perturbations: int = 12  # segment exchanges with local search after each, ...
+    many_regions: int = 100  # ... fewer with more regions than this, by the square of their number
+    positions_a_call: int = 200  # divided by T: positions whose moves are tried between two looks at the clock
+    least_gain: float = 1e-12  # relative to the value: a smaller gain is taken for rounding
+
+
+@dataclass(frozen=True)
 class AscentParams(_Checked):
     """One Lagrangian ascent by subgradient steps with momentum (`exact.subgradient`)."""
 
@@ -296,6 +320,8 @@ class SolverParams(_Checked):
     """All of them; see the class of each. `proof` is what the method `exact` spends."""
 
     held_karp: HeldKarpParams = HeldKarpParams()
+    suffix_labelling: SuffixLabellingParams = SuffixLabellingParams()
+    pair_search: PairSearchParams = PairSearchParams()
     construction: ConstructionParams = ConstructionParams()
     search: IteratedLocalSearchParams = IteratedLocalSearchParams()
     bound: BoundParams = BoundParams()

@@ -39,7 +39,7 @@ METHODS: dict[str, Method] = {
         ),
         Method("search", methods.search, "the best route that local search finds"),
         Method("algorithm1", algorithm1, "the paper's approximation algorithm, ends at the region of least score"),
-        Method("baseline", baselines.forgetting_only, "least expected error, travel ignored", random=True),
+        Method("baseline", methods.forgetting_only, "least expected error, travel ignored", random=True),
         Method("travel", methods.travel_only, "least travel, expected error ignored", by_travel=True),
         Method("nearest", nearest_neighbour, "always to the nearest region left, from the best start", by_travel=True),
         Method("random", baselines.random_order, "any order", random=True),

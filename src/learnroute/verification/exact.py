@@ -176,6 +176,7 @@ class Losses(NamedTuple):
             "dissimilarity": scored / size,
             "initial": self.initial.low / size,
             "noise": noise / size,
+            "pairs": Fraction(0),
         }
         return {"total": sum(parts.values(), Fraction(0)), **parts}
 

@@ -11,14 +11,16 @@ from typing import Any
 from learnroute.errors import InputError, check_type, shown
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import read_certificate
-from learnroute.model.losses import as_order
+from learnroute.model.learner import LEAST_SQUARES
+from learnroute.model.losses import as_order, largest_loss
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY, PRINTED
 from learnroute.model.validation import as_number
 from learnroute.verification.bounds import Checker, Outcome, recomputed_bound
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check, Verdict, Verification
-from learnroute.verification.exact import losses_of
+from learnroute.verification.exact import Losses, losses_of
+from learnroute.verification.pairs import PairChecker, PairLosses
 
 __all__ = ["recomputed_bound", "verify"]
 
@@ -29,7 +31,7 @@ SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits
 CLAIMS = (
     "route", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
     "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
-    "guarantee_paper", "guarantee_sharper",
+    "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most",
 )  # fmt: skip
 
 
@@ -46,10 +48,37 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
     if not {"route", "order", "loss"} <= set(data):
         raise InputError("an object with route, order and loss is needed", field="plan", value=data)
     remarks = tuple(str(member) for member in data if member not in CLAIMS)
+    learner = _learner(problem, data)
+    if learner.verdict == REFUTED:
+        return Verification((learner,), remarks)
+    if problem.learner.undecided:
+        problem = problem.regularized(data["learner"]["regularization"])
     route = _route(problem, data)
     if route.verdict == REFUTED:
         return Verification((route,), remarks)
-    return Verification((route, *_PlanChecker(problem, data).checks()), remarks)
+    return Verification((route, learner, *_PlanChecker(problem, data).checks()), remarks)
+
+
+def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
+    """Check how the learner trains: as the problem says, or, where that leaves λ open, with a λ that is one."""
+    claimed = plan.get("learner", {"rule": LEAST_SQUARES})
+    own = problem.learner
+    if not isinstance(claimed, Mapping):
+        raise InputError("an object with rule is needed", field="learner", value=claimed)
+    said = {name: value for name, value in claimed.items() if name not in ("chosen", "range")}
+    if not own.undecided:
+        wanted = {"rule": own.rule, **own.training}
+        if said == wanted:
+            return Check("learner", CONFIRMED, f"{own.rule}, as the problem says")
+        return Check("learner", REFUTED, f"the problem says {shown(wanted)}; the plan says {shown(said)}")
+    chosen: Any = said.get("regularization")
+    if set(said) != {"rule", "regularization"} or said["rule"] != own.rule or isinstance(chosen, str):
+        return Check("learner", REFUTED, f"the problem leaves λ open; the plan says {shown(said)}")
+    try:
+        problem.regularized(chosen)
+    except (InputError, TypeError) as error:
+        return Check("learner", REFUTED, str(error))
+    return Check("learner", CONFIRMED, "a λ is given; all else is checked for it, not that no other λ is better")
 
 
 def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
@@ -71,11 +100,18 @@ class _PlanChecker:
     def __init__(self, problem: Problem, plan: Mapping[str, Any]) -> None:
         self.problem, self.plan, self.size = problem, plan, problem.size
         self.order = [int(i) for i in as_order(plan["order"], problem.size)]
-        self.losses = losses_of(problem)
-        self.model = self.losses.model
+        self.coupled = problem.learner.rule != LEAST_SQUARES
+        self.losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = self.losses.parts(self.order)
-        self.value = self.model.value(self.order)  # T times the loss, without the constant
-        self.total = self.value.plus(self.model.constant)
+        if isinstance(self.losses, PairLosses):
+            self.model = self.losses.plain
+            self.total = self.value = self.losses.total(self.order)
+            self.constant = Fraction(0)
+        else:
+            self.model = self.losses.model
+            self.value = self.model.value(self.order)  # T times the loss, without the constant
+            self.total = self.value.plus(self.model.constant)
+            self.constant = self.model.constant.low
         self.bound = self._number("lower_bound", "bounds")
         self.optimal = plan.get("optimal", False)
         if not isinstance(self.optimal, bool):
@@ -83,7 +119,9 @@ class _PlanChecker:
         given = plan.get("certificate")
         self.certificate = None if given is None else read_certificate(given, problem.size)
         self.certified = None if given is None else _rational(given["bound"])
-        self.checker = Checker(self.model, self.certificate)
+        self.checker: Checker | PairChecker = Checker(self.model, self.certificate)
+        if isinstance(self.losses, PairLosses):
+            self.checker = PairChecker(self.losses, self.certificate)
 
     def checks(self) -> list[Check]:
         """Return the verdicts on all claims but the route."""
@@ -107,7 +145,7 @@ class _PlanChecker:
         if isinstance(claimed, Mapping) and set(claimed) - set(parts):
             return Check(member, REFUTED, f"has other parts than {', '.join(parts)}")
         for part, value in parts.items():
-            given = claimed.get(part) if isinstance(claimed, Mapping) else None
+            given = claimed.get(part, 0 if part == "pairs" else None) if isinstance(claimed, Mapping) else None
             if not _near(given, value, parts["total"]):
                 return Check(member, REFUTED, f"{part} is {_printed(value)}; the plan says {shown(given)}")
         return Check(member, CONFIRMED, f"{_printed(parts['total'])} {unit}, all parts as claimed")
@@ -117,7 +155,7 @@ class _PlanChecker:
     def _goal(self, claimed: Fraction, tolerance: Fraction = Fraction(0)) -> Fraction:
         """Return the goal below which no order may be if no route is below a claimed bound (per region)."""
         total = claimed * self.size
-        return total - tolerance * abs(total) - self.model.constant.low
+        return total - tolerance * abs(total) - self.constant
 
     def _below(self, share: Fraction) -> Fraction:
         """Return the goal below which no order may be if no route is below this share of the plan's own total."""
@@ -146,7 +184,7 @@ class _PlanChecker:
         if outcome.better is not None:
             by = outcome.better + TOLERANCE * self.total.high
             return Check("optimum", REFUTED, f"a route that is better by {_printed(by / self.size, 3)} exists")
-        least = self.checker.known + self.model.constant.low
+        least = self.checker.known + self.constant
         if least <= 0:
             return Check("optimum", NOT_CHECKED, outcome.why)
         gap = f"{_printed(100 * (self.total.high / least - 1), 3)} % above the best"
@@ -173,7 +211,7 @@ class _PlanChecker:
             return Check(what, REFUTED, f"a route below {said} exists")
         if outcome.follows is None:
             return Check(what, NOT_CHECKED, f"{said}: {outcome.why}")
-        follows = _printed((outcome.follows + self.model.constant.low) / self.size)
+        follows = _printed((outcome.follows + self.constant) / self.size)
         return Check(what, REFUTED, f"{said} does not follow; what follows is {follows}")
 
     def _ratios(self, verdicts: Mapping[str, Verdict]) -> list[Check]:
@@ -242,7 +280,8 @@ class _PlanChecker:
             if problem.truth is None:
                 found.append(Check("true_loss", REFUTED, "claimed though the problem has no true models"))
             else:
-                found.append(self._parts_check("true_loss", losses_of(problem, true=True).parts(self.order)))
+                true = PairLosses(problem, true=True) if self.coupled else losses_of(problem, true=True)
+                found.append(self._parts_check("true_loss", true.parts(self.order)))
         if plan.get("loss_in_travel_units") is not None:
             rate = self.model.rate
             if rate == 0:
@@ -250,6 +289,8 @@ class _PlanChecker:
             else:
                 parts = {part: value * self.size / rate for part, value in self.parts.items()}
                 found.append(self._parts_check("loss_in_travel_units", parts, "units of travel"))
+        if plan.get("loss_at_most") is not None:
+            found.append(self._most())
         travelled = self.model.travelled(self.order)
         wanted: dict[str, Any] = {
             "travel_cost": travelled,
@@ -268,6 +309,15 @@ class _PlanChecker:
             detail = print_ if same else f"is {print_}; the plan says {shown(given)}"
             found.append(Check(member, CONFIRMED if same else REFUTED, detail))
         return found
+
+    def _most(self) -> Check:
+        """Check the largest loss with dissimilarities between their bounds."""
+        most, given = largest_loss(self.problem, self.order), self.plan["loss_at_most"]
+        if most is None:
+            return Check("loss_at_most", REFUTED, "claimed though the problem has no dissimilarity_low")
+        right = _near(given, Fraction(most), self.parts["total"])
+        detail = f"{most:.9g}" if right else f"is {most:.9g}; the plan says {shown(given)}"
+        return Check("loss_at_most", CONFIRMED if right else REFUTED, detail)
 
 
 def _near(given: Any, value: Fraction, scale: Fraction) -> bool:

@@ -81,7 +81,7 @@ def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progres
         order=list(walked.order),
         route=list(walked.route),
         regime=walked.regime,
-        retentions=problem.steps.retention[list(walked.order)].tolist(),
+        retentions=problem.updates.along(walked.order).retention.tolist(),
         weights=model_shares(problem, walked.order).tolist(),
         scores=problem.scores.tolist(),
         errors=error_over_time(problem, walked.order).tolist(),

@@ -82,6 +82,7 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
 
     Anytime: when the budget is used up, the best so far is returned.
     """
+    objective = objective.linear  # with pair terms, the bound is that of a linear relaxation
     size, bound = objective.size, params.bound
     if objective.points is not None and size > bound.one_tree.most_regions:
         return Simple(sparse_bound(objective))

@@ -1,0 +1,356 @@
+"""The expected error of a regularised learner along an order: what couples pairs of regions, priced and bounded.
+
+Training in region k turns each expected error e_j into p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν (see docs/theory.md).
+Split it as e_j = a_j - b. Then a_j ← p₁·a_j + (1 - p₁)·Δ[k, j] is a weighted mean of dissimilarities, and b, the same
+for all regions, is b ← p₂·b + q·a_k - ν. So T times the final error is Σ_j a_j, which is linear in the scores as ever,
+minus T·b: the pair term, which rewards visits to regions that are dissimilar to what the model holds.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from learnroute.model.learner import Updates
+from learnroute.model.objective import products_after
+from learnroute.model.rounding import UNIT
+from learnroute.model.validation import FloatArray, IntArray, frozen
+
+SORTED_REGIONS = 400  # up to which pair bounds sort dissimilarities; beyond, only the largest counts
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest ratio of pair term to score: what `Pairs.ratio` tries
+MATRIX_REGIONS = 3000  # up to which dissimilarities of vectors are made for the bound
+
+
+class ErrorParts(NamedTuple):
+    """The terms of T times an expected final error; their sums are its parts."""
+
+    dissimilarity: FloatArray
+    initial: float
+    noise: FloatArray
+    pairs: FloatArray
+
+    def terms(self) -> list[float]:
+        """Return all terms, to be added up at once."""
+        return [*self.dissimilarity, self.initial, *self.noise, *self.pairs]
+
+
+class Linear(NamedTuple):
+    """An error that is linear in scores, as `Objective` has it."""
+
+    scores: FloatArray
+    weights: FloatArray
+    constant: float
+    factors: FloatArray | None
+
+
+class Dissimilarities:
+    """Δ between regions, from a matrix or from vectors, and Δ_i0 to the model that training starts from."""
+
+    def __init__(
+        self, matrix: FloatArray | None, vectors: FloatArray | None, initial: FloatArray, scores: FloatArray
+    ) -> None:
+        self.vectors, self.initial, self.scores = vectors, initial, scores
+        if matrix is not None:
+            self.__dict__["matrix"] = matrix
+
+    @property
+    def size(self) -> int:
+        """The number of regions."""
+        return len(self.initial)
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """Δ as a matrix."""
+        assert self.vectors is not None
+        found = np.empty((self.size, self.size))
+        for i, vector in enumerate(self.vectors):
+            apart = self.vectors - vector
+            found[i] = np.einsum("ij,ij->i", apart, apart)
+        return frozen(found)
+
+    @cached_property
+    def points(self) -> FloatArray:
+        """Points whose squared distances are near the dissimilarities: the vectors, or by classical scaling."""
+        if self.vectors is not None:
+            return self.vectors
+        centred = self.matrix - self.matrix.mean(axis=0)
+        values, axes = np.linalg.eigh(-0.5 * (centred - centred.mean(axis=1)[:, None]))
+        return frozen(axes * np.sqrt(np.maximum(values, 0.0)))
+
+    @cached_property
+    def misfit(self) -> tuple[float, float]:
+        """How far dissimilarities are below the squared distances of `points`, summed over a row, and above, at most.
+
+        Rounding is added.
+        """
+        if self.vectors is not None:
+            return 0.0, 0.0
+        apart = Dissimilarities(None, self.points, self.initial, self.scores).matrix
+        over = np.maximum(self.matrix - apart, 0.0)
+        under = np.maximum(apart - self.matrix, 0.0)
+        rounding = 64 * (self.size + 8) * UNIT * float(apart.max(initial=0.0))
+        return float(under.sum(axis=1).max()) + self.size * rounding, float(over.max()) + rounding
+
+    def seen(self, order: IntArray, along: Updates) -> FloatArray:
+        """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to what was learnt."""
+        if self.vectors is not None and "matrix" not in self.__dict__:
+            return self._seen_by_vectors(order, along)
+        means, found = np.array(self.initial), np.empty(len(order))
+        for t, k in enumerate(order.tolist()):
+            found[t] = means[k]
+            means *= along.retention[t]
+            means += along.plasticity[t] * self.matrix[k]
+        return found
+
+    def _seen_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
+        """The same in O(T·d): the weighted mean of what was learnt, and the scatter about it, are enough."""
+        assert self.vectors is not None
+        centre, scatter, weight, first = np.zeros(self.vectors.shape[1]), 0.0, 0.0, 1.0
+        found = np.empty(len(order))
+        for t, k in enumerate(order.tolist()):
+            apart = self.vectors[k] - centre
+            distance = float(apart @ apart)
+            found[t] = weight * distance + scatter + first * self.initial[k]
+            kept, added = float(along.retention[t]), float(along.plasticity[t])
+            weight, first = kept * weight, kept * first
+            total = weight + added
+            if total > 0:
+                centre = centre + (added / total) * apart
+                scatter = kept * scatter + (weight * added / total) * distance
+                weight = total
+        return found
+
+    def largest(self) -> FloatArray:
+        """Return an upper bound of a_k for each region: its largest dissimilarity to any region or the first model."""
+        if self.vectors is None or self.size <= MATRIX_REGIONS:
+            return np.asarray(np.maximum(self.matrix.max(axis=1), self.initial))
+        apart = self.vectors - self.vectors.mean(axis=0)
+        radii = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+        return np.asarray(np.maximum((1 + 64 * UNIT) * (radii + radii.max()) ** 2, self.initial))
+
+
+class Pairs:
+    """The pair term of an objective, and with it the price of an order's error: one owner for both.
+
+    Parameters
+    ----------
+    dissimilarities
+        Δ between the regions of the objective.
+    updates
+        What training does at each position in each region.
+    total
+        The sum of the errors of all regions before the first visit.
+    count
+        The number T of regions whose errors count.
+    """
+
+    def __init__(self, dissimilarities: Dissimilarities, updates: Updates, total: float, count: int) -> None:
+        self.dissimilarities, self.updates, self.total, self.count = dissimilarities, updates, total, count
+
+    def parts(self, order: IntArray) -> ErrorParts:
+        """Return the terms of T times the expected final error of an order."""
+        along = self.updates.along(order)
+        later, later_second = products_after(along.retention), products_after(along.second)
+        seen = self.dissimilarities.seen(order, along)
+        return ErrorParts(
+            later * along.plasticity * self.dissimilarities.scores[order],
+            float(later[0] * along.retention[0]) * self.total,
+            self.count * later_second * along.noise,
+            -self.count * later_second * along.coupling * seen,
+        )
+
+    def errors_of(self, orders: IntArray) -> FloatArray:
+        """Return T times the expected final error of many orders at once, one a row."""
+        rows, given = np.arange(len(orders)), self.dissimilarities
+        means = np.tile(given.initial, (len(orders), 1))
+        summed, common = np.full(len(orders), self.total), np.zeros(len(orders))
+        for t, here in enumerate(orders.T):
+            retention, plasticity, coupling, second, noise = (table[t, here] for table in self.updates.tables)
+            common = second * common + coupling * means[rows, here] - noise
+            summed = retention * summed + plasticity * given.scores[here]
+            means = retention[:, None] * means + plasticity[:, None] * given.matrix[here]
+        found: FloatArray = summed - self.count * common
+        return found
+
+    @cached_property
+    def same_samples(self) -> bool:
+        """Whether training depends on the position alone."""
+        return all(bool((table == table[:, -1:]).all()) for table in self.updates.tables)
+
+    @cached_property
+    def same_positions(self) -> bool:
+        """Whether training depends on the region alone."""
+        return all(bool((table == table[:1]).all()) for table in self.updates.tables)
+
+    @cached_property
+    def convex(self) -> bool:
+        """Whether all p₁ are shares and all q >= 0; long gradient steps may have it otherwise."""
+        retention, _, coupling, second, _ = self.updates.tables
+        return bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1)
+
+    @cached_property
+    def typical(self) -> Linear:
+        """The error if each pair term were that of a region with its mean dissimilarity: what searches may go by."""
+        retention, plasticity, coupling, second, _ = self.updates.tables
+        scores = self.dissimilarities.scores
+        if self.same_positions and not self.same_samples and self.convex:
+            return self._by_region(plasticity[0] * scores, 0.0)
+        weights = products_after(retention.mean(axis=1)) * plasticity.mean(axis=1)
+        weights -= products_after(second.mean(axis=1)) * coupling.mean(axis=1)
+        return Linear(scores, _never_decreasing(np.maximum(0.0, weights)), 0.0, None)
+
+    @cached_property
+    def ratio(self) -> float:
+        """How much of a region's largest pair term its score is made smaller by, in `relaxation`: any number >= 0 does.
+
+        Of a few, the one whose bound is best.
+        """
+        if not self.same_samples or not self.convex:
+            return 0.0
+        weights, paired = self._columns()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            most = np.where(paired > 0, paired / _never_decreasing(weights), 0.0)
+        top = float(most[np.isfinite(most)].max(initial=0.0))
+        return max((share * top for share in SHARES), key=lambda ratio: _rearranged(self._relaxed(ratio)))
+
+    @cached_property
+    def relaxation(self) -> Linear:
+        """A linear error that no order's error is below: of those that are known, the one with the best bound."""
+        return max((self.rearrangement, self.floor), key=_rearranged)
+
+    @cached_property
+    def rearrangement(self) -> Linear:
+        """The error with each pair term at its least.
+
+        Before a visit to k, a_k is a weighted mean; so its pair term is at least what the largest dissimilarities of k
+        with the largest weights would give, say -T·u_t·A_k with u_t >= 0. At position t, score and pair term then cost
+        W_t·S_k - T·u_t·A_k, which is W_t·(S_k - T·ρ·A_k) + T·(ρ·W_t - u_t)·A_k for any ρ. The first is linear as ever,
+        and the second is bounded by the rearrangement inequality.
+        """
+        retention, plasticity, coupling, second, noise = self.updates.tables
+        if not self.convex:
+            return _nothing_known(self.dissimilarities.size)
+        if self.same_samples:
+            return self._relaxed(self.ratio)
+        size, count, most = self.dissimilarities.size, self.count, self.dissimilarities.largest()
+        wide = widened(size)
+        if self.same_positions:
+            costs = count * (noise[0] / wide - coupling[0] * most * wide)
+            kept = np.where(second[0] < 1, second[0], 1 - UNIT)
+            order = np.argsort(-(costs / (1 - kept)), kind="stable")  # of two neighbours the larger comes first
+            terms = products_after(second[0][order]) * costs[order]
+            return self._by_region(plasticity[0] * self.dissimilarities.scores, _sum_below(terms, wide))
+        low, high = products_after(second.min(axis=1)), products_after(second.max(axis=1))
+        terms = np.array(
+            [count * (noise[t] * low[t] / wide - coupling[t] * most * high[t] * wide).min() for t in range(size)]
+        )
+        weights = _never_decreasing(products_after(retention.min(axis=1)) * plasticity.min(axis=1))
+        constant = float(np.prod(retention.min(axis=1))) * self.total
+        return Linear(self.dissimilarities.scores, weights, constant + _sum_below(terms, wide), None)
+
+    @cached_property
+    def floor(self) -> Linear:
+        """The error of the mean of all models, which no model's is below, and the noise that any order adds.
+
+        That holds for squared distances between points. Where dissimilarities are not quite that, points are fitted
+        to them (classical scaling), and what is left over counts at its worst.
+        """
+        retention, plasticity, coupling, second, noise = self.updates.tables
+        given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
+        if count != size or (given.vectors is None and size > SORTED_REGIONS):
+            return _nothing_known(size)
+        apart = given.points - given.points.mean(axis=0)
+        radii = np.einsum("ij,ij->i", apart, apart)
+        first = radii - given.initial  # as if the first model were the mean of all
+        below, above = given.misfit
+        # at most: what pair terms count, and the shares in the model of each visit before, and of the first model
+        paired = count * products_after(second.max(axis=1)) * np.abs(coupling).max(axis=1)
+        kept, learnt = np.abs(retention).max(axis=1), np.abs(plasticity).max(axis=1)
+        learnt_before, first_before = np.zeros(size + 1), np.ones(size + 1)
+        for t in range(size):
+            learnt_before[t + 1] = kept[t] * learnt_before[t] + learnt[t]
+            first_before[t + 1] = kept[t] * first_before[t]
+        most = np.minimum(learnt_before, 1.0) if self.convex else learnt_before
+        worst = float(np.abs(first).max()) if not self.convex else max(0.0, float(-first.min()))
+        terms = [
+            math.fsum(radii),
+            count * math.fsum(products_after(second.min(axis=1)) * noise.min(axis=1)),
+            -most[-1] * (below if self.convex else below + size * above),
+            -math.fsum(paired * most[:-1]) * (above if self.convex else above + below),
+            -first_before[-1] * math.fsum(np.maximum(first, 0.0) if self.convex else np.abs(first)),
+            -math.fsum(paired * first_before[:-1]) * worst,
+        ]
+        constant = math.fsum(terms) - (widened(size) - 1) * 4 * math.fsum(map(abs, terms))
+        return Linear(np.zeros(size), np.zeros(size), constant, None)
+
+    def _relaxed(self, ratio: float) -> Linear:
+        scores, size, count = self.dissimilarities.scores, self.dissimilarities.size, self.count
+        column = self.updates.retention[:, -1], self.updates.second[:, -1], self.updates.noise[:, -1]
+        weights, paired = self._columns()
+        counted, most = _never_decreasing(weights), self._largest_means
+        lowered = scores - count * ratio * most
+        shift = max(0.0, -float(lowered.min()))
+        swapped = count * (ratio * counted - paired)
+        wide = widened(size)
+        terms = [
+            math.fsum(np.sort(weights - counted)[::-1] * np.sort(scores)),
+            _sum_below(np.sort(swapped) * np.sort(most)[::-1], wide),
+            -shift * math.fsum(counted) * wide,
+            float(np.prod(column[0])) * self.total,
+            count * math.fsum(products_after(column[1]) * column[2]),
+        ]
+        constant = math.fsum(terms) - (wide - 1) * math.fsum([*map(abs, terms), *(counted * (scores + shift))])
+        return Linear(frozen(np.maximum(0.0, lowered + shift)), counted, constant, None)
+
+    def _columns(self) -> tuple[FloatArray, FloatArray]:
+        """Return what scores count by position, and what pair terms do, if training depends on positions alone."""
+        retention, plasticity, coupling, second, _ = (table[:, -1] for table in self.updates.tables)
+        return products_after(retention) * plasticity, products_after(second) * coupling
+
+    def _by_region(self, scores: FloatArray, constant: float) -> Linear:
+        factors = frozen(self.updates.retention[0])
+        weights = products_after(np.sort(factors)[::-1])
+        return Linear(frozen(scores), frozen(weights), constant + float(np.prod(factors)) * self.total, factors)
+
+    @cached_property
+    def _largest_means(self) -> FloatArray:
+        """The largest a_k that each region can have at any position, if training depends on positions alone."""
+        size, given = self.dissimilarities.size, self.dissimilarities
+        if size > SORTED_REGIONS:
+            return given.largest() * widened(size)
+        retention, plasticity = self.updates.retention[:, -1], self.updates.plasticity[:, -1]
+        others = -np.sort(-given.matrix, axis=1)  # largest first
+        weights, first, most = np.empty(0), 1.0, np.array(given.initial)
+        for t in range(1, size):
+            weights = np.append(weights * retention[t - 1], plasticity[t - 1])
+            first *= retention[t - 1]
+            largest = -np.sort(-weights)
+            most = np.maximum(most, others[:, :t] @ largest + first * given.initial)
+        return most * widened(size)
+
+
+def _nothing_known(size: int) -> Linear:
+    return Linear(np.zeros(size), np.zeros(size), -math.inf, None)
+
+
+def widened(size: int) -> float:
+    """Return a factor that makes sums of T terms of one sign larger by more than rounding can make them smaller."""
+    return 1 + 32 * (size + 8) * UNIT
+
+
+def _sum_below(terms: FloatArray, wide: float) -> float:
+    """Return a number below the sum of products that may each be off a little."""
+    return math.fsum(terms) - (wide - 1) * math.fsum(np.abs(terms))
+
+
+def _never_decreasing(weights: FloatArray) -> FloatArray:
+    """Return the largest weights that never decrease and are nowhere above the given ones."""
+    return frozen(np.minimum.accumulate(weights[::-1])[::-1])
+
+
+def _rearranged(linear: Linear) -> float:
+    """Return the least error of any order by the rearrangement inequality."""
+    return math.fsum([*(linear.weights * np.sort(linear.scores)[::-1]), linear.constant])

@@ -1,0 +1,133 @@
+"""Methods for objectives with pair terms: search on the true value, and the optimum where labels are few enough."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice, permutations
+
+import numpy as np
+
+from learnroute.errors import RefusedError
+from learnroute.model.objective import Objective
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.exact.suffix_labelling import label_suffixes
+from learnroute.solvers.local_search.iterated import iterated_local_search
+from learnroute.solvers.local_search.pair_search import pair_search
+from learnroute.solvers.params import SolverParams
+
+ORDERS_AT_ONCE = 20_000
+
+
+def search_with_pairs(
+    objective: Objective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams,
+    initial: IntArray | None = None,
+) -> Answer:
+    """Return the best order found: first with typical pair terms, then with the true ones as far as regions are few."""
+    size, limits = objective.size, params.pair_search
+    few = size <= params.held_karp.interpreted
+    if few:
+        found = held_karp(objective.typical, rng, Budget(), params).order
+    else:
+        part = budget.part(params.search.search_share)
+        found = iterated_local_search(objective.typical, rng, part, initial=initial, params=params)
+    starts = [objective.repaired(found)] + ([] if initial is None else [initial])
+    order = min(starts, key=objective)
+    if few:
+        return Answer(_polished(objective, order), "search")
+    if size > limits.most_regions:
+        note = (
+            f"more than {limits.most_regions} regions: the search went by typical pair terms; the loss is the true one"
+        )
+        return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
+    return Answer(pair_search(objective, order, rng, budget, limits), "search", complete=not budget.exhausted)
+
+
+def prove_with_pairs(
+    objective: Objective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams,
+    most: int,
+    initial: IntArray | None = None,
+) -> Answer:
+    """Return an order of least value, as far as labels of up to `most` regions can tell; else the best one found."""
+    found = search_with_pairs(objective, rng, budget.part(params.search.search_share), params, initial)
+    if objective.size > most:
+        return found
+    assert objective.pairs is not None
+    if not objective.pairs.convex:
+        if objective.size > params.suffix_labelling.enumerated:
+            note = "with steps so long that P has negative eigenvalues, optima are proved up to "
+            return replace(found, notes=(f"{note}{params.suffix_labelling.enumerated} regions",))
+        return Answer(_best_of_all(objective), "exact", optimal=True)
+    proof = label_suffixes(objective, found.order, budget, params.suffix_labelling)
+    if proof.proved:
+        return Answer(proof.order, "exact", optimal=True)
+    note = f"{proof.cause} before the proof was complete; this is the best route found"
+    return Answer(proof.order, "search", complete=False, notes=(note,))
+
+
+def exact_with_pairs(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> Answer:
+    """Return an order of least value; refuse where there are too many regions."""
+    most = params.suffix_labelling.most_regions
+    if objective.size > most:
+        raise RefusedError(
+            f"exact: {objective.size} regions; with a regularised learner, proofs are attempted up to {most} regions; "
+            "use method auto or search, which bound the distance to the optimum"
+        )
+    return prove_with_pairs(objective, rng, budget, params, most)
+
+
+def _best_of_all(objective: Objective) -> IntArray:
+    """Return the best of all orders, by looking at each."""
+    best: IntArray | None = None
+    everyone = permutations(range(objective.size))
+    while some := list(islice(everyone, ORDERS_AT_ONCE)):
+        orders = np.array([order for order in some if objective.ends.allows(order)], dtype=np.int64)
+        if len(orders):
+            found = orders[int(np.argmin(_values(objective, orders)))]
+            best = found if best is None else min(best, found, key=objective)
+    assert best is not None
+    return best
+
+
+def _polished(objective: Objective, order: IntArray) -> IntArray:
+    """Return a local optimum of exchanges, reversals and moves of one region, all priced at once."""
+    value = objective(order)
+    while True:
+        around = _neighbours(order)
+        around = around[[objective.ends.allows(each) for each in around]]
+        if not len(around):
+            return order
+        best = around[int(np.argmin(_values(objective, around)))]
+        if objective(best) >= value:
+            return order
+        order, value = best, objective(best)
+
+
+def _values(objective: Objective, orders: IntArray) -> FloatArray:
+    assert objective.pairs is not None
+    legs = objective.travel[orders[:, :-1], orders[:, 1:]].sum(axis=1)
+    if objective.ends.closed:
+        legs = legs + objective.travel[orders[:, -1], orders[:, 0]]
+    return np.asarray(legs) + objective.pairs.errors_of(orders)
+
+
+def _neighbours(order: IntArray) -> IntArray:
+    size, found = len(order), []
+    for i in range(size):
+        for j in range(size):
+            if i == j:
+                continue
+            found.append(np.insert(np.delete(order, i), j, order[i]))
+            if i < j:
+                found.append(np.concatenate([order[:i], order[i : j + 1][::-1], order[j + 1 :]]))
+                swapped = order.copy()
+                swapped[[i, j]] = swapped[[j, i]]
+                found.append(swapped)
+    return np.array(found)

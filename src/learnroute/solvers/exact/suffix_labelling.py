@@ -1,0 +1,235 @@
+"""The optimum of an objective with pair terms, by labelling suffixes: ends of orders, grown from the last region.
+
+What a suffix costs depends on the regions before it only through a weighted mean of their dissimilarities. So a label
+keeps, besides its cost, one number for each region that may come before: what the pair terms would gain if that mean
+were the region's. One suffix dominates another of the same regions with the same first one if it costs no more for any
+of them, since it then costs no more for any mean. Labels whose completion bound reaches the incumbent are dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from learnroute.model.objective import Objective
+from learnroute.model.pairs import Pairs
+from learnroute.model.rounding import PROOF, margin
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.params import SuffixLabellingParams
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The best order found, whether it is proved to be the best of all, and if not, why."""
+
+    order: IntArray
+    proved: bool
+    cause: str = ""
+
+
+@dataclass(eq=False)
+class Labels:
+    """Suffixes of one length: which regions they hold, the first and the last, and what they cost.
+
+    `gains[:, j]` is what pair terms gain if all that was learnt before was region j; the last column is for the first
+    model. `kept` and `kept_second` are the products of p₁ and p₂ over the suffix.
+    """
+
+    held: IntArray
+    first: IntArray
+    last: IntArray
+    costs: FloatArray
+    gains: FloatArray
+    kept: FloatArray
+    kept_second: FloatArray
+    parents: IntArray
+
+    def chosen(self, rows: IntArray | FloatArray) -> Labels:
+        """Return some of the labels."""
+        return Labels(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+
+def label_suffixes(objective: Objective, order: IntArray, budget: Budget, params: SuffixLabellingParams) -> Optimum:
+    """Return the best order of all, with `order` as the incumbent; it is not proved where time or labels run out."""
+    search = _Search(objective, order, params)
+    labels, levels = search.endings(), []
+    size = objective.size
+    for position in range(size - 2, -1, -1):
+        levels.append(labels)
+        grown = search.grown(labels, position)
+        if grown is None:
+            return Optimum(order, False, f"labels outgrew the {params.labels:,} allowed")
+        labels = grown
+        budget.progress("exact", (size - 1 - position) / size)
+        if len(labels) == 0:  # nothing is better than the incumbent
+            break
+        if budget.exhausted and position:
+            return Optimum(order, False, "the time limit came")
+    best = order
+    if len(labels):
+        found = search.traced(labels, int(np.argmin(search.totals(labels))), levels)
+        best = min(order, found, key=objective)
+    value = objective(best)
+    parts = search.pairs.parts(best).terms()
+    sizes = float(np.abs(parts).sum() + np.abs(objective.legs(best)).sum())
+    exact = margin(16 * size, sizes) <= PROOF * abs(value) or value == 0
+    return Optimum(best, exact, "" if exact else "terms cancel: rounding is larger than what a proof allows")
+
+
+class _Search:
+    def __init__(self, objective: Objective, order: IntArray, params: SuffixLabellingParams) -> None:
+        assert objective.pairs is not None
+        self.objective, self.pairs, self.params = objective, objective.pairs, params
+        self.size = objective.size
+        value = objective(order)
+        self.target = value - PROOF * abs(value)  # what a label must be able to come below
+        self.positions = objective.ends.positions(self.size)
+        self.tables = self.pairs.updates.tables
+        given = self.pairs.dissimilarities
+        self.delta = np.column_stack([given.matrix, given.initial])  # [k, j]: from k to j, or to the first model
+        self.alike = self.pairs.same_samples or self.pairs.same_positions  # products follow from the regions held
+        self.completion = _Completion(objective, self.pairs)
+
+    def endings(self) -> Labels:
+        """Return the labels of single regions, at the last position."""
+        may = np.flatnonzero(self.positions[-1])
+        nothing = np.zeros(len(may))
+        start = Labels(
+            np.zeros(len(may), dtype=np.int64), may, may, nothing, np.zeros((len(may), self.size + 1)),
+            nothing + 1.0, nothing + 1.0, np.arange(len(may)),
+        )  # fmt: skip
+        made = self._extended(start, may, self.size - 1)
+        made.costs = made.costs + self.objective.finish[may]
+        return made
+
+    def grown(self, labels: Labels, position: int) -> Labels | None:
+        """Return all labels that are one region longer and not dominated; None if they are too many."""
+        found, total = [], 0
+        for region in np.flatnonzero(self.positions[position]).tolist():
+            rows = np.flatnonzero((labels.held >> region) & 1 == 0)
+            if not len(rows):
+                continue
+            made = self._extended(labels.chosen(rows), np.full(len(rows), region), position)
+            made.costs = made.costs + self.objective.travel[region, labels.first[rows]]
+            made.parents = rows
+            if position == 0:
+                made.costs = made.costs + self.objective.begin[region]
+                if self.objective.ends.cyclic:
+                    made.costs = made.costs + self.objective.travel[made.last, region]
+            kept = made.chosen(np.flatnonzero(self.completion.bounds(made, position) < self.target))
+            kept = self._undominated(kept)
+            total += len(kept)
+            if total > self.params.labels:
+                return None
+            found.append(kept)
+        columns = {
+            name: np.concatenate([getattr(one, name) for one in found]) if found else getattr(labels, name)[:0]
+            for name in Labels.__dataclass_fields__
+        }
+        return Labels(**columns)
+
+    def _extended(self, labels: Labels, regions: IntArray, position: int) -> Labels:
+        """Put a region before each suffix; travel is added by the caller."""
+        retention, plasticity, coupling, second, noise = (table[position, regions] for table in self.tables)
+        rows, count = np.arange(len(labels)), self.pairs.count
+        scores = self.pairs.dissimilarities.scores[regions]
+        costs = labels.costs + labels.kept * plasticity * scores + count * labels.kept_second * noise
+        costs = costs - plasticity * labels.gains[rows, regions]
+        paired = (count * labels.kept_second * coupling)[:, None] * self.delta[regions]
+        return Labels(
+            labels.held | (1 << regions), regions, labels.last, costs, retention[:, None] * labels.gains + paired,
+            labels.kept * retention, labels.kept_second * second, labels.parents,
+        )  # fmt: skip
+
+    def _undominated(self, labels: Labels) -> Labels:
+        """Drop labels that some of the best of the same regions dominate. All have the same first region."""
+        if not self.alike or len(labels) < 2:
+            return labels
+        for rule in (np.max, np.mean, np.min):
+            worth = labels.costs[:, None] - labels.gains
+            key = labels.held * self.size + labels.last if self.objective.ends.cyclic else labels.held
+            order = np.lexsort((rule(worth, axis=1), key))
+            begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+            champions = np.repeat(order[begins], np.diff(np.append(begins, len(order))))
+            held = (labels.held[order, None] >> np.arange(self.size)) & 1 == 1
+            better = worth[champions] <= worth[order]
+            better[:, : self.size] |= held
+            labels = labels.chosen(np.sort(order[~better.all(axis=1) | (champions == order)]))
+        return labels
+
+    def totals(self, labels: Labels) -> FloatArray:
+        """Return the values of whole orders."""
+        totals: FloatArray = labels.costs - labels.gains[:, -1] + labels.kept * self.pairs.total
+        return totals
+
+    def traced(self, labels: Labels, row: int, levels: list[Labels]) -> IntArray:
+        """Return the order that a label of full length stands for."""
+        order = []
+        for each in (labels, *reversed(levels)):
+            order.append(int(each.first[row]))
+            row = int(each.parents[row])
+        return np.array(order, dtype=np.int64)
+
+
+class _Completion:
+    """Lower bounds of what the regions that are left will cost, by the set of those regions."""
+
+    def __init__(self, objective: Objective, pairs: Pairs) -> None:
+        size = objective.size
+        self.pairs, self.everyone = pairs, (1 << size) - 1
+        given = pairs.dissimilarities
+        retention, plasticity, coupling, second, noise = pairs.updates.tables
+        self.least = (retention.min(axis=1), plasticity.min(axis=1), second.min(axis=1), noise.min(axis=1))
+        self.most = (coupling.max(axis=1), second.max(axis=1))
+        others = objective.travel + np.diag(np.full(size, np.inf))
+        self.travel = _subset_sums(others.min(axis=1))
+        self.by_score, self.by_pairs = np.argsort(-given.scores), np.argsort(given.largest())
+        self.scores, self.largest = given.scores, given.largest()
+
+    def bounds(self, labels: Labels, position: int) -> FloatArray:
+        """Return, for suffixes that begin at a position, what no order that ends with them is below."""
+        retention, plasticity, second, noise = (column[:position] for column in self.least)
+        coupling, most_second = (column[:position] for column in self.most)
+        left = self.everyone & ~labels.held
+        open_ = np.column_stack([(left[:, None] >> np.arange(len(self.scores))) & 1 == 1, np.full(len(left), True)])
+        gained = np.where(open_, labels.gains, 0.0).max(axis=1)
+        if position == 0:
+            return labels.costs - labels.gains[:, -1] + labels.kept * self.pairs.total
+        weights = np.sort(_products_behind(retention) * plasticity)
+        scored = _sorted_products(left, self.by_score, self.scores, weights)
+        paired = _sorted_products(left, self.by_pairs, self.largest, np.sort(_products_behind(most_second) * coupling))
+        noisy = float((_products_behind(second) * noise).sum())
+        initial = float(np.prod(retention)) * self.pairs.total
+        count = self.pairs.count
+        found: FloatArray = (
+            labels.costs - gained + self.travel[left] + labels.kept * (scored + initial)
+            + count * labels.kept_second * (noisy - paired)
+        )  # fmt: skip
+        return found
+
+
+def _products_behind(factors: FloatArray) -> FloatArray:
+    """For each factor, the product of those behind it."""
+    return np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)
+
+
+def _subset_sums(numbers: FloatArray) -> FloatArray:
+    sums = np.zeros(1)
+    for number in numbers:
+        sums = np.concatenate([sums, sums + number])
+    return sums
+
+
+def _sorted_products(sets: IntArray, ranked: IntArray, numbers: FloatArray, weights: FloatArray) -> FloatArray:
+    """For each set, the sum of its numbers in ranked order, times weights."""
+    found, rank = np.zeros(len(sets)), np.zeros(len(sets), dtype=np.int64)
+    for region in ranked.tolist():
+        member = (sets >> region) & 1 == 1
+        found += np.where(member, weights[np.minimum(rank, len(weights) - 1)] * numbers[region], 0.0)
+        rank += member
+    return found

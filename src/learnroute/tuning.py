@@ -1,0 +1,267 @@
+"""Choose the regularisation of a proximal learner together with the route: one λ, or one for each position.
+
+For a given route the expected error is a smooth function of λ; for a given λ, a route is planned. So routes are planned
+for a few λ, each gets the λ that suits it best, and the best pair is planned again until nothing changes. A schedule is
+found by coordinate descent: the final error is linear in p₁, p₂ and ν of each visit, so the best λ of one visit, the
+others given, is a minimum over a table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.model.learner import AUTO, SCHEDULE, updates_from
+from learnroute.model.losses import expected_loss, travel_cost
+from learnroute.model.problem import Problem
+from learnroute.model.spectrum import proximal_moments
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.contract import Budget
+
+GRID = np.logspace(-3, 5, 33)  # λ that are tried first
+FINE = np.logspace(-4, 6, 241)  # the table of a schedule, and of the range of λ that are nearly as good
+PLANNED = GRID[::2]  # λ for which routes are planned
+FEW_REGIONS = 12  # up to which routes are planned for all of these, beyond for every fourth
+NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
+FLAT = 0.01  # a loss this share above the least one is nearly as good
+VECTORISED_REGIONS = 1000
+SWEEPS = 60
+SETTLED = 1e-9  # the relative gain below which an alternation ends
+
+Solve = Callable[[Problem], IntArray]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A regularisation with the route it was chosen with.
+
+    Attributes
+    ----------
+    regularization
+        λ, or one for each position.
+    order
+        The route.
+    total
+        Its expected total loss, with the dissimilarities that λ was chosen by.
+    low, high
+        The range of λ (of a common factor, for a schedule) whose loss on this route is within 1 % of that.
+    """
+
+    regularization: float | tuple[float, ...]
+    order: tuple[int, ...]
+    total: float
+    low: float
+    high: float
+
+
+def tune(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
+    """Choose λ (or a schedule, if the learner asks for one) and the route together.
+
+    `solve` plans a route for a problem whose λ is given. Where the problem has unbiased estimates of its
+    dissimilarities, λ is chosen by them.
+    """
+    found = _constant(expected(problem), solve, budget)
+    return _scheduled(expected(problem), solve, budget, found) if problem.learner.regularization == SCHEDULE else found
+
+
+def tuned_for(problem: Problem, order: Sequence[int], kind: str = AUTO) -> Tuned:
+    """Return the λ (or the schedule) that suits a given route best."""
+    stops = np.asarray(order, dtype=np.int64)
+    return tune(problem.changed(learner=_asking(problem, kind)), lambda _: stops, Budget())
+
+
+def expected(problem: Problem) -> Problem:
+    """Return the same problem with unbiased estimates in place of upper bounds, where it has them."""
+    changes: dict[str, Any] = {}
+    if problem.dissimilarity_estimate is not None:
+        changes |= {"dissimilarity": problem.dissimilarity_estimate, "vectors": None, "dissimilarity_low": None}
+    if problem.initial_estimate is not None:
+        changes["initial"] = problem.initial_estimate
+    return problem.changed(**changes) if changes else problem
+
+
+def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizations: Iterable[float]) -> FloatArray:
+    """Return the expected final error of a route (per region) for each of many λ."""
+    stops = np.asarray(order, dtype=np.int64)
+    table = np.fromiter(regularizations, dtype=np.float64)
+    if problem.size > VECTORISED_REGIONS:
+        return np.array([expected_loss(problem.regularized(float(one)), stops).error for one in table])
+    laws = _Laws(problem, table)
+    errors = np.tile(problem.initial, (len(table), 1))
+    for k in stops.tolist():
+        retention, plasticity, coupling, noise = laws.of(k)
+        paired = coupling * errors[:, k] - noise
+        errors = retention[:, None] * errors + plasticity[:, None] * problem.dissimilarities_to(k) - paired[:, None]
+    return np.asarray(errors.mean(axis=1))
+
+
+class _Laws:
+    """Retention, plasticity, coupling and noise of a table of λ, by the number of samples."""
+
+    def __init__(self, problem: Problem, table: FloatArray) -> None:
+        self.counts, variance = problem.counts, problem.learner.noise**2
+        self.by_count = {}
+        for n in np.unique(self.counts).tolist():
+            found = updates_from(proximal_moments(problem.learner.features, n, table), variance)
+            retention, plasticity, coupling, second, noise = (np.broadcast_to(part, table.shape) for part in found)
+            self.by_count[n] = retention, plasticity, coupling, second, noise
+
+    def of(self, region: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return retention, plasticity, coupling and noise for training in a region."""
+        retention, plasticity, coupling, _, noise = self.by_count[int(self.counts[region])]
+        return retention, plasticity, coupling, noise
+
+
+def _asking(problem: Problem, kind: str) -> Any:
+    learner = problem.learner.regularized(1.0)
+    object.__setattr__(learner, "regularization", kind)
+    return learner
+
+
+def _constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
+    """Choose one λ."""
+    step = 1 if problem.size <= FEW_REGIONS else 4
+    pool: dict[tuple[int, ...], tuple[float, float]] = {}  # by route: its best λ, and the total there
+    for k, one in enumerate(PLANNED[::step].tolist()):
+        _add(pool, problem, solve(problem.regularized(one)))
+        budget.progress("regularisation", (k + 1) / len(PLANNED[::step]))
+        if budget.exhausted:
+            break
+    for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
+        at = order
+        while not budget.exhausted:
+            better = _add(pool, problem, solve(problem.regularized(pool[at][0])))
+            if pool[better][1] >= pool[at][1] * (1 - SETTLED):
+                break
+            at = better
+    best = min(pool, key=lambda order: pool[order][1])
+    value, total = pool[best]
+    losses = error_curve(problem, best, FINE) + _travel(problem, best)
+    low, high = _range(FINE, losses, value, total)
+    return Tuned(value, best, total, low, high)
+
+
+def _add(pool: dict[tuple[int, ...], tuple[float, float]], problem: Problem, order: IntArray) -> tuple[int, ...]:
+    """Put a route into the pool, with the λ that suits it best; return its key."""
+    key = tuple(int(i) for i in order)
+    if key not in pool:
+        value, error = _best_for(problem, key)
+        pool[key] = value, error + _travel(problem, key)
+    return key
+
+
+def _best_for(problem: Problem, order: Sequence[int]) -> tuple[float, float]:
+    """Return the λ that suits a route best, and the error there: by a table that is refined."""
+    table = GRID
+    for _ in range(4):
+        errors = error_curve(problem, order, table)
+        best = int(np.argmin(errors))
+        low, high = table[max(0, best - 1)], table[min(len(table) - 1, best + 1)]
+        found = float(table[best]), float(errors[best])
+        table = np.geomspace(low, high, 17)
+    return found
+
+
+def _travel(problem: Problem, order: Sequence[int]) -> float:
+    return problem.travel_rate * travel_cost(problem, np.asarray(order)) / problem.size
+
+
+def _range(table: FloatArray, losses: FloatArray, value: float, total: float) -> tuple[float, float]:
+    """Return the ends of the part of a table around a value where losses are nearly the least."""
+    good = losses <= total + FLAT * abs(total)
+    at = int(np.argmin(np.abs(np.log(table) - math.log(value))))
+    low = high = at
+    while low > 0 and good[low - 1]:
+        low -= 1
+    while high < len(table) - 1 and good[high + 1]:
+        high += 1
+    return min(value, float(table[low])), max(value, float(table[high]))
+
+
+# Schedules
+
+
+def _scheduled(problem: Problem, solve: Solve, budget: Budget, found: Tuned) -> Tuned:
+    """Choose one λ for each position."""
+    assert isinstance(found.regularization, float)
+    positions = np.arange(problem.size, dtype=np.float64)
+    starts = np.full(problem.size, found.regularization), np.maximum(positions, FINE[0])
+    order = np.array(found.order)
+    best: tuple[float, FloatArray, IntArray] = (math.inf, starts[0], order)
+    for start in starts:
+        schedule, at = _descended(problem, order, start), order
+        total = _total(problem, at, schedule)
+        while not budget.exhausted:
+            other = solve(problem.regularized(schedule.tolist()))
+            changed = _descended(problem, other, schedule)
+            better = _total(problem, other, changed)
+            if better >= total * (1 - SETTLED):
+                break
+            schedule, at, total = changed, other, better
+        best = min(best, (total, schedule, at), key=lambda one: one[0])
+    total, schedule, order = best
+    factors = np.logspace(-3, 3, 121)
+    losses = np.array([_total(problem, order, factor * schedule) for factor in factors])
+    low, high = _range(factors, losses, 1.0, total)
+    return Tuned(tuple(schedule.tolist()), tuple(order.tolist()), total, low, high)
+
+
+def _total(problem: Problem, order: IntArray, schedule: FloatArray) -> float:
+    return expected_loss(problem.regularized(schedule.tolist()), order).total
+
+
+def _descended(problem: Problem, order: IntArray, start: FloatArray) -> FloatArray:
+    """Return a schedule for a route that no other λ at a single position improves."""
+    schedule = np.array(start)
+    for table in (FINE, None):  # first all λ of a table, then those near each
+        before = math.inf
+        for _ in range(SWEEPS):
+            error = _swept(problem, order, schedule, table)
+            if error >= before * (1 - SETTLED):
+                break
+            before = error
+    return schedule
+
+
+def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None) -> float:
+    """Choose λ anew, position by position; return the error that was reached. `table` None: only λ near each."""
+    size = problem.size
+    here = _laws_along(problem, order, schedule)
+    gradients = np.empty((size, size))  # row t: how the final error depends on each error after visit t
+    gradient = np.full(size, 1.0 / size)
+    for t in range(size - 1, -1, -1):
+        gradients[t] = gradient
+        retention, _, coupling, _, _ = here[t]
+        total = math.fsum(gradient)
+        gradient = retention * gradient
+        gradient[order[t]] -= coupling * total
+    laws = None if table is None else _Laws(problem, table)
+    errors = np.array(problem.initial)
+    for t, k in enumerate(order.tolist()):
+        others, gradient = problem.dissimilarities_to(k), gradients[t]
+        values = np.clip(schedule[t] * NEAR, FINE[0], FINE[-1]) if table is None else table
+        table_of = (laws or _Laws(problem, values)).of(k)
+        kept, gained = float(gradient @ errors), float(gradient @ others)
+        costs = (
+            table_of[0] * kept + table_of[1] * gained + (table_of[3] - table_of[2] * errors[k]) * math.fsum(gradient)
+        )
+        old = here[t]
+        current = old[0] * kept + old[1] * gained + (old[4] - old[2] * errors[k]) * math.fsum(gradient)
+        best = int(np.argmin(costs))
+        if costs[best] < current:
+            schedule[t] = values[best]
+            step = [float(column[best]) for column in table_of]
+        else:
+            step = [old[0], old[1], old[2], old[4]]
+        errors = step[0] * errors - step[2] * errors[k] + step[1] * others + step[3]
+    return float(errors.mean())
+
+
+def _laws_along(problem: Problem, order: IntArray, schedule: FloatArray) -> list[tuple[float, ...]]:
+    """Return retention, plasticity, coupling, second moment and noise of each visit."""
+    along = problem.regularized(schedule.tolist()).updates.along(order)
+    return [tuple(map(float, row)) for row in zip(*along.tables, strict=True)]
