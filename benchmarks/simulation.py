@@ -13,21 +13,21 @@ from importlib.metadata import version
 import numpy as np
 
 from learnroute import Learner
-from learnroute.learning.krylov import Gradient, Proximal, Training, dimension
+from learnroute.learning.krylov import Proximal, dimension, trainings_of
 from learnroute.learning.samplers import Sampler, direct, low_dimensional
 from learnroute.model.spectrum import largest_rate
 
 REGIONS = 10
 
 
-def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int, rule: Training | None = None) -> float:
+def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int) -> float:
     """Return the least wall time of some repetitions, per run."""
     models = np.random.default_rng(0).standard_normal((REGIONS, REGIONS))
     best = float("inf")
     for seed in range(times):
         rng = np.random.default_rng(seed)
         started = time.perf_counter()
-        sampler(models, learner, np.full(REGIONS, learner.samples), runs, rng, [rule] * REGIONS if rule else [])
+        sampler(models, learner, np.full(REGIONS, learner.samples), runs, rng)
         best = min(best, time.perf_counter() - started)
     return best / runs
 
@@ -56,10 +56,10 @@ def main() -> None:
 
 def regularised() -> None:
     """Print the same for regularised learners, over λ and numbers of steps."""
-    learner = Learner(1200, 1000, 0.5)
     rate = largest_rate(1200, 1000) / 2
-    rules: list[Training] = [Proximal(strength) for strength in (0.01, 0.1, 1.0, 10.0)]
-    rules += [Gradient(steps, rate) for steps in (1, 10, 100)]
+    learners = {f"proximal, λ = {x:g}": Learner(1200, 1000, 0.5, "proximal", x) for x in (0.01, 0.1, 1.0, 10.0)}
+    for steps in (1, 10, 100):
+        learners[f"gradient, steps = {steps}"] = Learner(1200, 1000, 0.5, "gradient", steps=steps, rate=rate)
     heads = (
         "m = 1200, n = 1000, T = 10",
         "axes",
@@ -69,21 +69,18 @@ def regularised() -> None:
         "times faster",
     )
     print(f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
-    for rule in rules:
-        slow = seconds_a_run(direct, learner, 1, 2, rule)
-        single, many = (
-            seconds_a_run(low_dimensional, learner, 1, 5, rule),
-            seconds_a_run(low_dimensional, learner, 200, 3, rule),
-        )
-        name = f"proximal, λ = {rule.strength:g}" if isinstance(rule, Proximal) else f"gradient, {rule.steps} steps"
+    for name, learner in learners.items():
+        axes = dimension(trainings_of(learner, 1)[0], 1200, 1000)
+        slow = seconds_a_run(direct, learner, 1, 2)
+        single, many = seconds_a_run(low_dimensional, learner, 1, 5), seconds_a_run(low_dimensional, learner, 200, 3)
         print(
-            f"| {name} | {dimension(rule, 1200, 1000)} | {1e3 * slow:.0f} ms | {1e3 * single:.2f} ms "
-            f"| {1e3 * many:.3f} ms | {slow / single:,.0f} × and {slow / many:,.0f} × |",
+            f"| {name} | {axes} | {1e3 * slow:.0f} ms | {1e3 * single:.2f} ms | {1e3 * many:.3f} ms "
+            f"| {slow / single:,.0f} × and {slow / many:,.0f} × |",
             flush=True,
         )
     print("\n| low-dimensional, λ = 1, T = 10, n = 5m/6, 200 runs at once | axes | a run |\n|---|---|---|")
     for m in (120, 1200, 12_000, 120_000, 1_000_000):
-        taken = seconds_a_run(low_dimensional, Learner(m, m * 5 // 6, 0.5), 200, 3, Proximal(1.0))
+        taken = seconds_a_run(low_dimensional, Learner(m, m * 5 // 6, 0.5, "proximal", 1.0), 200, 3)
         print(f"| m = {m:,} | {dimension(Proximal(1.0), m, m * 5 // 6)} | {1e6 * taken:.0f} µs |")
 
 

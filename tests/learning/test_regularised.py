@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from learnroute import Learner
-from learnroute.learning import krylov
+from learnroute import Learner, Problem, expected_loss, true_loss
+from learnroute.learning import krylov, simulate
 from learnroute.learning.krylov import Gradient, Proximal, Training, dimension, move
 from learnroute.learning.samplers import direct, low_dimensional
 from learnroute.model.spectrum import Moments, gradient_moments, largest_rate, proximal_moments
@@ -19,9 +19,11 @@ from learnroute.model.validation import FloatArray
 Shape = tuple[int, int]
 
 
-def learner_of(m: int, noise: float) -> Learner:
-    """The samplers ask it for features and noise alone; samples and rules are given beside it."""
-    return Learner(m, m + 5, noise)
+def learner_of(m: int, noise: float, training: Training) -> Learner:
+    """A learner of many samples; the samplers are told others, with which not every rate is safe in general."""
+    if isinstance(training, Proximal):
+        return Learner(m, 10**9 * m, noise, "proximal", training.strength)
+    return Learner(m, 10**9 * m, noise, "gradient", steps=training.steps, rate=training.rate)
 
 
 def moments_of(rule: Training, m: int, n: int) -> Moments:
@@ -58,9 +60,7 @@ def test_the_mean_is_the_law_of_two_numbers() -> None:
         models = np.random.default_rng(m + n).standard_normal((4, min(m, 3)))
         for rule in rules_for(m, n) if m < 40 else rules_for(m, n)[1:5]:
             runs = 3000 if m < 300 else 500
-            errors = low_dimensional(
-                models, learner_of(m, noise), np.full(4, n), runs, np.random.default_rng(5), [rule] * 4
-            )
+            errors = low_dimensional(models, learner_of(m, noise, rule), np.full(4, n), runs, np.random.default_rng(5))
             expected = recursion(models, m, [n] * 4, noise, [rule] * 4)
             found.append((errors.mean() - expected) / (errors.std() / runs**0.5))
     deviations = np.abs(found)
@@ -77,8 +77,7 @@ def test_samplers_agree_in_law(shape: Shape, noise: float) -> None:
     rng = np.random.default_rng(9)
     for rule in rules_for(m, n)[:6]:
         quick, slow = (
-            sample(models, learner_of(m, noise), np.full(3, n), 3000, rng, [rule] * 3)
-            for sample in (low_dimensional, direct)
+            sample(models, learner_of(m, noise, rule), np.full(3, n), 3000, rng) for sample in (low_dimensional, direct)
         )
         assert ks_2samp(quick, slow).pvalue > 1e-3, rule
         error = np.hypot(quick.std(), slow.std()) / 3000**0.5
@@ -86,33 +85,88 @@ def test_samplers_agree_in_law(shape: Shape, noise: float) -> None:
 
 
 @pytest.mark.parametrize("m", [2, 5, 12])
-def test_rules_and_samples_by_position(m: int) -> None:
+def test_strengths_and_samples_by_position(m: int) -> None:
     """λ = 0 is the paper's step in the midst of others, both with more and with fewer samples than features."""
-    samples = np.array([m + 4, m, 1, m + 3, 2 * m])
-    rules: list[Training] = [Proximal(0.0), Proximal(0.5), Gradient(3, 0.05), Proximal(0.0), Proximal(2.0)]
+    samples = [m + 4, m, 1, m + 3, 2 * m]
+    strengths = [0.0, 0.5, 3.0, 0.0, 2.0]
     if m > 4:
-        samples[2], rules[2] = m - 3, Proximal(0.0)
+        samples[2], strengths[2] = m - 3, 0.0
     models = np.random.default_rng(3).standard_normal((5, m))
     for last in (5, 4):
-        learner, rng = learner_of(m, 0.4), np.random.default_rng(4)
+        learner, rng = Learner(m, 10**9, 0.4, "proximal", tuple(strengths[:last])), np.random.default_rng(4)
         quick, slow = (
-            sample(models[:last], learner, samples[:last], 6000, rng, rules[:last])
-            for sample in (low_dimensional, direct)
+            sample(models[:last], learner, np.array(samples[:last]), 6000, rng) for sample in (low_dimensional, direct)
         )
         assert ks_2samp(quick, slow).pvalue > 1e-3
         if last == 5:
-            expected = recursion(models, m, samples.tolist(), 0.4, rules)
+            expected = recursion(models, m, samples, 0.4, [Proximal(strength) for strength in strengths])
             assert abs(quick.mean() - expected) < 4 * quick.std() / 6000**0.5
 
 
-def test_no_rules_are_the_papers() -> None:
+def test_no_regularisation_is_the_papers_learner() -> None:
     models = np.random.default_rng(3).standard_normal((3, 3))
-    samples = np.array([4, 5, 3])
     plain, named = (
-        low_dimensional(models, learner_of(9, 0.5), samples, 50, np.random.default_rng(1), rules)
-        for rules in ([], [Proximal(0.0)] * 3)
+        low_dimensional(models, learner, np.array([4, 5, 3]), 50, np.random.default_rng(1))
+        for learner in (Learner(9, 5, 0.5), Learner(9, 5, 0.5, "proximal", 0.0))
     )
     np.testing.assert_array_equal(plain, named)
+
+
+def problem_of(learner: Learner, size: int = 5, samples: list[int] | None = None, width: int = 3) -> Problem:
+    rng = np.random.default_rng(learner.features)
+    truth = rng.standard_normal((size, width))
+    return Problem(
+        rng.uniform(1, 2, (size, size)) * (1 - np.eye(size)), learner, vectors=truth, truth=truth,
+        initial_model=rng.standard_normal(width), samples=samples,
+    )  # fmt: skip
+
+
+LEARNERS = {
+    "proximal, under": Learner(4, 9, 0.5, "proximal", 0.3),
+    "proximal, m = n": Learner(8, 8, 0.5, "proximal", 0.3),
+    "proximal, over": Learner(30, 12, 0.5, "proximal", 1.5),
+    "running mean": Learner(4, 20, 0.5, "proximal", (0.0, 1.0, 2.0, 3.0, 4.0)),
+    "gradient": Learner(6, 20, 0.5, "gradient", steps=7, rate=0.2),
+    "gradient, no noise": Learner(20, 6, 0.0, "gradient", steps=7, rate=0.05),
+    "proximal, no noise": Learner(4, 9, 0.0, "proximal", 0.3),
+}
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS.keys())
+@pytest.mark.parametrize("sampler", ["low-dimensional", "direct"])
+def test_simulated_problems_come_to_their_true_loss(learner: Learner, sampler: str) -> None:
+    problem = problem_of(learner)
+    order = [3, 0, 4, 1, 2]
+    found = simulate(problem, order, runs=4000, seed=3, sampler=sampler)
+    assert found.expected == pytest.approx(true_loss(problem, order).error, rel=1e-12)
+    assert found.deviation is not None
+    assert abs(found.deviation) < 4
+    assert found.standard_error > 0
+    assert not [note for note in found.notes if "variance" in note]
+
+
+def test_simulated_unequal_samples_come_to_their_true_loss() -> None:
+    problem = problem_of(Learner(6, 6, 0.4, "proximal", 0.5), samples=[2, 6, 7, 5, 30])
+    found = simulate(problem, [4, 2, 0, 1, 3], runs=6000)
+    assert found.deviation is not None
+    assert abs(found.deviation) < 4
+
+
+def test_first_models_are_drawn_where_they_matter() -> None:
+    """A regularised learner remembers its first model even with more samples than features."""
+    delta = np.array([[0.0, 2.0], [2.0, 0.0]])
+    learner = Learner(5, 20, 0.3, "proximal", 1.0)
+    problem = Problem(1 - np.eye(2), learner, dissimilarity=delta, initial=[3.0, 2.5])
+    found = simulate(problem, [0, 1], runs=4000)
+    assert found.truth.met == 1
+    assert found.expected == pytest.approx(expected_loss(problem, [0, 1]).error, rel=1e-6)
+    assert found.deviation is not None
+    assert abs(found.deviation) < 4
+
+
+def test_least_squares_in_the_midst_has_no_variance_near_m() -> None:
+    found = simulate(problem_of(Learner(4, 6, 0.5, "proximal", (1.0, 0.0, 1.0, 1.0, 1.0))), range(5), runs=20)
+    assert any("no finite variance" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("shape", [(10**5, 10**5), (10**6, 3), (3, 10**6), (10**5, 2 * 10**5)])

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from learnroute.model.learner import Learner
 from learnroute.model.spectrum import gradient_shares, largest_rate, smallest_eigenvalue
 from learnroute.model.validation import FloatArray
 
@@ -43,6 +44,22 @@ class Gradient:
 
 
 Training = Proximal | Gradient
+
+
+LEAST_SQUARES = Proximal(0.0)  # the paper's learner
+
+
+def trainings_of(learner: Learner, size: int) -> tuple[Training, ...]:
+    """Return how a learner trains at each of T positions."""
+    given = learner.regularization
+    if learner.rule == "gradient":
+        assert learner.steps is not None
+        assert learner.rate is not None
+        return (Gradient(learner.steps, learner.rate),) * size
+    if isinstance(given, tuple):
+        learner.check_positions(size)
+        return tuple(Proximal(strength) for strength in given)
+    return (Proximal(float(given or 0.0)),) * size
 
 
 @dataclass(frozen=True)
@@ -117,7 +134,9 @@ def dimension(rule: Training, m: int, n: int) -> int:
 
 
 def numbers_a_run(rule: Training, m: int, n: int) -> int:
-    """Return about how many numbers are held at once for each run."""
+    """Return about how many numbers are held at once for each run; the paper's learner needs no axes."""
+    if rule == LEAST_SQUARES:
+        return 0
     size = dimension(rule, m, n)
     return size**2 if isinstance(rule, Gradient) and _many(rule, size) else 8 * size
 

@@ -20,59 +20,51 @@ That is the paper's learner. A regularised one (`krylov`) moves the model along 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from learnroute.learning.krylov import Gradient, Proximal, Training, move
+from learnroute.learning.krylov import LEAST_SQUARES, Gradient, Training, move, trainings_of
 from learnroute.model.learner import Learner
 from learnroute.model.validation import FloatArray, IntArray
 
-# (true models in order of visit, seen from the first model; learner; samples in order of visit; runs; rng; rules in
-# order of visit, for the paper's learner none) -> final error of each run
-Sampler = Callable[[FloatArray, Learner, IntArray, int, np.random.Generator, Sequence[Training]], FloatArray]
-
-LEAST_SQUARES = Proximal(0.0)  # the paper's learner
+# (true models in order of visit, seen from the first model; learner; samples in order of visit; runs; rng)
+# -> final error of each run
+Sampler = Callable[[FloatArray, Learner, IntArray, int, np.random.Generator], FloatArray]
 
 
 def low_dimensional(
-    models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
-    rules: Sequence[Training] = (),
-) -> FloatArray:  # fmt: skip
+    models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
+) -> FloatArray:
     """Draw final errors at a cost that does not depend on m and n."""
-    rules = rules or [LEAST_SQUARES] * len(models)
-    if rules[-1] == LEAST_SQUARES and samples[-1] > learner.features:
-        return _under(models, learner, samples, runs, rng)
-    return _over(models, learner, samples, runs, rng, rules)
+    last = trainings_of(learner, len(models))[-1]
+    sample = _under if last == LEAST_SQUARES and samples[-1] > learner.features else _over
+    return sample(models, learner, samples, runs, rng)
 
 
-def direct(
-    models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
-    rules: Sequence[Training] = (),
-) -> FloatArray:  # fmt: skip
+def direct(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator) -> FloatArray:
     """Draw final errors by drawing X and z and training on them: the slow and obvious reference.
 
     Normal equations do for Gaussian features, and are the fastest way to be slow.
     """
-    rules = rules or [LEAST_SQUARES] * len(models)
     m = learner.features
     truth = np.zeros((len(models), m))
     truth[:, : models.shape[1]] = models
     model: FloatArray = np.zeros((runs, m))
-    for target, n, rule in zip(truth, samples.tolist(), rules, strict=True):
+    for target, n, training in zip(truth, samples.tolist(), trainings_of(learner, len(truth)), strict=True):
         x = rng.standard_normal((runs, n, m))
         y = x @ target + learner.noise * rng.standard_normal((runs, n))
-        if isinstance(rule, Gradient):
-            for _ in range(rule.steps):
+        if isinstance(training, Gradient):
+            for _ in range(training.steps):
                 missing = y[:, :, None] - x @ model[:, :, None]
-                model = model + rule.rate / n * (x.mT @ missing)[:, :, 0]
+                model = model + training.rate / n * (x.mT @ missing)[:, :, 0]
             continue
         missing = y[:, :, None] - x @ model[:, :, None]
         if n > m:  # (e5), and its regularised form
-            matrix = x.mT @ x + n * rule.strength * np.eye(m)
+            matrix = x.mT @ x + n * training.strength * np.eye(m)
             model = model + np.linalg.solve(matrix, x.mT @ missing)[:, :, 0]
         else:  # (e11), and its regularised form
-            matrix = x @ x.mT + n * rule.strength * np.eye(n)
+            matrix = x @ x.mT + n * training.strength * np.eye(n)
             model = model + (x.mT @ np.linalg.solve(matrix, missing))[:, :, 0]
     errors = np.zeros(runs)
     for target in truth:
@@ -105,21 +97,15 @@ def _least_squares_error(learner: Learner, n: int, runs: int, rng: np.random.Gen
     return np.asarray(learner.noise * np.sqrt(_chi2(m, runs, rng) / _chi2(n - m + 1, runs, rng)))
 
 
-def _over(
-    models: FloatArray,
-    learner: Learner,
-    samples: IntArray,
-    runs: int,
-    rng: np.random.Generator,
-    rules: Sequence[Training],
-) -> FloatArray:
+def _over(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator) -> FloatArray:
     m = learner.features
     targets = span_coordinates(models)
     size, width = targets.shape
     inside = min(width + 1, m)  # coordinates kept: the span, and the model's own direction outside if there is any
     targets = np.column_stack([targets, np.zeros((size, inside - width))])
     model = np.zeros((runs, inside))
-    wiped = np.flatnonzero((samples > m) & np.array([rule == LEAST_SQUARES for rule in rules]))
+    trainings = trainings_of(learner, size)
+    wiped = np.flatnonzero((samples > m) & np.array([training == LEAST_SQUARES for training in trainings]))
     begin = int(wiped[-1]) if wiped.size else -1
     for k in range(max(begin, 0), size):
         if k == begin:
@@ -127,10 +113,10 @@ def _over(
             direction, rest = rng.standard_normal((runs, inside)), _chi2(m - inside, runs, rng)
             scale = error / np.sqrt(np.sum(direction**2, axis=1) + rest)
             step, outside = targets[k] + scale[:, None] * direction, scale**2 * rest
-        elif rules[k] == LEAST_SQUARES:
+        elif trainings[k] == LEAST_SQUARES:
             step, outside = _batch(targets[k] - model, m, int(samples[k]), learner.noise, rng)
         else:
-            step, outside = _regularised(targets[k] - model, m, int(samples[k]), learner.noise, rng, rules[k])
+            step, outside = _regularised(targets[k] - model, m, int(samples[k]), learner.noise, rng, trainings[k])
         model += step
         if inside > width:
             model[:, -1] = np.sqrt(model[:, -1] ** 2 + outside)
@@ -141,12 +127,12 @@ def _over(
 
 
 def _regularised(
-    gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator, rule: Training
+    gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator, training: Training
 ) -> tuple[FloatArray, FloatArray]:
     """Return what one batch adds to each model, as `_batch` does: one part along u, one in any direction across it."""
     runs, k = gap.shape
     distance, unit = _unit(gap)
-    along, across = move(rule, distance, m, n, noise, rng)
+    along, across = move(training, distance, m, n, noise, rng)
     theta = _across(rng.standard_normal((runs, k)), unit)
     rest = _chi2(m - k, runs, rng)
     length = np.sqrt(np.sum(theta**2, axis=1) + rest)
