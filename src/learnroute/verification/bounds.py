@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import ModuleType
 
@@ -87,19 +87,26 @@ class Checker:
         return Outcome(follows=costs.value(found), why="the certificate proves a lower bound only")
 
     def _by_ng_routes(self, certificate: NgRoutes, goal: Fraction, optimum: bool) -> Outcome:
-        too_many = Outcome(why=f"more than {ng_route.MOST_LABELS:,} labels are needed to repeat it")
-        if optimum and self.too_large is not None and goal > NEARLY * self.too_large:
-            return too_many
+        found = self._by_routes_left(certificate, goal, False)
+        if found.proved or not optimum or (self.too_large is not None and goal > NEARLY * self.too_large):
+            return found
+        further = self._by_routes_left(certificate, goal, True)
+        if further.proved or further.better is not None:
+            return further
+        if further.follows is None:
+            self.too_large = goal
+        return replace(found, why=further.why)
+
+    def _by_routes_left(self, certificate: NgRoutes, goal: Fraction, all_orders: bool) -> Outcome:
         try:
-            left = ng_route.routes_left(self.model, certificate.stages, goal, all_orders=optimum)
+            left = ng_route.routes_left(self.model, certificate, goal, all_orders)
         except TooManyLabelsError:
-            self.too_large = goal if optimum else self.too_large
-            return too_many
+            return Outcome(why="more labels are needed to repeat it than are allowed")
         if left.cheapest is None or left.bound >= left.costs.goal:
             return Outcome(proved=True)
         # more than its costs were rounded down by, and more than its shares were
         lost = left.costs.value(left.cheapest + 2 * self.model.size + 2) + self.model.rounded_off
-        if optimum and left.costs.tight and lost < goal:
+        if all_orders and left.costs.tight and lost < goal:
             return Outcome(better=goal - lost)
         return Outcome(follows=left.costs.value(left.bound), why="the certificate proves a lower bound only")
 
