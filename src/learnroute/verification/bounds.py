@@ -11,7 +11,7 @@ from learnroute.model.certificates import BranchAndBound, Certificate, HeldKarp,
 from learnroute.model.objective import Objective
 from learnroute.verification import branch_and_bound, held_karp, ng_route, one_tree, simple
 from learnroute.verification.checks import TooManyLabelsError
-from learnroute.verification.exact import MOST_REGIONS, Model, model_of
+from learnroute.verification.exact import MATRIX_REGIONS, MOST_REGIONS, Model, model_of
 from learnroute.verification.grid import BITS, Costs
 
 ON_A_GRID: dict[type[Certificate], ModuleType] = {
@@ -75,6 +75,8 @@ class Checker:
             return Outcome(why="the plan has no certificate")
         if size > MOST_REGIONS:
             return Outcome(why=f"more than {MOST_REGIONS:,} regions are too many to recompute it")
+        if size > MATRIX_REGIONS and not isinstance(certificate, Simple | OneTree):
+            return Outcome(why=f"more than {MATRIX_REGIONS:,} regions are too many to repeat a proof of this kind")
         if isinstance(certificate, HeldKarp):
             return Outcome(why=f"more than {held_karp.MOST_REGIONS} regions cannot be enumerated")
         if isinstance(certificate, NgRoutes):

@@ -21,10 +21,12 @@ Masks = NDArray[np.uint64]  # one bit a region, in words of 64
 
 WORD = 64
 MOST_LABELS = 1_000_000  # kept at once in one direction
-MOST_WORK = 3_000_000_000  # arcs looked at and labels compared in one check: about a minute
+MOST_WORK = 1_500_000_000  # arcs looked at and pairs of labels compared in one check: about a minute
 A_LABELLING = 2_000_000  # of that, for each labelling, whatever is found
-COMPARED = 48  # cheaper labels that each one is compared with for dominance
+COMPARED = 100  # cheaper labels that each one is compared with for dominance
 TOGETHER = 1 << 20  # pairs of labels, or labels and arcs, in one step
+ONE_BY_ONE = 28  # labels of the other direction that each one is compared with, before all are with all
+TOGETHER_WITH = 256  # of these at a time then
 
 
 @dataclass
@@ -49,22 +51,26 @@ class Layer(NamedTuple):
     starts: IntMatrix  # where the labels of each region begin, and where all end
 
     @classmethod
-    def of(cls, region: IntMatrix, cost: IntMatrix, forbidden: Masks, size: int) -> Layer:
+    def of(cls, region: IntMatrix, cost: IntMatrix, forbidden: Masks, size: int, effort: Effort) -> Layer:
         """Sort labels by region and cost, without those that a cheaper one which forbids less dominates."""
         order = np.lexsort((*forbidden.T, cost, region))
         region, cost, forbidden = region[order], cost[order], forbidden[order]
-        block = 8
-        for base in range(0, COMPARED, block):
+        at, block = 0, 4
+        while at < COMPARED:
             starts = np.searchsorted(region, np.arange(size + 1))
             own = np.arange(len(region))
-            cheaper = starts[region][:, None] + np.arange(base, base + block)
-            earlier = cheaper < own[:, None]
-            cheaper = np.where(earlier, cheaper, 0)
-            dominated = earlier
-            for word in forbidden.T:
-                dominated = dominated & (word[cheaper] & ~word[:, None] == 0)
-            kept = ~dominated.any(axis=1)
+            kept = np.ones(len(region), dtype=bool)
+            behind = np.flatnonzero(own - starts[region] > at)
+            effort.spend(len(behind) * block)
+            for some in _split(behind, TOGETHER // block):
+                cheaper = starts[region[some]][:, None] + np.arange(at, at + block)
+                dominated = cheaper < some[:, None]
+                cheaper = np.where(dominated, cheaper, 0)
+                for word in forbidden.T:
+                    dominated &= word[cheaper] & ~word[some][:, None] == 0
+                kept[some] = ~dominated.any(axis=1)
             region, cost, forbidden = region[kept], cost[kept], forbidden[kept]
+            at, block = at + block, min(2 * block, 32)
         return cls(region, cost, forbidden, np.searchsorted(region, np.arange(size + 1)))
 
 
@@ -136,7 +142,7 @@ class _Run:
         if other is not None:
             nothing = np.zeros((len(first), self.bits.shape[1]), dtype=np.uint64)
             first = first[self._completed(first, nothing, np.full(len(first), limit), other[-1])]
-        found = [Layer.of(first, self.nodes[0, first], self.bits[first], self.size)]
+        found = [Layer.of(first, self.nodes[0, first], self.bits[first], self.size, self.effort)]
         for t in range(1, self.size):
             parts, count = [], 0
             for layer in _pieces(found[-1], self.size):
@@ -147,7 +153,8 @@ class _Run:
                     kept = self._completed(head, known, limit - reached, other[self.size - 1 - t])
                     tail, head, reached, known = tail[kept], head[kept], reached[kept], known[kept]
                 taken[t - 1, layer.region[tail], head] = True
-                parts.append(Layer.of(head, reached + self.nodes[t, head], known | self.bits[head], self.size))
+                cost, forbidden = reached + self.nodes[t, head], known | self.bits[head]
+                parts.append(Layer.of(head, cost, forbidden, self.size, self.effort))
                 count += len(parts[-1].region)
                 if count + sum(len(each.region) for each in found) > MOST_LABELS:
                     raise TooManyLabelsError
@@ -156,7 +163,7 @@ class _Run:
 
     def _joined(self, parts: list[Layer]) -> Layer:
         region, cost, forbidden, _ = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return Layer.of(region, cost, forbidden, self.size)
+        return Layer.of(region, cost, forbidden, self.size, self.effort)
 
     def _arcs_below(
         self, layer: Layer, t: int, completion: IntMatrix, limit: int
@@ -173,23 +180,39 @@ class _Run:
     def _completed(self, head: IntMatrix, known: Masks, most: IntMatrix, other: Layer) -> NDArray[np.bool_]:
         """Whether a label of the other direction, cheaper than `most`, forbids nothing that is known."""
         found = np.zeros(len(head), dtype=bool)
-        at, end = other.starts[head], other.starts[head + 1]
-        left, block = np.flatnonzero(at < end), 1
-        while len(left):
-            block = max(1, min(2 * block, TOGETHER // len(left)))
+        left = np.flatnonzero(other.starts[head] < other.starts[head + 1])
+        at, block = 0, 4
+        while len(left) and at < ONE_BY_ONE:
             self.effort.spend(len(left) * block)
-            place = at[left][:, None] + np.arange(block)
-            inside = place < end[left][:, None]
+            place = other.starts[head[left]][:, None] + np.arange(at, at + block)
+            inside = place < other.starts[head[left] + 1][:, None]
             place = np.where(inside, place, 0)
             cheap = inside & (other.cost[place] < most[left][:, None])
-            fits = cheap.copy()
-            for word, theirs in zip(known.T, other.forbidden.T, strict=True):
-                fits &= word[left][:, None] & theirs[place] == 0
+            fits = cheap
+            for word, word_there in zip(known.T, other.forbidden.T, strict=True):
+                fits = fits & (word[left][:, None] & word_there[place] == 0)
             done = fits.any(axis=1)
             found[left[done]] = True
-            at[left] += block
-            left = left[~done & cheap[:, -1]]
+            left, at, block = left[~done & cheap[:, -1]], at + block, 2 * block
+        for w in np.unique(head[left]).tolist():
+            mine, theirs = left[head[left] == w], range(int(other.starts[w]) + at, int(other.starts[w + 1]))
+            self._compared(mine, known, most, other, theirs, found)
         return found
+
+    def _compared(
+        self, left: IntMatrix, known: Masks, most: IntMatrix, other: Layer, theirs: range, found: NDArray[np.bool_]
+    ) -> None:
+        """Compare labels of one region with those of the other direction, all with all; mark the completed ones."""
+        for k in theirs[::TOGETHER_WITH]:
+            here = slice(k, min(k + TOGETHER_WITH, theirs.stop))
+            left = left[most[left] > other.cost[k]]
+            self.effort.spend(len(left) * TOGETHER_WITH)
+            for some in _split(left, TOGETHER // TOGETHER_WITH):
+                fits = other.cost[here] < most[some][:, None]
+                for word, word_there in zip(known.T, other.forbidden.T, strict=True):
+                    fits &= word[some][:, None] & word_there[here] == 0
+                found[some] = fits.any(axis=1)
+            left = left[~found[left]]
 
     def _completion(self) -> IntMatrix:
         """Return the cost of the cheapest completion, nothing forbidden, from each position and region on."""
@@ -202,8 +225,11 @@ class _Run:
 
 def _pieces(layer: Layer, size: int) -> Iterator[Layer]:
     """Yield the labels of a layer, so many at a time that all their arcs fit into memory."""
-    step = max(1, TOGETHER // size)
-    for k in range(0, len(layer.region), step):
-        yield Layer(*(column[k : k + step] for column in layer[:3]), layer.starts)
-    if not len(layer.region):
-        yield layer
+    for some in _split(np.arange(len(layer.region)), TOGETHER // size):
+        yield Layer(layer.region[some], layer.cost[some], layer.forbidden[some], layer.starts)
+
+
+def _split(numbers: IntMatrix, step: int) -> Iterator[IntMatrix]:
+    """Yield numbers, so many at a time; nothing once where there are none."""
+    for k in range(0, max(1, len(numbers)), step):
+        yield numbers[k : k + step]

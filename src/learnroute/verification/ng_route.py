@@ -1,4 +1,4 @@
-"""Check an ng-route bound: which ng-routes may be better orders? docs/bounds.md explains it. Costs are whole numbers."""
+"""Check an ng-route bound: which ng-routes may be better orders? docs/bounds.md explains it; costs are integers."""
 
 from __future__ import annotations
 

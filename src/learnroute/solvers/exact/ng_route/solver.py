@@ -177,7 +177,8 @@ class NgRouteProof:
         Cycles of the routes given are broken first; then those of the cheapest routes that are left.
         """
         most = max(self.params.turn_labels, 2 * len(other.cost))
-        before, turns, forward, ahead = self.first_sets, [], False, len(routes) + 1
+        turns: list[Rows] = []
+        before, forward, ahead = self.first_sets, False, len(routes) + 1
         while len(other.cost):
             if len(turns) == self.params.rounds:
                 raise TooManyLabelsError
@@ -373,7 +374,8 @@ class NgRouteProof:
     def _meet(self) -> None:
         """Label forward and backward in turn, each pruned by the one before, ng-sets growing."""
         multipliers, other, ng_sets = self.multipliers, no_labels(self.ng_sets), self.ng_sets.copy()
-        forward, first, start, routes = True, True, self.ng_sets, []
+        forward, first, start = True, True, self.ng_sets
+        routes: list[IntArray] = []
         while not self._over():
             try:
                 labels = self._label(multipliers, self.first_sets if first else ng_sets, other, forward)
