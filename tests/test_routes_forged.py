@@ -19,7 +19,7 @@ from learnroute.solvers.params import DEFAULTS
 from learnroute.study.families import random_problem
 from learnroute.verification import labels
 from samples import asymmetric
-from test_forgeries import TOLERANCE, exact_total, lists_in, numbers_in
+from test_forgeries import TOLERANCE, at, exact_total, numbers_in
 
 MUTANTS = 12
 PROBLEMS = {
@@ -75,14 +75,9 @@ def mutated(certificate: dict[str, Any], size: int, rng: np.random.Generator) ->
             stages.append({key: copy.deepcopy(changed[key]) for key in ("multipliers", "ng_sets")})
             rng.shuffle(stages)
         else:  # any region in any list of regions
-            rows = [path for path in lists_in(changed) if path[-1:] != ("multipliers",)]
-            path = rows[int(rng.integers(len(rows)))]
-            row = changed
-            for key in path:
-                row = row[key]  # type: ignore[assignment]
-            for place in numbers_in(row)[:1]:
-                if len(place) == 1:
-                    row[place[0]] = int(rng.integers(size))
+            places = [path for path in numbers_in(changed) if "multipliers" not in path and path != ("bound",)]
+            path = places[int(rng.integers(len(places)))]
+            at(changed, path[:-1])[path[-1]] = int(rng.integers(size))
     return changed
 
 
@@ -132,7 +127,8 @@ def test_the_labels_of_all_turns_together_are_limited(monkeypatch: pytest.Monkey
     _, honest = proved(problem)
     monkeypatch.setattr(labels, "A_LABELLING", labels.MOST_WORK // 20)
     stage = {key: honest["certificate"][key] for key in ("multipliers", "ng_sets")}
-    for members in ({"turns": [[]] * 100}, {"fixing": [stage] * 100}):
+    further: list[dict[str, Any]] = [{"turns": [[]] * 100}, {"fixing": [stage] * 100}]
+    for members in further:
         data = {**honest, "optimal": False, "certificate": {**honest["certificate"], **members}}
         found = {check.what: check.verdict for check in verify(problem, data)}
         assert found["certificate"] == "not checked"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learnroute.model.distances import Points
-from learnroute.verification.exact import ONE, Model
+from learnroute.verification.exact import ONE, Model, path_relaxation
 from learnroute.verification.grid import Grid
 
 MOST_REGIONS = 20  # up to which all sets are enumerated
@@ -39,7 +39,8 @@ def least_order(model: Model, goal: Fraction, limbs: int = 1) -> Least:
     ends = model.ends
     enumeration = _Enumeration(model, goal, limbs)
     if ends.cyclic:
-        found = [enumeration.least(None, last, None) for last in range(model.size)]
+        cuts = [path_relaxation(model).model.ends.last] if model.only_last_counts else range(model.size)
+        found = [enumeration.least(None, cut, None) for cut in cuts]  # the region behind which the cycle is cut
     else:
         found = [enumeration.least(ends.first, ends.last, ends.first)]
     return min(found, key=lambda least: least.low)
