@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from learnroute import InputError, Learner, Objective, Problem, objective_of, plan, verify
-from learnroute.model.certificates import NgRoutes, read_certificate
-from learnroute.model.validation import IntArray
+from learnroute.model.certificates import NgRelaxation, NgRoutes, read_certificate
+from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.bounds import least_score_parts, simple_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
@@ -208,3 +208,35 @@ def test_turns_that_are_no_lists_of_rows_are_refused() -> None:
         with pytest.raises(InputError) as refusal:
             read_certificate({**alone, "turns": turns}, 2)
         assert refusal.value.field == f"certificate.{field}"
+
+
+def cheapest_by_hand(objective: Objective, multipliers: FloatArray, masks: list[list[int]]) -> float:
+    """The cost of the cheapest ng-route, multipliers paid: all of them one after the other, by the definition."""
+    size = objective.size
+    partial = [(v, 1 << v, objective.weights[0] * objective.scores[v] - multipliers[v]) for v in range(size)]
+    for t in range(1, size):
+        partial = [
+            (w, forbidden & masks[t][w] | 1 << w, cost + objective.travel[v, w] + scored)
+            for v, forbidden, cost in partial
+            for w in range(size)
+            if not forbidden >> w & 1
+            for scored in [objective.weights[t] * objective.scores[w] - multipliers[w]]
+        ]
+    best = min(cost for _, _, cost in partial)
+    return float(best + multipliers.sum())
+
+
+def test_the_checker_finds_the_cheapest_ng_route() -> None:
+    """Neither more nor less: dominance and completion bounds lose nothing, forbidden sets are kept as they should."""
+    for seed in range(40):
+        rng = RNG(seed)
+        size = int(rng.integers(3, 7))
+        travel = rng.uniform(1, 9, (size, size)) if seed % 2 else rng.integers(1, 4, (size, size)).astype(float)
+        np.fill_diagonal(travel, 0)
+        objective = Objective(travel, rng.uniform(0, 5, size), np.sort(rng.uniform(0, 1, size)))
+        rows = tuple(tuple(map(int, rng.integers(size, size=3))) for _ in range(size))
+        stage = NgRelaxation(rng.normal(0, 2, size), tuple((v,) for v in range(size)), rows)
+        least = cheapest_by_hand(objective, stage.multipliers, stage.masks())
+        found = recomputed_bound(objective, NgRoutes(0.0, (stage,)), 1000.0)
+        # costs are rounded down to a grid that is fine beside the ceiling
+        assert found == pytest.approx(least, rel=1e-12, abs=1e-12)
