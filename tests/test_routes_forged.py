@@ -132,3 +132,15 @@ def test_the_labels_of_all_turns_together_are_limited(monkeypatch: pytest.Monkey
         data = {**honest, "optimal": False, "certificate": {**honest["certificate"], **members}}
         found = {check.what: check.verdict for check in verify(problem, data)}
         assert found["certificate"] == "not checked"
+
+
+def test_no_network_is_made_of_too_many_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take T³ bytes, whatever else the certificate says."""
+    problem = random_problem("euclidean", 401, Learner(120, 100, 0.1), 1)
+    data = json.loads(json.dumps(plan(problem, "random", time_limit=1e-9).to_dict()))
+    data["certificate"] = {
+        "kind": "ng-routes", "bound": data["lower_bound"], "multipliers": [0] * 401, "ng_sets": [[]] * 401
+    }  # fmt: skip
+    monkeypatch.setattr(labels.Network, "__init__", None)
+    found = {check.what: check.verdict for check in verify(problem, data)}
+    assert found["bound"] == found["certificate"] == "not checked"

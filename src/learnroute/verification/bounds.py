@@ -80,6 +80,8 @@ class Checker:
         if isinstance(certificate, HeldKarp):
             return Outcome(why=f"more than {held_karp.MOST_REGIONS} regions cannot be enumerated")
         if isinstance(certificate, NgRoutes):
+            if size > ng_route.MOST_REGIONS:
+                return Outcome(why=f"more than {ng_route.MOST_REGIONS} regions are too many to repeat it by ng-routes")
             return self._by_ng_routes(certificate, goal, optimum)
         bits = one_tree.bits_for(certificate, goal) if isinstance(certificate, OneTree) else BITS
         costs = Costs(self.model, goal, bits)

@@ -12,6 +12,7 @@ from learnroute.verification.exact import Model
 from learnroute.verification.grid import Costs, IntMatrix
 from learnroute.verification.labels import Effort, Network, as_words, cheapest
 
+MOST_REGIONS = 400  # up to which they are checked: T³ arcs are kept, one byte each
 BITS = 56  # of the goal in grid units, at most
 ROOM = 1 << 58  # what no sum of costs and multipliers along a route may exceed
 CUT = 16  # times the goal: multipliers are cut there

@@ -60,7 +60,7 @@ class NgRouteProof:
         self.ng_sets = self.first_sets.copy()
         self.labels, self.room, self.gap_met = 0, self.params.room, np.inf
         self.crowded, self.reached = False, 0  # whether ng-sets grew too much at once; labels after the last round
-        self.speed = FIRST_SPEED
+        self.speed, self.work_granted = FIRST_SPEED, 0
         self.relaxation = (self.multipliers, self.first_sets)  # the best one, for the certificate
         self.stages: list[tuple[FloatArray, MaskArray]] = []  # earlier ones, by which arcs are fixed
         self.gap_staged = np.inf
@@ -156,6 +156,7 @@ class NgRouteProof:
         kept, self.network, other = self.network, self._all_arcs(), no_labels(self.first_sets)
         multipliers, ng_sets, routes = self.meeting or (*self.relaxation, [])
         stages = [*self.stages, (multipliers, self.first_sets)]
+        self.work_granted = self.params.turn_work
         try:
             for stage in stages:
                 behind = self._label(stage[0], stages[0][1], no_labels(self.first_sets), forward=False)
@@ -164,7 +165,7 @@ class NgRouteProof:
         except TooManyLabelsError:
             return False
         finally:
-            self.network = kept
+            self.network, self.work_granted = kept, 0
         bound = self.incumbent.with_constant(self.incumbent.goal - self.network.margin(multipliers))
         self.checked = NgRoutes(bound, tuple(relaxation(*stage) for stage in stages), turns)
         return True
@@ -295,6 +296,7 @@ class NgRouteProof:
         while True:
             started = time.monotonic()
             allowed = int(min(self.speed * max(self.budget.deadline - started, 0.0), 1e17))
+            allowed = allowed if self.budget.exhausted else max(allowed, self.work_granted)
             work = np.array([allowed])
             labels = labelling.label(network, ng_sets, completion, other, limit, most, used, work)
             took = time.monotonic() - started
