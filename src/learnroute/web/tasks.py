@@ -77,6 +77,7 @@ def _tradeoff(asked: TradeoffRequest, limits: Limits, progress: Progress) -> Res
 def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
     problem = asked.rated_problem
     walked = evaluate(problem, asked.route)
+    problem = walked.problem or problem  # with the regularisation that suits the route, where it is to be chosen
     found = answers.ErrorHistory(
         order=list(walked.order),
         route=list(walked.route),
