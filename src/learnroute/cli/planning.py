@@ -222,9 +222,9 @@ def _print_verdict(console: Console, found: Plan) -> None:
     console.print(f"method     {found.method}{asked}, {found.seconds:.3f} s", markup=False)
     console.print(f"travel     {found.travel_cost:.6g} for the whole route", markup=False)
     if found.chosen and found.learner is not None and found.regularization_range is not None:
-        value, (low, high) = found.learner.regularization, found.regularization_range
-        said = f"λ = {value:.4g}" if isinstance(value, float) else f"λ = {' '.join(f'{one:.3g}' for one in value)}"
-        what = "" if isinstance(value, float) else "times "
+        values, (low, high) = found.learner.fixed_regularization, found.regularization_range
+        said = f"λ = {values[0]:.4g}" if len(values) == 1 else f"λ = {' '.join(f'{one:.3g}' for one in values)}"
+        what = "" if len(values) == 1 else "times "
         console.print(f"chosen     {said}; {what}{low:.3g} … {high:.3g} is within 1 % on this route", markup=False)
     console.print(f"quality    {found.quality}{bound}", markup=False)
     value = found.guarantee.value
