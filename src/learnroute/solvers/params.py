@@ -47,7 +47,8 @@ class SuffixLabellingParams(_Checked):
     most_regions: int = 16  # regions up to which it is tried ...
     auto_regions: int = 12  # ... and by the method `auto`
     labels: int = 1_000_000  # labels allowed at a position; the proof gives up where they are more
-    enumerated: int = 9  # regions up to which all orders are tried, where dominance does not hold
+    # regions up to which all orders are tried, where labels are too many or dominance does not hold
+    enumerated: int = 10
 
 
 @dataclass(frozen=True)
