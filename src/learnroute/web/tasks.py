@@ -75,8 +75,8 @@ def _tradeoff(asked: TradeoffRequest, limits: Limits, progress: Progress) -> Res
 
 
 def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
-    problem = asked.rated_problem
-    walked = evaluate(problem, asked.route)
+    walked = evaluate(asked.rated_problem, asked.route)
+    problem = asked.rated_problem.changed(learner=walked.learner)  # with its λ, where that was to be chosen
     found = answers.ErrorHistory(
         order=list(walked.order),
         route=list(walked.route),

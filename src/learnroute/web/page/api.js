@@ -79,6 +79,7 @@ export async function job(task, body, signal, onProgress) {
   }
 }
 
-/** Plan at once, or as a job where it may take long. */
+/** Plan at once, or as a job where it may take long: many regions, or λ to be chosen. */
 export const plan = (body, signal, onProgress) =>
-  body.problem.travel.length < LONG ? post("plan", body, signal) : job("plan", body, signal, onProgress);
+  (body.problem.travel.length < LONG && typeof body.problem.learner.regularization !== "string"
+    ? post("plan", body, signal) : job("plan", body, signal, onProgress));

@@ -3,19 +3,22 @@
 import { download, get, job, plan as planned, post } from "./api.js";
 import { $, el, number } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
+import { basis, showLearner, slid, trained, undecided } from "./learner.js";
 import { RouteMap } from "./map.js";
-import { showLegend, showPlan, showRegime, showRivals } from "./panels.js";
+import { showLegend, showNoPlan, showPlan, showRegime, showRivals } from "./panels.js";
 import { added, detours, moved, removed, renamed, scores } from "./problem.js";
+import { listenToTerms } from "./terms.js";
 import { drawTradeoff } from "./tradeoff.js";
 
 const FIRST = "city-survey";
+const PAUSE = 80; // ms that the slider rests before a plan is made for its λ
 const PATIENCE = 300; // ms after which an outdated calculation is called off
 const MOST_CURVE = 20; // regions up to which the curve is drawn
 const MOST_HISTORY = 300; // regions up to which errors over time are asked for
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
-  method: "auto", rate: 1, plan: null, errorHistory: null, time: 0, part: 1, curve: null,
+  method: "auto", rate: 1, plan: null, errorHistory: null, time: 0, part: 1, curve: null, chosen: null, before: null,
   rivals: { baseline: { shown: false, plan: null }, travel: { shown: false, plan: null } },
 };
 const map = new RouteMap($("map"), {
@@ -32,7 +35,7 @@ function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_m
   Object.assign(state, {
     rate,
     problem: { ...problem, coordinates: problem.coordinates ?? places, regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) },
-    geographic, madeUp, selected: null, plan: null, errorHistory: null, curve: null, time: problem.travel.length, part: 1,
+    geographic, madeUp, selected: null, plan: null, errorHistory: null, curve: null, chosen: null, before: null, time: problem.travel.length, part: 1,
   });
   for (const rival of Object.values(state.rivals)) rival.plan = null;
   state.detour = detours(state.problem, geographic);
@@ -54,6 +57,7 @@ function changed() {
   showLegend(state);
   showSelected();
   showEnds();
+  showLearner(state);
   map.draw(state);
   refresh();
 }
@@ -124,12 +128,25 @@ function jump(time) {
 let running = false;
 let outdated = false;
 let since = 0;
+let resting = null; // waits for the slider to rest
+let ending = null; // waits to call an outdated calculation off
 let calling = new AbortController();
+
+/** Dim what is shown: "plan" all of it, "rest" what follows from the plan; none if it is up to date. */
+function setStale(what) {
+  if (what) document.body.dataset.stale = what;
+  else delete document.body.dataset.stale;
+}
 
 async function refresh() {
   outdated = true;
+  clearTimeout(resting);
+  clearTimeout(ending);
+  resting = null;
+  setStale("plan");
   if (running) {
-    if (performance.now() - since > PATIENCE) calling.abort();
+    const old = calling;
+    ending = setTimeout(() => old.abort(), Math.max(0, PATIENCE - (performance.now() - since)));
     return;
   }
   running = true;
@@ -138,51 +155,100 @@ async function refresh() {
     outdated = false;
     since = performance.now();
     calling = new AbortController();
-    await calculate(calling.signal).catch(failed);
+    await calculate(calling.signal).catch(nothing);
   }
   running = false;
   $("working").hidden = true;
-  document.body.dataset.busy = "false";
+  if (resting === null) document.body.dataset.busy = "false";
+}
+
+/** The slider moves: show its λ at once, and plan when it rests. */
+function slide() {
+  state.problem = { ...state.problem, learner: slid(state.problem) };
+  showLearner(state);
+  setStale("plan");
+  document.body.dataset.busy = "true";
+  clearTimeout(resting);
+  resting = setTimeout(readControls, PAUSE);
+}
+
+/** Have λ chosen together with the route: one ("auto") or one for each stop ("schedule"). */
+function chooseLambda(kind) {
+  if (!undecided(state.problem.learner)) state.before = state.problem.learner;
+  const { features, samples, noise } = state.problem.learner;
+  state.problem = { ...state.problem, learner: { features, samples, noise, rule: "proximal", regularization: kind } };
+  changed();
 }
 
 async function calculate(signal) {
-  const { features, samples, noise } = state.problem.learner;
-  const inputs = ["features", "samples", "noise", "rate"].map($);
+  const inputs = ["features", "samples", "noise", "rate", "steps", "step-size"].map($).filter((input) => !input.disabled);
   const wrong = inputs.filter((input) => input.value === "" || !input.checkValidity());
-  if (!showRegime(state.problem)) throw new Error("Nothing is planned in the forbidden middle: change m or n.");
+  if (!showRegime(state)) throw new Error("Nothing is planned in the forbidden middle: change m or n, or move λ to the right.");
   if (wrong.length) throw new Error(`Check the fields: ${wrong.map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
-  const asked = { problem: { ...state.problem, learner: { features, samples, noise } }, travel_rate: state.rate };
-  const size = asked.problem.travel.length;
+  let { learner } = state.problem;
+  const size = state.problem.travel.length;
+  const dropped = () => state.problem.travel.length !== size || state.problem.learner !== learner;
+  const asked = { problem: state.problem, travel_rate: state.rate };
   const found = await planned({ ...asked, method: state.method }, signal, showProgress);
   $("working").hidden = true;
-  if (state.problem.travel.length !== size) return;
+  if (dropped()) return;
+  if (undecided(learner)) {
+    const { regularization, chosen: kind, range } = found.learner;
+    learner = { ...learner, regularization };
+    asked.problem = state.problem = { ...state.problem, learner };
+    state.chosen = { kind, range, regularization, basis: basis(state) };
+    showLearner(state);
+  }
   state.plan = found;
   performance.mark("route-drawn");
   if (state.time > size) state.time = size;
   showPlan(found);
   map.draw(state);
+  if (!outdated) setStale("rest");
   if ($("status").classList.contains("wrong")) say("");
   const [errorHistory, ...rivals] = await Promise.all([
     size > MOST_HISTORY ? null : post("error_history", { ...asked, route: found.order }, signal),
     ...Object.keys(state.rivals).map((method) => post("plan", { ...asked, method }, signal)),
   ]);
-  if (state.problem.travel.length !== size) return;
+  if (dropped()) return;
   state.errorHistory = errorHistory;
   Object.values(state.rivals).forEach((rival, k) => { rival.plan = rivals[k]; });
   map.draw(state);
+  showRegime(state);
   showRivals(found, state.rivals);
   if (errorHistory) {
     showTime(state);
     drawHeat(state, jump);
   } else $("error-history-text").textContent = `Errors over time are shown for up to ${MOST_HISTORY} regions.`;
   showCurve();
+  if (!outdated) setStale(null);
   document.body.dataset.plans = String(Number(document.body.dataset.plans ?? 0) + 1);
+}
+
+/** A calculation came to nothing: unless a newer one follows, nothing is claimed any more. */
+function nothing(error) {
+  failed(error);
+  if (outdated || resting !== null) return;
+  if (undecided(state.problem.learner)) { // back to where λ was
+    const { features, samples, noise } = state.problem.learner;
+    const before = state.before ?? { features, samples, noise, rule: "proximal", regularization: 1 };
+    state.problem = { ...state.problem, learner: before };
+    changed();
+    return;
+  }
+  Object.assign(state, { plan: null, errorHistory: null });
+  for (const rival of Object.values(state.rivals)) rival.plan = null;
+  showNoPlan();
+  map.draw(state);
+  setStale(null);
+  document.body.dataset.plans ??= "0";
 }
 
 function showProgress({ stage, progress, state: where }) {
   $("working").hidden = where === "done";
   $("progress").value = progress;
   $("stage").textContent = `${stage || where} ${Math.round(100 * progress)} %`;
+  if (undecided(state.problem.learner)) $("lambda-label").textContent = `being chosen… ${Math.round(100 * progress)} %`;
 }
 
 async function computeCurve() {
@@ -231,7 +297,7 @@ function complain(text) {
 function failed(error) {
   $("working").hidden = true;
   if (error.name === "AbortError") return outdated || say("Cancelled.");
-  for (const [field, id] of [["learner.features", "features"], ["learner.samples", "samples"], ["learner.noise", "noise"], ["travel_rate", "rate"]]) {
+  for (const [field, id] of [["learner.features", "features"], ["learner.samples", "samples"], ["learner.noise", "noise"], ["learner.steps", "steps"], ["learner.rate", "step-size"], ["travel_rate", "rate"]]) {
     if (error.field?.endsWith(field)) $(id).setAttribute("aria-invalid", "true");
   }
   return complain(error.field ? `${error.message} (${error.field})` : error.message);
@@ -252,12 +318,13 @@ function showSelected() {
 
 function readControls() {
   const value = (id) => ($(id).value === "" ? NaN : Number($(id).value));
-  for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
+  for (const id of ["features", "samples", "noise", "rate", "steps", "step-size"]) $(id).setAttribute("aria-invalid", "false");
   state.rate = value("rate");
   state.method = $("method").value;
-  const learner = { features: value("features"), samples: value("samples"), noise: value("noise") };
   const before = state.problem.learner;
-  if (Object.entries(learner).some(([name, entry]) => (before[name] ?? 0) !== entry)) {
+  const learner = trained(before, { features: value("features"), samples: value("samples"), noise: value("noise") });
+  const shown = { noise: 0, rule: "least-squares", ...before };
+  if (Object.entries({ rule: "least-squares", ...learner }).some(([name, entry]) => !Object.is(shown[name], entry))) {
     const { samples, ...rest } = state.problem;  // one number for all replaces one a region
     state.problem = { ...rest, ...(samples && before.samples === learner.samples ? { samples } : {}), learner };
   }
@@ -311,7 +378,10 @@ async function openExample(name) {
 }
 
 function listen() {
-  $("controls").addEventListener("input", readControls);
+  $("controls").addEventListener("input", (event) => (event.target === $("lambda") ? slide() : readControls()));
+  $("best-lambda").addEventListener("click", () => chooseLambda("auto"));
+  $("best-schedule").addEventListener("click", () => chooseLambda("schedule"));
+  listenToTerms();
   for (const id of ["controls", "selected"]) $(id).addEventListener("submit", (event) => event.preventDefault());
   $("add").addEventListener("click", () => addRegion(map.middlePlace()));
   $("remove").addEventListener("click", () => removeRegion(state.selected));
@@ -359,7 +429,12 @@ function listen() {
   $("theme").addEventListener("click", () => setTheme({ auto: "light", light: "dark", dark: "auto" }[$("theme").value]));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => { event.preventDefault(); openFiles(event.dataTransfer.files); });
-  window.addEventListener("resize", () => { if (state.errorHistory) drawHeat(state, jump); showCurve(); });
+  window.addEventListener("resize", () => {
+    if (!state.problem) return;
+    if (state.errorHistory) drawHeat(state, jump);
+    showLearner(state);
+    showCurve();
+  });
 }
 
 async function start() {

@@ -11,7 +11,7 @@ export function drawTradeoff({ curve, plan, rivals }, onRate) {
   const [width, height] = [node.clientWidth || 320, node.clientHeight || 240];
   node.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const sides = (found) => ({
-    travel_cost: found.travel_cost, error: found.loss.dissimilarity + found.loss.initial + found.loss.noise,
+    travel_cost: found.travel_cost, error: found.loss.total - found.loss.travel,
   });
   const here = plan ? sides(plan) : null;
   const marks = Object.entries(rivals).filter(([, rival]) => rival.plan).map(([name, rival]) => [name, sides(rival.plan)]);
