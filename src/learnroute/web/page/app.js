@@ -3,13 +3,16 @@
 import { download, get, job, plan as planned, post } from "./api.js";
 import { $, el, number } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
-import { basis, showLearner, slid, trained, undecided } from "./learner.js";
+import { Steps, clearAddress, keep, kept, linkTo, problemInAddress } from "./keeping.js";
+import { basis, shape, showLearner, slid, trained, undecided } from "./learner.js";
 import { RouteMap } from "./map.js";
-import { showLegend, showNoPlan, showPlan, showRegime, showRivals } from "./panels.js";
-import { added, detours, moved, removed, renamed, scores } from "./problem.js";
+import { showLegend, showNoPlan, showPlan, showRegime, showRivals, showStops } from "./panels.js";
+import { added, detours, moved, removed, renamed, scores, waysWithOneLess, waysWithOneMore, waysWithout } from "./problem.js";
 import { listenToTerms } from "./terms.js";
+import { startTheme } from "./theme.js";
 import { drawTradeoff } from "./tradeoff.js";
 
+const CURVE = $("tradeoff-text").textContent; // what the trade-off is, before it is drawn
 const FIRST = "city-survey";
 const PAUSE = 80; // ms that the slider rests before a plan is made for its λ
 const PATIENCE = 300; // ms after which an outdated calculation is called off
@@ -18,40 +21,84 @@ const MOST_HISTORY = 300; // regions up to which errors over time are asked for
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
-  method: "auto", rate: 1, plan: null, errorHistory: null, time: 0, part: 1, curve: null, chosen: null, before: null,
+  method: "auto", rate: 1, plan: null, errorHistory: null, time: 0, part: 1, curve: null, chosen: null, before: null, ways: null, source: "",
   rivals: { baseline: { shown: false, plan: null }, travel: { shown: false, plan: null } },
 };
 const map = new RouteMap($("map"), {
   move: moveRegion, release: (far) => far && say(`${state.problem.regions[state.selected]} moved.`), choose, remove: removeRegion, add: addRegion,
 });
 const player = new Player((time, part) => setTime(time, part));
-let methods = [];
+const steps = new Steps();
+let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem: { write: [], degrees: [] } };
 
 // ---- changing
 
-function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_made_up: madeUp }) {
+/** Show another problem; `source` is the example or the file that it comes from. */
+function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_made_up: madeUp, ways = null, source }) {
+  const made = { ...problem, coordinates: problem.coordinates ?? places, regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) };
   const geographic = problem.geographic ?? false;
-  player.stop();
-  Object.assign(state, {
-    rate,
-    problem: { ...problem, coordinates: problem.coordinates ?? places, regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) },
-    geographic, madeUp, selected: null, plan: null, errorHistory: null, curve: null, chosen: null, before: null, time: problem.travel.length, part: 1,
-  });
-  for (const rival of Object.values(state.rivals)) rival.plan = null;
-  state.detour = detours(state.problem, geographic);
-  $("projection").value = geographic ? "geographic" : "plain";
-  const { features, samples, noise } = problem.learner;
-  $("features").value = features;
-  $("samples").value = samples;
-  $("noise").value = noise ?? 0;
-  $("rate").value = rate;
-  map.fit(state.problem, geographic);
-  $("tradeoff").setAttribute("hidden", "");
-  changed();
+  restore({ problem: made, rate, geographic, madeUp, ways, source, detour: detours(made, geographic), method: state.method, chosen: null });
+  steps.record(snapshot());
+  showSteps();
 }
 
-/** Take note of a change: show at once what needs no calculation, then calculate. */
-function changed() {
+/** What is kept of a state. */
+function snapshot() {
+  const { problem, rate, method, geographic, madeUp, detour, ways, source, chosen } = state;
+  return { problem, rate, method, geographic, madeUp, detour, ways, source, chosen };
+}
+
+/** Show a state that was kept: an earlier step, or the one before a reload. */
+function restore(old) {
+  player.stop();
+  const anew = !state.problem || old.problem.travel.length !== state.problem.travel.length || old.geographic !== state.geographic || old.source !== state.source;
+  Object.assign(state, old, { selected: null, before: null, part: 1 });
+  if (anew) {
+    Object.assign(state, { plan: null, errorHistory: null, time: old.problem.travel.length });
+    for (const rival of Object.values(state.rivals)) rival.plan = null;
+    map.fit(state.problem, state.geographic);
+  }
+  forgetCurve(CURVE);
+  const { features, samples, noise } = old.problem.learner;
+  const shown = { projection: old.geographic ? "geographic" : "plain", features, samples, noise: noise ?? 0, rate: old.rate, method: old.method };
+  for (const [id, value] of Object.entries(shown)) $(id).value = value;
+  for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
+  $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";
+  showSource();
+  showFormats();
+  changed(null, false);
+}
+
+function showSteps() {
+  $("undo").disabled = steps.done.length < 2;
+  $("redo").disabled = !steps.undone.length;
+}
+
+/** Say in the menu of examples where the problem comes from. */
+function showSource() {
+  const { source } = state;
+  $("example").querySelector(".own")?.remove();
+  if (![...$("example").options].some((option) => option.value === source)) $("example").prepend(el("option", { class: "own", value: source }, source));
+  $("example").value = source;
+}
+
+/** Offer the files that can be written: some need longitudes and latitudes, some a plane. */
+function showFormats() {
+  const before = $("save-what").value;
+  const fits = (kind) => (format) => !(kind.degrees.includes(format) && (state.madeUp || !state.geographic)) && !(kind.plane?.includes(format) && (state.madeUp || state.geographic));
+  const offered = ["plan", "problem"].flatMap((what) => known[what].write.filter(fits(known[what])).map((format) => `${what} ${format}`));
+  $("save-what").replaceChildren(...offered.map((choice) => el("option", { value: choice }, choice)));
+  if (offered.includes(before)) $("save-what").value = before;
+}
+
+/** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step. */
+function changed(kind = null, step = true) {
+  clearAddress();
+  if (step) steps.record(snapshot(), kind);
+  showSteps();
+  const size = state.problem.travel.length;
+  $("curve").disabled = size > MOST_CURVE;
+  if (size > MOST_CURVE) forgetCurve(`The curve is drawn for up to ${MOST_CURVE} regions; this problem has ${size}.`);
   state.scores = scores(state.problem);
   $("title").textContent = `${state.problem.title || "Problem"} · ${state.problem.travel.length} regions`;
   showLegend(state);
@@ -76,12 +123,13 @@ function showEnds() {
 
 function moveRegion(region, place) {
   state.problem = moved(state.problem, region, place, state.detour, state.geographic);
-  changed();
+  state.ways = waysWithout(state.ways, region);
+  changed(`move ${region}`);
 }
 
 function addRegion(place) {
   const made = added(state.problem, place, state.detour, state.geographic);
-  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, time: made.problem.travel.length, curve: null });
+  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, time: made.problem.travel.length, curve: null, ways: waysWithOneMore(state.ways) });
   player.stop();
   changed();
   map.focusRegion(state.selected);
@@ -94,7 +142,7 @@ function removeRegion(region) {
   const name = state.problem.regions[region];
   const left = removed(state.problem, region, state.detour);
   player.stop();
-  Object.assign(state, { ...left, selected: null, plan: null, errorHistory: null, time: left.problem.travel.length, curve: null });
+  Object.assign(state, { ...left, selected: null, plan: null, errorHistory: null, time: left.problem.travel.length, curve: null, ways: waysWithOneLess(state.ways, region) });
   changed();
   map.focusRegion(region);
   say(`${name} removed.`);
@@ -169,7 +217,7 @@ function slide() {
   setStale("plan");
   document.body.dataset.busy = "true";
   clearTimeout(resting);
-  resting = setTimeout(readControls, PAUSE);
+  resting = setTimeout(() => readControls("slide"), PAUSE);
 }
 
 /** Have λ chosen together with the route: one ("auto") or one for each stop ("schedule"). */
@@ -198,11 +246,13 @@ async function calculate(signal) {
     asked.problem = state.problem = { ...state.problem, learner };
     state.chosen = { kind, range, regularization, basis: basis(state) };
     showLearner(state);
+    steps.amend(snapshot());
   }
   state.plan = found;
   performance.mark("route-drawn");
   if (state.time > size) state.time = size;
   showPlan(found);
+  showStops(state);
   map.draw(state);
   if (!outdated) setStale("rest");
   if ($("status").classList.contains("wrong")) say("");
@@ -233,12 +283,14 @@ function nothing(error) {
     const { features, samples, noise } = state.problem.learner;
     const before = state.before ?? { features, samples, noise, rule: "proximal", regularization: 1 };
     state.problem = { ...state.problem, learner: before };
-    changed();
+    if (state.before) steps.drop();
+    changed(null, false);
     return;
   }
   Object.assign(state, { plan: null, errorHistory: null });
   for (const rival of Object.values(state.rivals)) rival.plan = null;
   showNoPlan();
+  showStops(state);
   map.draw(state);
   setStale(null);
   document.body.dataset.plans ??= "0";
@@ -253,7 +305,6 @@ function showProgress({ stage, progress, state: where }) {
 
 async function computeCurve() {
   const { problem } = state;
-  if (problem.travel.length > MOST_CURVE) return complain(`The curve is drawn for up to ${MOST_CURVE} regions.`);
   calling = new AbortController();
   try {
     $("curve").disabled = true;
@@ -263,18 +314,21 @@ async function computeCurve() {
   } catch (error) {
     failed(error);
   } finally {
-    $("curve").disabled = false;
+    $("curve").disabled = state.problem.travel.length > MOST_CURVE;
     $("working").hidden = true;
   }
 }
 
+/** Take the curve away, and say why. */
+function forgetCurve(text) {
+  state.curve = null;
+  $("tradeoff").setAttribute("hidden", "");
+  $("tradeoff-text").textContent = text;
+}
+
 /** Draw the curve, unless it is another problem's. */
 function showCurve() {
-  if (state.curve && state.curve.problem !== state.problem) {
-    state.curve = null;
-    $("tradeoff").setAttribute("hidden", "");
-    $("tradeoff-text").textContent = "The problem has changed: draw the curve again.";
-  }
+  if (state.curve && state.curve.problem !== state.problem) forgetCurve("The problem has changed: draw the curve again.");
   if (!state.curve) return;
   drawTradeoff(state, (rate) => {
     $("rate").value = Number(rate.toPrecision(6));
@@ -300,7 +354,7 @@ function failed(error) {
   for (const [field, id] of [["learner.features", "features"], ["learner.samples", "samples"], ["learner.noise", "noise"], ["learner.steps", "steps"], ["learner.rate", "step-size"], ["travel_rate", "rate"]]) {
     if (error.field?.endsWith(field)) $(id).setAttribute("aria-invalid", "true");
   }
-  return complain(error.field ? `${error.message} (${error.field})` : error.message);
+  return complain(error.message);
 }
 
 function showSelected() {
@@ -311,12 +365,13 @@ function showSelected() {
   for (const [id, value] of [["region-name", problem.regions[selected]], ["region-x", problem.coordinates[selected][0]], ["region-y", problem.coordinates[selected][1]]]) {
     if (document.activeElement !== $(id)) $(id).value = value;
   }
+  for (const [id, text] of [["region-x-label", state.geographic ? "longitude" : "x"], ["region-y-label", state.geographic ? "latitude" : "y"]]) $(id).textContent = text;
   $("region-score").textContent = `score / T ${number(state.scores[selected], 4)}`;
 }
 
 // ---- controls
 
-function readControls() {
+function readControls(kind = null) {
   const value = (id) => ($(id).value === "" ? NaN : Number($(id).value));
   for (const id of ["features", "samples", "noise", "rate", "steps", "step-size"]) $(id).setAttribute("aria-invalid", "false");
   state.rate = value("rate");
@@ -331,25 +386,44 @@ function readControls() {
   const wanted = { start: $("start-at").value, end: $("end-at").value, return: $("way-back").checked };
   const constraints = Object.fromEntries(Object.entries(wanted).filter(([, entry]) => entry));
   if (JSON.stringify(constraints) !== JSON.stringify(state.problem.constraints ?? {})) state.problem = { ...state.problem, constraints };
-  $("method-summary").textContent = methods.find(({ name }) => name === state.method)?.summary ?? "";
-  changed();
+  $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";
+  changed(kind);
 }
 
 async function openFiles(files) {
   if (!files.length) return;
+  const names = [...files].map((file) => file.name).join(", ");
   try {
-    const read = await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() })));
-    load(await post("read", { files: read }));
-    say(`Opened ${[...files].map((file) => file.name).join(", ")}.`);
+    await openTexts(await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() }))), names);
   } catch (error) {
     failed(error);
   }
 }
 
+/** Have files read by the service; where they have no learner, the one of the fields is taken. */
+async function openTexts(files, source) {
+  const learner = state.problem ? shape(state.problem.learner) : undefined;
+  const read = await post("read", { files, learner });
+  load({ ...read, source });
+  say(`Opened ${source}.${read.learner_taken ? " It has no learner: m, n and σ are those of the fields." : ""}`);
+}
+
+async function openExample(name) {
+  load({ problem: await get(`api/examples/${name}`), places: null, places_made_up: false, source: name });
+}
+
+/** Open the problem that the address holds; false if it holds none. */
+async function openAddress() {
+  const text = await problemInAddress();
+  if (text === null) return false;
+  await openTexts([{ name: "link.json", text }], "link");
+  return true;
+}
+
 async function saveFile() {
   const [what, format] = $("save-what").value.split(" ");
   const asked = { problem: state.problem, what, format, travel_rate: state.rate };
-  if (what === "plan") asked.method = state.method;
+  if (what === "plan") Object.assign(asked, { method: state.method, ways: state.ways });
   try {
     const link = el("a", { href: URL.createObjectURL(await download(asked)), download: `${what}${format}` });
     link.click();
@@ -360,21 +434,18 @@ async function saveFile() {
   }
 }
 
-function setTheme(theme) {
-  const shown = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" };
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  $("theme").textContent = shown[theme];
-  $("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system has them" : theme}`);
-  $("theme").value = theme;
-  try {
-    localStorage.setItem("learnroute-theme", theme);
-  } catch { /* a browser without storage forgets the choice */ }
+/** Put the problem into the address, and copy that where the browser lets us. */
+async function makeLink() {
+  const link = await linkTo({ ...state.problem, travel_rate: state.rate });
+  if (link === null) return complain("The problem is too large for a link: download it as a file.");
+  history.replaceState(null, "", link);
+  const copied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
+  return say(`The address of this page now holds the problem${copied ? ", and is copied" : ": copy it from there"}.`);
 }
 
-async function openExample(name) {
-  const problem = await get(`api/examples/${name}`);
-  load({ problem, places: null, places_made_up: false });
+function step(way) {
+  const old = way === "undo" ? steps.undo() : steps.redo();
+  if (old) restore(old);
 }
 
 function listen() {
@@ -385,6 +456,19 @@ function listen() {
   for (const id of ["controls", "selected"]) $(id).addEventListener("submit", (event) => event.preventDefault());
   $("add").addEventListener("click", () => addRegion(map.middlePlace()));
   $("remove").addEventListener("click", () => removeRegion(state.selected));
+  $("zoom-in").addEventListener("click", () => map.zoomBy(1.4));
+  $("zoom-out").addEventListener("click", () => map.zoomBy(1 / 1.4));
+  $("link").addEventListener("click", makeLink);
+  for (const way of ["undo", "redo"]) $(way).addEventListener("click", () => step(way));
+  document.addEventListener("keydown", (event) => {
+    const writing = event.target.matches?.("input:not([type=range]):not([type=checkbox]), select");
+    const key = event.key.toLowerCase();
+    if (writing || !(event.ctrlKey || event.metaKey) || !["z", "y"].includes(key)) return;
+    event.preventDefault();
+    step(key === "y" || event.shiftKey ? "redo" : "undo");
+  });
+  window.addEventListener("hashchange", () => openAddress().catch(failed));
+  window.addEventListener("pagehide", () => state.problem && keep({ ...snapshot(), detour: null, chosen: null }));
   $("fit").addEventListener("click", () => { map.fit(state.problem, state.geographic); map.draw(state); });
   $("projection").addEventListener("change", () => {
     const geographic = $("projection").value === "geographic";
@@ -396,7 +480,8 @@ function listen() {
     state.problem = { ...state.problem, geographic };
     state.detour = detours(state.problem, geographic);
     map.fit(state.problem, geographic);
-    return map.draw(state);
+    showFormats();
+    return changed();
   });
   for (const name of Object.keys(state.rivals)) {
     $(`show-${name}`).addEventListener("change", (event) => { state.rivals[name].shown = event.target.checked; showLegend(state); map.draw(state); });
@@ -426,7 +511,6 @@ function listen() {
   $("cancel").addEventListener("click", () => calling.abort());
   $("file").addEventListener("change", async (event) => { await openFiles(event.target.files); event.target.value = ""; });
   $("save").addEventListener("click", saveFile);
-  $("theme").addEventListener("click", () => setTheme({ auto: "light", light: "dark", dark: "auto" }[$("theme").value]));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => { event.preventDefault(); openFiles(event.dataTransfer.files); });
   window.addEventListener("resize", () => {
@@ -437,29 +521,35 @@ function listen() {
   });
 }
 
-async function start() {
-  let theme = "auto";
+async function openFirst() {
   try {
-    theme = localStorage.getItem("learnroute-theme") ?? "auto";
-  } catch { /* none remembered */ }
-  setTheme(theme);
+    if (await openAddress()) return;
+  } catch (error) {
+    await openExample(FIRST);
+    failed(error);
+    return;
+  }
+  const old = kept();
+  if (!old) return void (await openExample(FIRST));
+  restore({ ...old, detour: detours(old.problem, old.geographic) });
+  steps.record(snapshot());
+}
+
+async function start() {
+  startTheme();
   listen();
-  const first = openExample(FIRST, false);
-  const [known, examples] = await Promise.all([get("api/formats"), get("api/examples")]);
-  methods = known.methods;
-  $("method").replaceChildren(...methods.map(({ name }) => el("option", { value: name }, name)));
-  $("method-summary").textContent = methods[0].summary;
+  const first = openFirst();
+  const [formats, { examples }] = await Promise.all([get("api/formats"), get("api/examples")]);
+  known = formats;
+  $("method").replaceChildren(...known.methods.map(({ name }) => el("option", { value: name }, name)));
   $("file").accept = known.problem.read.join(",");
-  $("save-what").replaceChildren(
-    ...known.plan.write.map((format) => el("option", { value: `plan ${format}` }, `plan ${format}`)),
-    ...known.problem.write.map((format) => el("option", { value: `problem ${format}` }, `problem ${format}`)));
-  $("example").replaceChildren(...examples.examples.map(({ name, title }) => el("option", { value: name }, title)));
-  $("example").value = FIRST;
-  $("example").addEventListener("change", (event) => {
-    const chosen = examples.examples.find(({ name }) => name === event.target.value);
-    openExample(chosen.name).catch(failed);
-  });
+  $("example").replaceChildren(...examples.map(({ name, title }) => el("option", { value: name }, title)));
+  $("example").addEventListener("change", (event) => openExample(event.target.value).catch(failed));
   await first;
+  $("method").value = state.method;
+  $("method-summary").textContent = known.methods.find(({ name }) => name === state.method).summary;
+  showSource();
+  showFormats();
 }
 
 start().catch(failed);

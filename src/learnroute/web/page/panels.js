@@ -128,6 +128,17 @@ export function showRivals(plan, rivals) {
   $("rivals").tBodies[0].replaceChildren(entry("this route", plan), ...rows);
 }
 
+/** The stops in order, as plain text, with the way to each and its λ where stops have their own. */
+export function showStops({ plan, problem }) {
+  const lambdas = Array.isArray(problem.learner.regularization) ? problem.learner.regularization : null;
+  const order = plan ? plan.order : [];
+  $("stops").replaceChildren(...order.map((region, k) => {
+    const notes = [...(k ? [`travel ${number(problem.travel[order[k - 1]][region], 4)}`] : []), ...(lambdas ? [`λ ${number(lambdas[k], 3)}`] : [])];
+    return el("li", {}, problem.regions[region], el("span", { class: "hint" }, notes.length ? ` ${notes.join(", ")}` : ""));
+  }));
+  if (plan?.closed) $("stops").append(el("li", {}, `back to ${problem.regions[order[0]]}`, el("span", { class: "hint" }, ` travel ${number(problem.travel[order[order.length - 1]][order[0]], 4)}`)));
+}
+
 /** What the colours and lines of the map mean. */
 export function showLegend({ scores, madeUp, rivals }) {
   const ramp = Array.from({ length: 22 }, (_, k) => svg("rect", { x: 5 * k, width: 5.5, height: 12, fill: shade(k / 21) }));
