@@ -1,13 +1,17 @@
 // The page: one state, one way to change it, one way to show it.
 
-import { download, get, job, plan as planned, post } from "./api.js";
-import { $, el, number } from "./dom.js";
+import { get, job, plan as planned, post } from "./api.js";
+import { Newest, setStale } from "./calculating.js";
+import { $, el } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
-import { Steps, clearAddress, keep, kept, linkTo, problemInAddress } from "./keeping.js";
+import { showEnds, showSelected } from "./fields.js";
+import { readAddress, readExample, readFiles, saveFile, showFormats, showSource } from "./files.js";
+import { Steps, clearAddress, keep, kept, linkTo } from "./keeping.js";
 import { basis, shape, showLearner, slid, trained, undecided } from "./learner.js";
 import { RouteMap } from "./map.js";
 import { showLegend, showNoPlan, showPlan, showRegime, showRivals, showStops } from "./panels.js";
 import { added, detours, moved, removed, renamed, scores, waysWithOneLess, waysWithOneMore, waysWithout } from "./problem.js";
+import { complain, refuse, say } from "./saying.js";
 import { listenToTerms } from "./terms.js";
 import { startTheme } from "./theme.js";
 import { drawTradeoff } from "./tradeoff.js";
@@ -15,7 +19,6 @@ import { drawTradeoff } from "./tradeoff.js";
 const CURVE = $("tradeoff-text").textContent; // what the trade-off is, before it is drawn
 const FIRST = "city-survey";
 const PAUSE = 80; // ms that the slider rests before a plan is made for its λ
-const PATIENCE = 300; // ms after which an outdated calculation is called off
 const MOST_CURVE = 20; // regions up to which the curve is drawn
 const MOST_HISTORY = 300; // regions up to which errors over time are asked for
 
@@ -64,31 +67,14 @@ function restore(old) {
   for (const [id, value] of Object.entries(shown)) $(id).value = value;
   for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
   $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";
-  showSource();
-  showFormats();
+  showSource(state);
+  showFormats(known, state);
   changed(null, false);
 }
 
 function showSteps() {
   $("undo").disabled = steps.done.length < 2;
   $("redo").disabled = !steps.undone.length;
-}
-
-/** Say in the menu of examples where the problem comes from. */
-function showSource() {
-  const { source } = state;
-  $("example").querySelector(".own")?.remove();
-  if (![...$("example").options].some((option) => option.value === source)) $("example").prepend(el("option", { class: "own", value: source }, source));
-  $("example").value = source;
-}
-
-/** Offer the files that can be written: some need longitudes and latitudes, some a plane. */
-function showFormats() {
-  const before = $("save-what").value;
-  const fits = (kind) => (format) => !(kind.degrees.includes(format) && (state.madeUp || !state.geographic)) && !(kind.plane?.includes(format) && (state.madeUp || state.geographic));
-  const offered = ["plan", "problem"].flatMap((what) => known[what].write.filter(fits(known[what])).map((format) => `${what} ${format}`));
-  $("save-what").replaceChildren(...offered.map((choice) => el("option", { value: choice }, choice)));
-  if (offered.includes(before)) $("save-what").value = before;
 }
 
 /** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step. */
@@ -102,23 +88,11 @@ function changed(kind = null, step = true) {
   state.scores = scores(state.problem);
   $("title").textContent = `${state.problem.title || "Problem"} · ${state.problem.travel.length} regions`;
   showLegend(state);
-  showSelected();
-  showEnds();
+  showSelected(state);
+  showEnds(state.problem);
   showLearner(state);
   map.draw(state);
-  refresh();
-}
-
-/** Offer the regions as ends, and show which ones are fixed. */
-function showEnds() {
-  const { regions, constraints = {} } = state.problem;
-  for (const [id, name] of [["start-at", constraints.start], ["end-at", constraints.end]]) {
-    if ([...$(id).options].slice(1).map((option) => option.value).join("\n") !== regions.join("\n")) {
-      $(id).replaceChildren(el("option", { value: "" }, "anywhere"), ...regions.map((region) => el("option", { value: region }, region)));
-    }
-    $(id).value = name ?? "";
-  }
-  $("way-back").checked = constraints.return ?? false;
+  newest.refresh();
 }
 
 function moveRegion(region, place) {
@@ -151,7 +125,7 @@ function removeRegion(region) {
 function choose(region) {
   if (state.selected === region) return;
   state.selected = region;
-  showSelected();
+  showSelected(state);
   map.draw(state);
 }
 
@@ -171,53 +145,15 @@ function jump(time) {
   setTime(Math.min(Math.max(time, 0), state.problem.travel.length));
 }
 
-// ---- calculating: one calculation at a time, the newest state wins
+// ---- calculating
 
-let running = false;
-let outdated = false;
-let since = 0;
-let resting = null; // waits for the slider to rest
-let ending = null; // waits to call an outdated calculation off
-let calling = new AbortController();
-
-/** Dim what is shown: "plan" all of it, "rest" what follows from the plan; none if it is up to date. */
-function setStale(what) {
-  if (what) document.body.dataset.stale = what;
-  else delete document.body.dataset.stale;
-}
-
-async function refresh() {
-  outdated = true;
-  clearTimeout(resting);
-  clearTimeout(ending);
-  resting = null;
-  setStale("plan");
-  if (running) {
-    const old = calling;
-    ending = setTimeout(() => old.abort(), Math.max(0, PATIENCE - (performance.now() - since)));
-    return;
-  }
-  running = true;
-  document.body.dataset.busy = "true";
-  while (outdated) {
-    outdated = false;
-    since = performance.now();
-    calling = new AbortController();
-    await calculate(calling.signal).catch(nothing);
-  }
-  running = false;
-  $("working").hidden = true;
-  if (resting === null) document.body.dataset.busy = "false";
-}
+const newest = new Newest(calculate, nothing);
 
 /** The slider moves: show its λ at once, and plan when it rests. */
 function slide() {
   state.problem = { ...state.problem, learner: slid(state.problem) };
   showLearner(state);
-  setStale("plan");
-  document.body.dataset.busy = "true";
-  clearTimeout(resting);
-  resting = setTimeout(() => readControls("slide"), PAUSE);
+  newest.whenAtRest(PAUSE, () => readControls("slide"));
 }
 
 /** Have λ chosen together with the route: one ("auto") or one for each stop ("schedule"). */
@@ -239,7 +175,7 @@ async function calculate(signal) {
   const asked = { problem: state.problem, travel_rate: state.rate };
   const found = await planned({ ...asked, method: state.method }, signal, showProgress);
   $("working").hidden = true;
-  if (dropped()) return;
+  if (dropped() || (undecided(learner) && newest.superseded)) return;
   if (undecided(learner)) {
     const { regularization, chosen: kind, range } = found.learner;
     learner = { ...learner, regularization };
@@ -254,11 +190,11 @@ async function calculate(signal) {
   showPlan(found);
   showStops(state);
   map.draw(state);
-  if (!outdated) setStale("rest");
+  if (!newest.superseded) setStale("rest");
   if ($("status").classList.contains("wrong")) say("");
   const [errorHistory, ...rivals] = await Promise.all([
     size > MOST_HISTORY ? null : post("error_history", { ...asked, route: found.order }, signal),
-    ...Object.keys(state.rivals).map((method) => post("plan", { ...asked, method }, signal)),
+    ...Object.keys(state.rivals).map((method) => post("plan", { ...asked, method }, signal).catch(unlessAborted)),
   ]);
   if (dropped()) return;
   state.errorHistory = errorHistory;
@@ -271,14 +207,20 @@ async function calculate(signal) {
     drawHeat(state, jump);
   } else $("error-history-text").textContent = `Errors over time are shown for up to ${MOST_HISTORY} regions.`;
   showCurve();
-  if (!outdated) setStale(null);
+  if (!newest.superseded) setStale(null);
   document.body.dataset.plans = String(Number(document.body.dataset.plans ?? 0) + 1);
+}
+
+/** A one-sided route that is refused is not shown. */
+function unlessAborted(error) {
+  if (error.name === "AbortError") throw error;
+  return null;
 }
 
 /** A calculation came to nothing: unless a newer one follows, nothing is claimed any more. */
 function nothing(error) {
   failed(error);
-  if (outdated || resting !== null) return;
+  if (newest.superseded) return;
   if (undecided(state.problem.learner)) { // back to where λ was
     const { features, samples, noise } = state.problem.learner;
     const before = state.before ?? { features, samples, noise, rule: "proximal", regularization: 1 };
@@ -305,10 +247,10 @@ function showProgress({ stage, progress, state: where }) {
 
 async function computeCurve() {
   const { problem } = state;
-  calling = new AbortController();
+  newest.calling = new AbortController();
   try {
     $("curve").disabled = true;
-    const curve = await job("tradeoff", { problem }, calling.signal, showProgress);
+    const curve = await job("tradeoff", { problem }, newest.calling.signal, showProgress);
     state.curve = { ...curve, problem };
     showCurve();
   } catch (error) {
@@ -336,37 +278,10 @@ function showCurve() {
   });
 }
 
-// ---- saying
-
-function say(text) {
-  $("status").className = "";
-  $("status").textContent = text;
-}
-
-function complain(text) {
-  $("status").className = "wrong";
-  $("status").textContent = text;
-}
-
 function failed(error) {
   $("working").hidden = true;
-  if (error.name === "AbortError") return outdated || say("Cancelled.");
-  for (const [field, id] of [["learner.features", "features"], ["learner.samples", "samples"], ["learner.noise", "noise"], ["learner.steps", "steps"], ["learner.rate", "step-size"], ["travel_rate", "rate"]]) {
-    if (error.field?.endsWith(field)) $(id).setAttribute("aria-invalid", "true");
-  }
-  return complain(error.message);
-}
-
-function showSelected() {
-  const { selected, problem } = state;
-  $("selected").hidden = selected === null;
-  $("remove").disabled = selected === null;
-  if (selected === null) return;
-  for (const [id, value] of [["region-name", problem.regions[selected]], ["region-x", problem.coordinates[selected][0]], ["region-y", problem.coordinates[selected][1]]]) {
-    if (document.activeElement !== $(id)) $(id).value = value;
-  }
-  for (const [id, text] of [["region-x-label", state.geographic ? "longitude" : "x"], ["region-y-label", state.geographic ? "latitude" : "y"]]) $(id).textContent = text;
-  $("region-score").textContent = `score / T ${number(state.scores[selected], 4)}`;
+  if (error.name === "AbortError") return newest.outdated || say("Cancelled.");
+  return refuse(error);
 }
 
 // ---- controls
@@ -390,45 +305,12 @@ function readControls(kind = null) {
   changed(kind);
 }
 
-async function openFiles(files) {
-  if (!files.length) return;
-  const names = [...files].map((file) => file.name).join(", ");
+/** Show what was read. */
+async function open(reading) {
   try {
-    await openTexts(await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() }))), names);
-  } catch (error) {
-    failed(error);
-  }
-}
-
-/** Have files read by the service; where they have no learner, the one of the fields is taken. */
-async function openTexts(files, source) {
-  const learner = state.problem ? shape(state.problem.learner) : undefined;
-  const read = await post("read", { files, learner });
-  load({ ...read, source });
-  say(`Opened ${source}.${read.learner_taken ? " It has no learner: m, n and σ are those of the fields." : ""}`);
-}
-
-async function openExample(name) {
-  load({ problem: await get(`api/examples/${name}`), places: null, places_made_up: false, source: name });
-}
-
-/** Open the problem that the address holds; false if it holds none. */
-async function openAddress() {
-  const text = await problemInAddress();
-  if (text === null) return false;
-  await openTexts([{ name: "link.json", text }], "link");
-  return true;
-}
-
-async function saveFile() {
-  const [what, format] = $("save-what").value.split(" ");
-  const asked = { problem: state.problem, what, format, travel_rate: state.rate };
-  if (what === "plan") Object.assign(asked, { method: state.method, ways: state.ways });
-  try {
-    const link = el("a", { href: URL.createObjectURL(await download(asked)), download: `${what}${format}` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    say(`Saved ${what}${format}.`);
+    const read = await reading;
+    load(read);
+    say(`Opened ${read.source}.${read.learner_taken ? " It has no learner: m, n and σ are those of the fields." : ""}`);
   } catch (error) {
     failed(error);
   }
@@ -467,7 +349,7 @@ function listen() {
     event.preventDefault();
     step(key === "y" || event.shiftKey ? "redo" : "undo");
   });
-  window.addEventListener("hashchange", () => openAddress().catch(failed));
+  window.addEventListener("hashchange", () => readAddress().then((read) => read && load(read), failed));
   window.addEventListener("pagehide", () => state.problem && keep({ ...snapshot(), detour: null, chosen: null }));
   $("fit").addEventListener("click", () => { map.fit(state.problem, state.geographic); map.draw(state); });
   $("projection").addEventListener("change", () => {
@@ -480,7 +362,7 @@ function listen() {
     state.problem = { ...state.problem, geographic };
     state.detour = detours(state.problem, geographic);
     map.fit(state.problem, geographic);
-    showFormats();
+    showFormats(known, state);
     return changed();
   });
   for (const name of Object.keys(state.rivals)) {
@@ -508,11 +390,17 @@ function listen() {
   $("forward").addEventListener("click", () => jump(state.time + 1));
   $("play").addEventListener("click", () => state.errorHistory && player.toggle(state.time, state.problem.travel.length));
   $("curve").addEventListener("click", computeCurve);
-  $("cancel").addEventListener("click", () => calling.abort());
-  $("file").addEventListener("change", async (event) => { await openFiles(event.target.files); event.target.value = ""; });
-  $("save").addEventListener("click", saveFile);
+  $("cancel").addEventListener("click", () => newest.abort());
+  $("file").addEventListener("change", async (event) => {
+    if (event.target.files.length) await open(readFiles(event.target.files, shape(state.problem.learner)));
+    event.target.value = "";
+  });
+  $("save").addEventListener("click", () => saveFile(state).then((name) => say(`Saved ${name}.`), failed));
   document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", (event) => { event.preventDefault(); openFiles(event.dataTransfer.files); });
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files.length) open(readFiles(event.dataTransfer.files, shape(state.problem.learner)));
+  });
   window.addEventListener("resize", () => {
     if (!state.problem) return;
     if (state.errorHistory) drawHeat(state, jump);
@@ -521,18 +409,19 @@ function listen() {
   });
 }
 
+/** Open the problem of the address, or what this tab showed before it was reloaded, or an example. */
 async function openFirst() {
   try {
-    if (await openAddress()) return;
+    const read = await readAddress();
+    if (read) return load(read);
   } catch (error) {
-    await openExample(FIRST);
-    failed(error);
-    return;
+    load(await readExample(FIRST));
+    return failed(error);
   }
   const old = kept();
-  if (!old) return void (await openExample(FIRST));
+  if (!old) return load(await readExample(FIRST));
   restore({ ...old, detour: detours(old.problem, old.geographic) });
-  steps.record(snapshot());
+  return steps.record(snapshot());
 }
 
 async function start() {
@@ -544,12 +433,12 @@ async function start() {
   $("method").replaceChildren(...known.methods.map(({ name }) => el("option", { value: name }, name)));
   $("file").accept = known.problem.read.join(",");
   $("example").replaceChildren(...examples.map(({ name, title }) => el("option", { value: name }, title)));
-  $("example").addEventListener("change", (event) => openExample(event.target.value).catch(failed));
+  $("example").addEventListener("change", (event) => readExample(event.target.value).then(load).catch(failed));
   await first;
   $("method").value = state.method;
   $("method-summary").textContent = known.methods.find(({ name }) => name === state.method).summary;
-  showSource();
-  showFormats();
+  showSource(state);
+  showFormats(known, state);
 }
 
 start().catch(failed);
