@@ -1,4 +1,4 @@
-"""What the page keeps, opens and saves: undo, reloads, links, files, streets; zoom and pan; what it says when it cannot."""
+"""What the page keeps, opens and saves: undo, reloads, links, files, streets; zoom and pan; what it does not offer."""
 
 from __future__ import annotations
 

@@ -163,6 +163,37 @@ def test_one_regularization_for_each_stop(opened: Open, tmp_path: Path) -> None:
     assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
 
 
+def test_regions_come_and_go_beside_estimates_and_one_regularization_for_each_stop(
+    opened: Open, tmp_path: Path
+) -> None:
+    page = opened()
+    delta = [[0, 1, 4, 2], [1, 0, 1, 3], [4, 1, 0, 2], [2, 3, 2, 0]]
+    problem = Problem(
+        coordinates=[[0, 0], [2, 0], [2, 2], [0, 3]],
+        dissimilarity=delta,
+        dissimilarity_estimate=[[0.5 * entry for entry in row] for row in delta],
+        initial=[4, 3, 2, 1],
+        initial_estimate=[2, 1, 1, 1],
+        learner=Learner(40, 50, 0.1, rule="proximal", regularization=(0.5, 1.0, 2.0, 3.0)),
+    )
+    write_problem(problem, tmp_path / "four.json")
+    page.set_input_files("#file", tmp_path / "four.json")
+    page.wait_for_selector("#title:has-text('4 regions')")
+    settle(page)
+    page.click("#add")
+    settle(page)
+    more = saved_problem(page, tmp_path)
+    assert more.learner.regularization == (0.5, 1.0, 2.0, 3.0, 3.0)
+    assert more.dissimilarity_estimate is not None
+    assert more.dissimilarity is not None
+    assert more.dissimilarity_estimate.tolist() == (0.5 * more.dissimilarity).tolist()
+    assert total(page) == pytest.approx(plan(more).loss.total, rel=1e-5)
+    page.click("#remove")
+    settle(page)
+    assert saved_problem(page, tmp_path).learner.regularization == (0.5, 1.0, 2.0, 3.0)
+    assert total(page) == pytest.approx(plan(problem).loss.total, rel=1e-3)
+
+
 def test_the_left_end_is_not_available_where_m_is_about_n(opened: Open) -> None:
     page = opened()
     slide(page, place_of(1))

@@ -28,6 +28,7 @@ class KnownWays(Streets):
         self.places = places
 
     def path(self, origin: int, goal: int) -> FloatArray:
+        """Return the way that is given, or a straight one."""
         way = self.ways[origin][goal]
         return frozen(self.places[[origin, goal]] if way is None else np.array(way, dtype=np.float64))
 

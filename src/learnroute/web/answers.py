@@ -78,7 +78,9 @@ class ReadProblem(BaseModel):
     problem: Problem
     places: list[list[float]] = Field(description="Where to draw the regions")
     places_made_up: bool = Field(description="Whether the files have no places, so that these are drawn from travel")
-    learner_taken: bool = Field(description="Whether the files have no learner, so that the one of the request is taken")
+    learner_taken: bool = Field(
+        description="Whether the files have no learner, so that the one of the request is taken"
+    )
     ways: list[list[list[list[float]] | None]] | None = Field(
         description="Places on the way along streets, from row to column; null where travel is not along streets"
     )

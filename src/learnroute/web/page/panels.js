@@ -61,7 +61,7 @@ export function showPlan(plan) {
   const rows = Object.entries(PARTS).filter(([part]) => part !== "pairs" || plan.loss.pairs).map(([part, name]) => row(part, name, plan.loss[part], plan.loss.total));
   const total = el("tr", {}, el("td", {}, "total"), el("td", { "data-part": "total" }, number(plan.loss.total, 6)), el("td", {}, ""));
   $("parts").tBodies[0].replaceChildren(...rows, total);
-  const gap = plan.optimal ? "0 (proved optimal)" : plan.gap === null ? "unknown" : `at most ${number(100 * plan.gap, 3)} %`;
+  const gap = plan.optimal ? `0 (proved optimal${plan.learner.regularization === undefined ? "" : " for this λ"})` : plan.gap === null ? "unknown" : `at most ${number(100 * plan.gap, 3)} %`;
   const guarantee = plan.guarantee === null ? "none" : plan.guarantee === 1 ? "the least loss" : `at most ${number(plan.guarantee, 4)} times the least loss`;
   const facts = {
     "lower bound": number(plan.lower_bound, 6),

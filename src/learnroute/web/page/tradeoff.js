@@ -2,7 +2,7 @@
 
 import { $, number, svg, ticks } from "./dom.js";
 
-const EDGE = { left: 52, right: 14, top: 12, bottom: 34 };
+const EDGE = { left: 62, right: 14, top: 12, bottom: 34 };
 
 /** Draw the curve with the current plan and the one-sided routes; a click on a point takes its rate. */
 export function drawTradeoff({ curve, plan, rivals }, onRate) {
