@@ -80,6 +80,7 @@ function showSteps() {
 /** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step. */
 function changed(kind = null, step = true) {
   clearAddress();
+  if ($("status").classList.contains("wrong") && $("status").textContent !== refusal) say(""); // it was about something else
   if (step) steps.record(snapshot(), kind);
   showSteps();
   const size = state.problem.travel.length;
@@ -148,6 +149,7 @@ function jump(time) {
 // ---- calculating
 
 const newest = new Newest(calculate, nothing);
+let refusal = null; // of the last calculation that came to nothing
 
 /** The slider moves: show its λ at once, and plan when it rests. */
 function slide() {
@@ -191,7 +193,7 @@ async function calculate(signal) {
   showStops(state);
   map.draw(state);
   if (!newest.superseded) setStale("rest");
-  if ($("status").classList.contains("wrong")) say("");
+  if ($("status").textContent === refusal) say(""); // why there was no plan; other messages stay
   const [errorHistory, ...rivals] = await Promise.all([
     size > MOST_HISTORY ? null : post("error_history", { ...asked, route: found.order }, signal),
     ...Object.keys(state.rivals).map((method) => post("plan", { ...asked, method }, signal).catch(unlessAborted)),
@@ -220,6 +222,7 @@ function unlessAborted(error) {
 /** A calculation came to nothing: unless a newer one follows, nothing is claimed any more. */
 function nothing(error) {
   failed(error);
+  refusal = error.message;
   if (newest.superseded) return;
   if (undecided(state.problem.learner)) { // back to where λ was
     const { features, samples, noise } = state.problem.learner;
@@ -331,7 +334,10 @@ function step(way) {
 }
 
 function listen() {
-  $("controls").addEventListener("input", (event) => (event.target === $("lambda") ? slide() : readControls()));
+  $("controls").addEventListener("input", (event) => {
+    if (event.target === $("lambda")) slide();
+    else readControls(event.target.type === "number" ? `write ${event.target.id}` : null); // what is typed is one step
+  });
   $("best-lambda").addEventListener("click", () => chooseLambda("auto"));
   $("best-schedule").addEventListener("click", () => chooseLambda("schedule"));
   listenToTerms();
