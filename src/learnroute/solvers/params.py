@@ -56,6 +56,7 @@ class PairSearchParams(_Checked):
     """Local search with pair terms (`local_search.pair_search`)."""
 
     most_regions: int = 300  # regions up to which it is used; with more, searches go by typical pair terms
+    few_starts: int = 3  # random starts, where regions are so few that moves are tried all at once
     all_positions: int = 40  # regions up to which moves may go anywhere; with more, only beside near regions ...
     neighbours: int = 8  # ... of which each region has so many
     segment: int = 3  # regions that are moved together (Or-opt)

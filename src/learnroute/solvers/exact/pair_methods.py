@@ -36,9 +36,11 @@ def search_with_pairs(
         part = budget.part(params.search.search_share)
         found = iterated_local_search(objective.typical, rng, part, initial=initial, params=params)
     starts = [objective.repaired(found)] + ([] if initial is None else [initial])
-    order = min(starts, key=objective)
     if few:
-        return Answer(_polished(objective, order), "search")
+        drawn = [objective.repaired(rng.permutation(size)) for _ in range(limits.few_starts)]
+        tried = [*starts, objective.repaired(found[::-1].copy()), *drawn]
+        return Answer(min((_polished(objective, start) for start in tried), key=objective), "search")
+    order = min(starts, key=objective)
     if size > limits.most_regions:
         note = (
             f"more than {limits.most_regions} regions: the search went by typical pair terms; the loss is the true one"
