@@ -14,7 +14,7 @@ from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.proof import branching_alone, prove
-from learnroute.solvers.local_search.iterated import iterated_local_search, uses_lin_kernighan
+from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
 
@@ -99,8 +99,6 @@ def auto(objective: Objective, rng: np.random.Generator, budget: Budget, params:
     start = build(objective, rng, budget.part(params.auto.start_share), params)
     if budget.exhausted:
         return replace(start, notes=(f"the time limit came before anything better than {start.method}", *start.notes))
-    if size > params.auto.asymmetric_regions and not uses_lin_kernighan(objective, params):
-        return start
     basis = start.method if start.complete else ""
     effort = _effort(objective, params)
     if effort is not None:
