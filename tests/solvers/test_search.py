@@ -72,6 +72,6 @@ def test_auto_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_effort_is_what_params_say_unless_it_is_given() -> None:
     objective = objective_of(random_problem("uniform", 30, UNDER, 1))
-    assert search_effort(objective) == (300, 2)
+    assert search_effort(objective) == (1500, 2)
     few = SolverParams(search=IteratedLocalSearchParams(few_perturbations=1, starts=3))
     assert search_effort(objective, few) == (30, 3)

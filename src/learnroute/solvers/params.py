@@ -208,13 +208,12 @@ class KOptParams(_Checked):
     """Sequential k-opt moves over an array with an undo journal (`local_search.k_opt`, `local_search.tour_search`)."""
 
     neighbours: int = 8  # vertices in a candidate list
-    by_alpha: int = 5  # of these, vertices chosen by α-nearness where travel is a matrix
     breadth: tuple[int, ...] = (7, 5, 3)  # entries of the list that the second edge of a move looks at, the third, ...
-    longest: int = 50_000  # positions that a move may write
-    credit: float = (
-        2.0  # typical nearest distances that a move may lose on the way, for the sake of scores; any loss ...
-    )
-    end_positions: int = 8  # ... where it begins within so many positions of the end
+    scored_breadth: tuple[int, ...] = (8, 5)  # the same where more scores count than the last
+    longest: int = 50_000  # positions that a move may write ...
+    longest_bridge: int = 1000  # ... and a double bridge
+    credit: float = 5.0  # typical nearest distances that a move may lose on the way, for the sake of scores; any ...
+    end_positions: int = 20  # ... loss where it begins within so many positions of the end
     least_gain: float = (
         1e-11  # relative to the median distance in candidate lists: a smaller gain is taken for rounding
     )

@@ -16,15 +16,15 @@ from learnroute.solvers.kd_tree import ground_of, nearest_places, tree_of
 FEW = 6  # nearest ends of other paths that each end of a path may be joined to in one round
 
 
-def greedy_edge_path(objective: Objective, near: IntArray) -> IntArray:
-    """Return a path through all regions; `near` has lists of regions that each may be joined to at first."""
+def greedy_edge_path(objective: Objective) -> IntArray:
+    """Return a path through all regions; travel must be symmetric."""
     size = objective.size
     links = np.full((size, 2), -1, dtype=np.int64)
     other_end = np.arange(size)
     ends = np.arange(size)
     left = size
     while left > 1:
-        lists = near if left == size else ends[_nearest(objective, ends)]
+        lists = ends[_nearest(objective, ends)]
         one = np.repeat(ends, lists.shape[1])
         two = lists.ravel()
         ways = objective.between(one, two)
@@ -43,7 +43,9 @@ def _nearest(objective: Objective, ends: IntArray) -> IntArray:
         return nearest_places(ground, tree_of(ground), few)
     apart = objective.travel[np.ix_(ends, ends)]
     np.fill_diagonal(apart, np.inf)
-    return np.argsort(apart, axis=1, kind="stable")[:, :few]
+    near = np.sort(np.argpartition(apart, few - 1, axis=1)[:, :few], axis=1)
+    rank = np.argsort(np.take_along_axis(apart, near, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(near, rank, axis=1)
 
 
 @compile_function

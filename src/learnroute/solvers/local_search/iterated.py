@@ -91,7 +91,7 @@ def _search(
 
     limits = params.search
     near = candidates_of(objective, limits.k_opt)
-    start = objective.ends.repair(_quick_start(objective, near, rng) if initial is None else initial)
+    start = objective.ends.repair(_quick_start(objective, rng) if initial is None else initial)
     search = TourSearch(objective, start, rate, near, limits.k_opt)
     search.descend(budget)
     best = min(start, best_rotation(objective, search.order()), key=objective)
@@ -131,12 +131,12 @@ def _part_of(progress: Progress, start: int, starts: int) -> Progress:
     return lambda what, share: progress(what, (start + share) / starts)
 
 
-def _quick_start(objective: Objective, near: IntArray, rng: np.random.Generator) -> IntArray:
+def _quick_start(objective: Objective, rng: np.random.Generator) -> IntArray:
     """Return an order to start from: greedy edges where travel is symmetric, else a nearest-neighbour path."""
     if objective.symmetric:
         from learnroute.solvers.construction.greedy_edge import greedy_edge_path
 
-        return greedy_edge_path(objective, near)
+        return greedy_edge_path(objective)
     start = int(rng.integers(objective.size))
     path: IntArray = nearest_neighbour_paths(objective.travel, np.array([start]))[0]
     return path

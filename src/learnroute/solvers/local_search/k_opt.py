@@ -9,8 +9,8 @@ made. Where scores count, a move may lose as much on the way as they may bring i
 queued for another look (don't-look bits, Bentley 1992).
 
 The perturbation is a double bridge (Martin, Otto and Felten 1991) of edges that are near each other: its vertices are
-found by short random walks through the candidate lists (Applegate, Cook and Rohe 2003), or a few positions further along
-the tour (Johnson and McGeoch 1997), by turns.
+found by short random walks through the candidate lists (Applegate, Cook and Rohe 2003), or a few positions further
+along the tour (Johnson and McGeoch 1997).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from learnroute.solvers.local_search.tour import (
     ANCHORED,
     BEGIN,
     BREADTH,
+    BRIDGE,
     CREDIT,
     CUT,
     DEPTH,
@@ -47,7 +48,7 @@ from learnroute.solvers.local_search.tour import (
     QUEUE_SIZE,
     QUEUED,
     REACH,
-    REMOVED,
+    REGIONS,
     REVERSED,
     RIGHT,
     ROUNDING,
@@ -92,7 +93,7 @@ def find_move(
     """
     size, depth = counts[SIZE], counts[DEPTH]
     order, position = route[ORDER], route[POSITION]
-    scored, matrix = counts[SCORED] != 0, counts[KIND] == MATRIX
+    scored, matrix, fixed = counts[SCORED] != 0, counts[KIND] == MATRIX, size != counts[REGIONS]
     least = numbers[LEAST]
     for side in range(2):  # t1 is the left end of the first edge, or the right one
         p = position[t1]
@@ -103,61 +104,79 @@ def find_move(
         move[VERTEX, 0], move[VERTEX, 1] = t1, t2
         move[RIGHT, 0], move[RIGHT, 1] = side, 1 - side
         move[CUT, 0] = p if side == 0 else q
-        spare = 0.0
+        spare, tail = 0.0, False
         if scored:
             spare = potential(sums, counts, numbers, move[CUT, 0])
-            if move[CUT, 0] + counts[END_POSITIONS] < size:
+            tail = move[CUT, 0] + counts[END_POSITIONS] >= size
+            if not tail:
                 spare = min(spare, numbers[CREDIT])
+            tail = tail and fixed
         k = 1  # edges removed so far
         move[NEXT, 1] = 0
-        numbers[GAIN + 1] = numbers[REMOVED + 1] = cost(ways, counts, numbers, t1, t2)
+        numbers[GAIN + 1] = cost(ways, counts, numbers, t1, t2)
         while k > 0:
             x = move[NEXT, k]
             move[NEXT, k] = x + 1
             n, other = x >> 1, x & 1
             a = move[VERTEX, 2 * k - 1]
-            if n >= counts[BREADTH + k] or numbers[GAIN + k] - apart[a, n] + spare <= least:
-                k -= 1  # candidates are sorted: no nearer one is left
+            extra = n - counts[BREADTH + k]
+            if extra < 0:
+                b, added = near[a, n], apart[a, n]
+            elif k == 1 and tail and extra < near.shape[1]:  # regions of small score, wherever they are
+                b = near[size - 1, extra]
+                added = cost(ways, counts, numbers, a, b)
+            else:
+                k -= 1
                 continue
-            b = near[a, n]
+            if numbers[GAIN + k] - added + spare <= least:
+                if extra >= 0:
+                    continue
+                if k == 1 and tail:
+                    move[NEXT, 1] = 2 * counts[BREADTH + 1]
+                else:
+                    k -= 1  # candidates are sorted: no nearer one is left
+                continue
+            if b == a:
+                continue
             p = position[b]
             after, before = p + 1 if p + 1 < size else 0, p - 1 if p > 0 else size - 1
             if order[after] == a or order[before] == a:
                 move[NEXT, k] = 2 * n + 2
                 continue
             cut, c = (p, order[after]) if other == 0 else (before, order[before])
-            known = route[FIXED, b] == c
+            known = fixed and route[FIXED, b] == c
             for i in range(k):
                 if move[CUT, i] == cut:
                     known = True
             if known:
                 continue
             edge = ways[b, c] if matrix else cost(ways, counts, numbers, b, c)
-            gain = numbers[GAIN + k] - apart[a, n] + edge
-            removed = numbers[REMOVED + k] + edge
+            gain = numbers[GAIN + k] - added + edge
             move[VERTEX, 2 * k], move[VERTEX, 2 * k + 1] = b, c
             move[RIGHT, 2 * k], move[RIGHT, 2 * k + 1] = other, 1 - other
             move[CUT, k] = cut
             if c != t1:
                 closed = gain - (ways[c, t1] if matrix else cost(ways, counts, numbers, c, t1))
-                enough = least + ROUNDING * removed
                 hope = 0.0
                 if scored:
                     last = cut
                     for i in range(k):
                         last = max(last, move[CUT, i])
                     hope = potential(sums, counts, numbers, last)
-                if closed + hope > enough:
+                if closed + hope > least:
                     many = trace(move, counts, k + 1)
                     if 0 < many <= counts[LONGEST]:
+                        removed = 0.0
+                        for i in range(k + 1):
+                            removed += cost(ways, counts, numbers, move[VERTEX, 2 * i], move[VERTEX, 2 * i + 1])
                         if scored:
                             closed -= score_change(route, sums, counts, numbers, move, k + 1, many)
-                        if closed > enough:
+                        if closed > least + ROUNDING * removed:
                             numbers[FOUND] = closed
                             return k + 1
             if k + 1 < depth:
                 k += 1
-                numbers[GAIN + k], numbers[REMOVED + k] = gain, removed
+                numbers[GAIN + k] = gain
                 move[NEXT, k] = 0
     return 0
 
@@ -263,7 +282,7 @@ def double_bridge(
             return np.inf
         if not counts[ANCHORED] and move[LENGTH, 4 + i] > longest:
             stays, longest = i, move[LENGTH, 4 + i]
-    if size - move[LENGTH, 4 + stays] > counts[LONGEST]:
+    if size - move[LENGTH, 4 + stays] > counts[BRIDGE]:
         return np.inf
     worse = 0.0
     for i in range(4):

@@ -41,11 +41,11 @@ BEGIN, LENGTH, REVERSED = 7, 8, 9
 DEEPEST = 10  # edges that a move may remove
 # Places in `counts`
 SIZE, REGIONS, KIND, ANCHORED, SCORED, REACH, LONGEST, DEPTH, END_POSITIONS, WALK = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-QUEUE_FIRST, QUEUE_SIZE, JOURNAL_SIZE, FIRST, SEGMENT, BREADTH = 10, 11, 12, 13, 14, 16
+QUEUE_FIRST, QUEUE_SIZE, JOURNAL_SIZE, FIRST, SEGMENT, BRIDGE, BREADTH = 10, 11, 12, 13, 14, 15, 16
 MATRIX, DIRECTED, PLANE, GLOBE = 0, 1, 2, 3  # kinds of `ways`
 NOT_SCORED, GEOMETRIC, FACTORED, GENERAL = 0, 1, 2, 3  # kinds of scores
 # Places in `numbers`
-LEAST, UNIT, HEAVIEST, SPARE, SWING, CREDIT, FOUND, MOST, GAIN, REMOVED = 0, 1, 2, 3, 4, 5, 6, 7, 16, 32
+LEAST, UNIT, HEAVIEST, SPARE, SWING, CREDIT, FOUND, MOST, GAIN = 0, 1, 2, 3, 4, 5, 6, 7, 16
 # Rows of `sums`: of the first k vertices, the last at full weight; of those from k on, vertex k at full weight; r^k;
 # logarithms of the first k factors, and the zeros among them; scores and factors of vertices; weights of positions
 FORWARD, BACKWARD, POWER, LOGS, ZEROS, SCORE, FACTOR, WEIGHT = 0, 1, 2, 3, 4, 5, 6, 7

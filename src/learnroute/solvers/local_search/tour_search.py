@@ -52,9 +52,10 @@ class TourSearch:
         self._set_scores(scores, heaviest, rate, scored)
         counts[tour.ANCHORED] = scored
         counts[tour.LONGEST] = min(vertices, params.longest)
+        counts[tour.BRIDGE] = min(vertices, params.longest_bridge)
         counts[tour.END_POSITIONS] = params.end_positions * (1 + directed)
         counts[tour.WALK], counts[tour.SEGMENT] = params.walk, params.segment
-        self._set_breadth(params.breadth)
+        self._set_breadth(params.scored_breadth if scored else params.breadth)
         self.route = np.zeros((5, vertices), dtype=np.int64)
         self.route[tour.FIXED] = -1
         if directed:
