@@ -18,7 +18,7 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.construction.spanning_tree import spanning_tree
 from learnroute.solvers.params import ConstructionParams
 
-FEWEST, MOST = 50, 20_000  # regions for which it is worth looking for those that nearly coincide
+FEWEST, MOST, MOST_IN_MATRIX = 50, 20_000, 2000  # regions for which it is worth looking for those that nearly coincide
 MEMBERS, LEAST_GROUPS = 8, 4  # in a group on average, at least; groups at least
 GAP = 20.0  # times the longest edge within groups: the least one between them
 
@@ -78,9 +78,11 @@ def clusters_of(objective: Objective, rate: float) -> Clusters | None:
     if objective.points is not None:
         x, y = objective.points.places.T
         _, location_of = np.unique(x + 1j * y, return_inverse=True)
-    else:
+    elif np.count_nonzero(objective.travel) < objective.size * (objective.size - 1):
         rows: dict[bytes, int] = {}
         location_of = np.array([rows.setdefault(row.tobytes(), len(rows)) for row in objective.travel])
+    else:  # no two are at no distance
+        location_of = np.arange(objective.size)
     for region in objective.ends.fixed:
         location_of[region] = location_of.max() + 1
     kept, location_of = np.unique(location_of, return_inverse=True)  # a fixed region may leave no one behind
@@ -93,7 +95,7 @@ def clusters_of(objective: Objective, rate: float) -> Clusters | None:
 def _groups(objective: Objective) -> IntArray | None:
     """Return the group of each region, where a gap parts the edges of a spanning tree; None where there is none."""
     size = objective.size
-    if not FEWEST <= size <= MOST:
+    if not FEWEST <= size <= (MOST_IN_MATRIX if objective.points is None else MOST):
         return None
     tree = spanning_tree(objective, ConstructionParams(), np.arange(size))
     lengths = objective.between(tree[:, 0], tree[:, 1])
