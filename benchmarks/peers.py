@@ -125,6 +125,14 @@ def fast_tsp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int
     return lambda seconds: list(fast_tsp.find_tour(costs, duration_seconds=seconds))
 
 
+def fast_tsp_closed(travel: FloatArray) -> Callable[[float], list[int]]:
+    """Closed tours through whole distances, as they are."""
+    import fast_tsp
+
+    costs = travel.astype(np.int64)
+    return lambda seconds: list(fast_tsp.find_tour(costs, duration_seconds=seconds))
+
+
 def elkai(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
     """LKH by way of elkai's own call, which takes LKH's time limit; fixed edges make it crash."""
     from elkai import _elkai
@@ -273,15 +281,7 @@ def child(solver: str, form: str, file: str, seconds: float) -> None:
     else:
         package, prepare = PEERS[solver]
         ends = differences(objective) if form == END_AWARE else np.zeros(objective.size)
-        if closed:
-            costs = objective.travel.astype(np.int64)
-
-            def run(seconds: float) -> list[int]:
-                import fast_tsp
-
-                return list(fast_tsp.find_tour(costs, duration_seconds=seconds))
-        else:
-            run = prepare(objective.travel, ends)
+        run = fast_tsp_closed(objective.travel) if closed else prepare(objective.travel, ends)
         started = time.perf_counter()
         tour = [int(vertex) for vertex in run(seconds)]
         taken = time.perf_counter() - started

@@ -3,10 +3,10 @@
 Imported only when a search runs, because importing it wakes the compiler.
 
 The nearest regions alone mislead where regions lie in clusters: no list leads out of a cluster. Among places, a list
-holds the two nearest in each quadrant (Johnson and McGeoch 1997), and the nearest ones. In a matrix it holds the
-regions of least α (Helsgaun 2000): what a minimum spanning tree costs more if it has to take the edge there, which is
-little for edges between clusters. Where travel differs by direction, there are two lists, the nearest regions to go to
-and to come from.
+holds the two nearest in each quadrant (Johnson and McGeoch 1997), and the nearest ones. In a matrix it holds
+relative neighbours (Toussaint 1980): near regions that at most one nearer entry is nearer to; for a region at the edge
+of a cluster, some are in other clusters. Where travel differs by direction, there are two lists, the nearest regions to
+go to and to come from.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Iterated local search (Martin, Otto and Felten 1991; Johnson and McGeoch 1997) for the full objective.
 
 Improve an order by k-opt moves until none helps, perturb it, improve again, and keep what is better or not much worse.
-That goes in rounds: how much worse an accepted order may be falls to nothing in each (threshold accepting, Dueck and
+That goes in rounds: how much worse an accepted order may be (the acceptance
+threshold) falls to nothing in each (threshold accepting, Dueck and
 Scheuer 1990), and then the order is merged with the best one: moves that may add edges of the other only take what is
 better in either (tour merging, Cook and Seymour 2003).
 """

@@ -2,11 +2,12 @@
 
 Imported only when a search runs, because importing it wakes the compiler.
 
-A move is found edge by edge: remove t1-t2, add t2-t3 to a vertex of the candidate list of t2, remove an edge t3-t4 at
-either side of t3, add t4-t5, and so on, as long as what was removed costs more than what was added (the gain
-criterion), in depth-first order. The edge back to t1 closes the tour; the first move that gains and makes one tour is
-made. Where scores count, a move may lose as much on the way as they may bring in. Vertices whose edges changed are
-queued for another look (don't-look bits, Bentley 1992).
+A move is found edge by edge (Lin–Kernighan moves): remove t1-t2, add t2-t3 to a vertex of the candidate list of t2,
+remove an edge t3-t4 at either side of t3, add t4-t5, and so on, as long as what was removed costs more than what was
+added (the gain criterion), in depth-first order. The edge back to t1 closes the tour. The first move that gains and
+makes one tour is made: 2-opt (Croes 1958), 3-opt with Or-opt (Or 1976), or more edges. Where scores count, a move may
+lose as much on the way as they may bring in. Vertices whose edges changed are queued for another look (don't-look bits,
+Bentley 1992).
 
 The perturbation is a double bridge (Martin, Otto and Felten 1991) of edges that are near each other: its vertices are
 found by short random walks through the candidate lists (Applegate, Cook and Rohe 2003), or a few positions further

@@ -88,7 +88,7 @@ class TourSearch:
             self.ways[size, size + 1] = self.ways[size + 1, size] = 0.0
 
     def _set_candidates(self, near: IntArray, ends: FloatArray, goals: FloatArray) -> None:
-        """Renumber candidate lists, add those of `start` and `end`, and sort all by distance."""
+        """Renumber candidate lists, add those of `start` and `end` (endpoint candidates), and sort all by distance."""
         size, order, vertices = self.objective.size, self.names, int(self.counts[tour.SIZE])
         number = np.empty(size, dtype=np.int64)
         number[order] = np.arange(size)
