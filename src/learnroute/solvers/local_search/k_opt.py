@@ -204,7 +204,7 @@ def descend(
     move: IntArray,
     journal: IntArray,
     most: int,
-    noted: bool,
+    noted: int,
 ) -> float:
     """Improve until no queued vertex has a move, or `most` of them were looked at; return the gain.
 
@@ -300,13 +300,13 @@ def double_bridge(
     counts[FIRST] = move[CUT, (stays + 1) & 3] + 1
     if counts[SCORED]:
         worse += score_change(
-            route, sums, counts, numbers, move, 4, move[LENGTH, 0] + move[LENGTH, 1] + move[LENGTH, 2]
+            route, sums, counts, numbers, move, np.int64(4), move[LENGTH, 0] + move[LENGTH, 1] + move[LENGTH, 2]
         )
     for i in range(4):
         cut = move[CUT, i]
         enqueue(route, counts, route[ORDER, cut])
         enqueue(route, counts, route[ORDER, cut + 1 if cut + 1 < size else 0])
-    rearrange(route, journal, sums, counts, move, 4)
+    rearrange(route, journal, sums, counts, move, np.int64(4))
     return worse
 
 
@@ -334,7 +334,7 @@ def iterate(
         worse = double_bridge(route, near, ways, sums, numbers, counts, move, journal, vertex, bits)
         if worse == np.inf:
             continue
-        worse -= descend(route, near, apart, ways, sums, numbers, counts, move, journal, np.int64(1 << 62), True)
+        worse -= descend(route, near, apart, ways, sums, numbers, counts, move, journal, np.int64(1 << 62), np.int64(1))
         if counts[QUEUE_SIZE] > 0 or worse > draws[row, 2]:
             while counts[QUEUE_SIZE] > 0:
                 route[QUEUED, route[QUEUE, counts[QUEUE_FIRST]]] = 0

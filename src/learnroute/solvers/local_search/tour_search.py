@@ -208,12 +208,12 @@ class TourSearch:
         return float(objective.legs(order).sum()) + float(weighted.sum())
 
     def descend(self, budget: Budget) -> None:
-        """Improve until no move is left that helps."""
+        """Improve until no move is left that helps, or the budget is exhausted."""
         vertices = len(self.route[0])
         self.route[tour.QUEUE], self.route[tour.QUEUED] = self.route[tour.ORDER], 1
         self.counts[tour.QUEUE_FIRST], self.counts[tour.QUEUE_SIZE] = 0, vertices
-        looks, pace = 0, 20_000.0
-        while self.counts[tour.QUEUE_SIZE] and not budget.exhausted:
+        looks, pace = 0, 200_000.0
+        while self.counts[tour.QUEUE_SIZE] and not (looks and budget.exhausted):  # a moment's work is always done
             started = time.monotonic()
             most = int(max(100, pace * self.params.pause))
             self._descend(most)
@@ -225,7 +225,7 @@ class TourSearch:
     def _descend(self, most: int) -> None:
         self.counts[tour.JOURNAL_SIZE] = 0
         k_opt.descend(self.route, self.near, self.apart, self.ways, self.sums, self.numbers, self.counts, self.move,
-                      self.journal, most, False)  # fmt: skip
+                      self.journal, most, 0)  # fmt: skip
 
     def _clear(self) -> None:
         self.route[tour.QUEUED] = 0
