@@ -10,6 +10,8 @@ get T + 1 vertices: `out` is left for nothing and reached at the score of the la
 In the over regime no peer can express position weights. It gets two problems, each with the whole time: travel alone (a
 shortest path), and travel with the weight of the last position (`end-aware`).
 
+With `--tsplib FOLDER`: closed tours through instances of EUC_2D whose optimum is known, beside fast-tsp alone.
+
 Every value is the objective's own in float64, in the better direction of the peer's route. Each peer runs in one thread
 of a process of its own, with its matrix made before the clock starts; one that hangs is stopped. Install them:
 pip install fast-tsp elkai ortools pyvrp networkx; and pip install --no-deps python-tsp, which pins an old networkx.
@@ -35,6 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnroute import Learner, Objective, objective_of
+from learnroute.model.ends import Ends
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.study.families import random_problem
 
@@ -119,6 +122,14 @@ def fast_tsp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int
     import fast_tsp
 
     costs = whole(both_ways(travel, ends), 65_535)
+    return lambda seconds: list(fast_tsp.find_tour(costs, duration_seconds=seconds))
+
+
+def fast_tsp_closed(travel: FloatArray) -> Callable[[float], list[int]]:
+    """Closed tours through whole distances, as they are."""
+    import fast_tsp
+
+    costs = travel.astype(np.int64)
     return lambda seconds: list(fast_tsp.find_tour(costs, duration_seconds=seconds))
 
 
@@ -260,7 +271,8 @@ PEERS: dict[str, tuple[str, Callable[[FloatArray, FloatArray], Callable[[float],
 def child(solver: str, form: str, file: str, seconds: float) -> None:
     """Solve a stored problem and print the route, the time, and what the solver is called."""
     data = np.load(file)
-    objective = Objective(data["travel"], data["scores"], data["weights"])
+    closed = "closed" in data
+    objective = Objective(data["travel"], data["scores"], data["weights"], ends=Ends(closed=closed))
     if solver == "learnroute":
         warm_up(objective)
         started = time.perf_counter()
@@ -269,11 +281,11 @@ def child(solver: str, form: str, file: str, seconds: float) -> None:
     else:
         package, prepare = PEERS[solver]
         ends = differences(objective) if form == END_AWARE else np.zeros(objective.size)
-        run = prepare(objective.travel, ends)
+        run = fast_tsp_closed(objective.travel) if closed else prepare(objective.travel, ends)
         started = time.perf_counter()
         tour = [int(vertex) for vertex in run(seconds)]
         taken = time.perf_counter() - started
-        route, name = route_of(tour, objective.travel), f"{solver} {version(package)}"
+        route, name = tour if closed else route_of(tour, objective.travel), f"{solver} {version(package)}"
     print(json.dumps({"route": route, "seconds": taken, "name": name}))
 
 
@@ -328,6 +340,53 @@ def table(rows: list[Row], label: str, floor: float) -> str:
     return "\n".join(lines)
 
 
+# Lengths of optimal tours (Reinelt's TSPLIB)
+OPTIMA = {"d493": 35002, "p654": 34643, "u724": 41910, "pr1002": 259045, "vm1084": 239297, "fl1400": 20127,
+          "d2103": 80450, "fnl4461": 182566}  # fmt: skip
+
+
+def tsplib_travel(file: Path) -> FloatArray:
+    """Return the distances of an instance of EUC_2D: rounded to whole numbers."""
+    lines = file.read_text().split("NODE_COORD_SECTION")[1].split("EOF")[0].split("\n")
+    places = np.array([[float(number) for number in line.split()[1:]] for line in lines if line.strip()])
+    apart = places[:, None] - places[None, :]
+    found: FloatArray = np.floor(np.hypot(apart[..., 0], apart[..., 1]) + 0.5)
+    return found
+
+
+def closed_tours(folder: Path, limits: list[float]) -> None:
+    """Compare closed tours with equal scores, where the optimum is known: its excess is what routes change."""
+    print(
+        "| instance | " + " | ".join(f"{name}, {limit:g} s" for limit in limits for name in ("ours", "fast-tsp")) + " |"
+    )
+    print("|---" * (1 + 2 * len(limits)) + "|")
+    found: list[list[float]] = []
+    for name, optimum in OPTIMA.items():
+        file = folder / f"{name}.tsp"
+        if not file.exists():
+            continue
+        travel = tsplib_travel(file)
+        nothing = np.zeros(len(travel))
+        row = []
+        with tempfile.TemporaryDirectory() as scratch:
+            stored = Path(scratch) / "problem.npz"
+            np.savez(stored, travel=travel, scores=nothing, weights=nothing, closed=True)
+            for limit in limits:
+                for solver in ("learnroute", "fast-tsp"):
+                    tour = np.array(_routed(solver, TRAVEL_ONLY, stored, limit)["route"])
+                    row.append(100 * (float(travel[tour, np.roll(tour, -1)].sum()) / optimum - 1))
+        found.append(row)
+        print(f"| {name} | " + " | ".join(f"{excess:.3f} %" for excess in row) + " |", flush=True)
+    print("| mean | " + " | ".join(f"{excess:.3f} %" for excess in np.mean(found, axis=0)) + " |")
+
+
+def _routed(solver: str, form: str, file: Path, seconds: float) -> dict[str, Any]:
+    command = [sys.executable, str(SCRIPT), "--child", solver, form, str(file), str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE * seconds + 60, check=True)
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
@@ -337,6 +396,8 @@ def main() -> None:
     parser.add_argument("--peers", nargs="+", choices=list(PEERS), default=list(PEERS))
     parser.add_argument("--seconds", type=float, help="for each solver; 10 at T = 200, 30 at T = 1000")
     parser.add_argument("--seed", type=int, default=1, help="of the problems")
+    parser.add_argument("--tsplib", type=Path, help="a folder of TSPLIB instances: closed tours, 2 s and 10 s")
+    parser.add_argument("--limits", type=float, nargs="+", default=[2.0, 10.0], help="seconds, with --tsplib")
     given = parser.parse_args()
     if given.child:
         solver, form, file, limit = given.child
@@ -344,6 +405,9 @@ def main() -> None:
         return
     print(f"Python {platform.python_version()}, numpy {version('numpy')}, numba {version('numba')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
+    if given.tsplib:
+        closed_tours(given.tsplib, given.limits)
+        return
     print("Above the best: of the value, and of the value less what no route avoids (the least score everywhere).\n")
     print("| T | family | m | route by | solves | value | above the best | of what routes change | travel | seconds |")
     print("|---|---|---|---|---|---|---|---|---|---|")

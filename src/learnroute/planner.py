@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
+from learnroute.model.ends import Ends
 from learnroute.model.losses import Loss, as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
@@ -20,8 +22,10 @@ from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.showing import Shown
 from learnroute.model.validation import IntArray, as_count
-from learnroute.solvers.contract import Answer, Budget, Progress
+from learnroute.solvers.construction.insertion import completed
+from learnroute.solvers.contract import Answer, Budget, Progress, Solver
 from learnroute.solvers.exact.proof import lower_bound
+from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.registry import METHODS, Method, method_named
 from learnroute.tuning import Tuned, expected, tune, tuned_for
@@ -29,6 +33,7 @@ from learnroute.tuning import Tuned, expected, tune, tuned_for
 TUNED_EXACTLY = 9  # regions up to which routes are optimal while a regularisation is chosen
 TUNING_SHARE = 0.1  # of the time left, for each of these routes
 COMPARE_LIMIT = 60.0  # seconds for each method of a comparison, unless told otherwise
+TIED = 1e-17  # of the value: less than this cannot be told from nothing
 GIVEN = "given"  # the method of a route that the caller chose
 
 
@@ -39,6 +44,7 @@ def plan(
     time_limit: float | None = None,
     progress: Progress | None = None,
     params: SolverParams = DEFAULTS,
+    initial: Sequence[str | int] | None = None,
 ) -> Plan:
     """Choose the route with the least expected overall loss.
 
@@ -56,6 +62,9 @@ def plan(
         Called now and then with the name of the stage and the share of it that is done.
     params
         How the solvers are tuned; the defaults suit most problems.
+    initial
+        A route to start from (a warm start: auto, exact, search), as of an older plan; regions that it lacks are put in
+        where that costs least travel.
     """
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
@@ -64,16 +73,20 @@ def plan(
     budget = Budget.of(time_limit, progress)
     started = time.monotonic()
     if problem.learner.undecided:
-        return _plan_with_learner(problem, chosen, seed, budget, params, started)
+        return _plan_with_learner(problem, chosen, seed, budget, params, started, initial)
     objective = objective_of(problem)
-    answer = chosen.solve(_seen(problem, objective, chosen), np.random.default_rng(seed), budget, params)
+    solve = chosen.solve if initial is None else _warm(problem, objective, chosen, initial)
+    answer = solve(_seen(problem, objective, chosen), np.random.default_rng(seed), budget, params)
+    if problem.travel_rate == 0 and chosen.warm:
+        answer = replace(answer, order=_shortest_of_tied(problem, objective, answer.order, budget, params))
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
     return _assess(problem, answer, certificate, method, seed, time.monotonic() - started)
 
 
 def _plan_with_learner(
-    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams, started: float
-) -> Plan:
+    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams, started: float,
+    initial: Sequence[str | int] | None,
+) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > TUNED_EXACTLY else method
 
@@ -84,7 +97,8 @@ def _plan_with_learner(
     found = tune(problem, solve, budget.part(0.7))
     decided = problem.regularized(found.regularization)
     objective = objective_of(decided)
-    answer = method.solve(_seen(decided, objective, method), np.random.default_rng(seed), budget, params)
+    final = method.solve if initial is None else _warm(decided, objective, method, initial)
+    answer = final(_seen(decided, objective, method), np.random.default_rng(seed), budget, params)
     if not method.by_travel and not method.random:
         tuned = np.array(found.order)
         if objective(tuned) < objective(answer.order):
@@ -131,6 +145,44 @@ def _seen(problem: Problem, objective: Objective, method: Method) -> Objective:
     """Return the objective as a method is to see it: travel of no worth still has a shortest route."""
     return (
         objective_of(problem.changed(travel_rate=1.0)) if method.by_travel and problem.travel_rate == 0 else objective
+    )
+
+
+def _warm(problem: Problem, objective: Objective, method: Method, initial: Sequence[str | int]) -> Solver:
+    """Return a method that starts from a route."""
+    if not method.warm:
+        able = ", ".join(name for name, one in METHODS.items() if one.warm)
+        raise InputError(f"method {method.name} starts from no route; use {able}", field="initial")
+    stops = _indices(problem, initial)
+    for stop in stops:
+        if not 0 <= stop < problem.size or stops.count(stop) > 1:
+            wrong = "is there twice" if 0 <= stop < problem.size else "is none"
+            raise InputError(f"region {stop} {wrong}; name each region once at most", field="initial", value=stop)
+    return partial(method.solve, initial=completed(objective, np.array(stops, dtype=np.int64)))  # type: ignore[call-arg]
+
+
+def _shortest_of_tied(
+    problem: Problem, objective: Objective, order: IntArray, budget: Budget, params: SolverParams
+) -> IntArray:
+    """Where travel is worth nothing, shorten the part of a route whose scores do not count."""
+    counted = np.flatnonzero(objective.weights_of(order) * objective.scores.max() > TIED * abs(objective(order)))
+    many = int(counted[0]) + 1 if len(counted) else problem.size
+    ways = objective_of(problem.changed(travel_rate=1.0))
+    part = order[:many]
+    ends = replace(problem.ends, last=int(part[-1])) if many == problem.size else Ends(int(part[0]), int(part[-1]))
+    if many < 4:
+        return order
+    number = np.zeros(problem.size, dtype=np.int64)
+    number[part] = np.arange(many)
+    travel = ways.between(part[:, None], part[None, :])
+    nothing = np.zeros(many)
+    alone = Objective(travel, nothing, nothing, 0.0, ends.renumbered(number))
+    found = iterated_local_search(alone, np.random.default_rng(0), budget, initial=np.arange(many), params=params)
+    shorter = np.concatenate([part[found], order[many:]])
+    return (
+        shorter
+        if objective(shorter) <= objective(order) and ways.legs(shorter).sum() < ways.legs(order).sum()
+        else order
     )
 
 

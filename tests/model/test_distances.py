@@ -116,7 +116,10 @@ def test_the_same_place_by_another_name() -> None:
 @pytest.mark.parametrize("spread", [1e-9, 1e-4, 1.0, 60.0])
 def test_searches_measure_the_same(spread: float) -> None:
     from learnroute.solvers.kd_tree import ground_of, lengths
-    from learnroute.solvers.local_search.lk_state import travel_cost
+    from learnroute.solvers.local_search.candidates import candidates_of
+    from learnroute.solvers.local_search.tour import cost
+    from learnroute.solvers.local_search.tour_search import TourSearch
+    from learnroute.solvers.params import KOptParams
 
     rng = np.random.default_rng(0)
     near = np.column_stack([rng.uniform(-1, 1, 40), rng.uniform(-1, 1, 40)]) * spread + [20, 10]
@@ -125,9 +128,10 @@ def test_searches_measure_the_same(spread: float) -> None:
     i, j = (x.ravel() for x in np.indices((80, 80)))
     wanted, found = points.between(i, j), lengths(ground, i, j)
     np.testing.assert_allclose(found, wanted, rtol=1e-15, atol=3.0 * EARTH_RADIUS * 4e-15)
-    numbers = np.zeros(10)
-    numbers[5:7] = ground.metric
-    again = [travel_cost(ground.places, np.zeros((0, 0)), numbers, a, b) for a, b in zip(i[:200], j[:200], strict=True)]
+    objective = Objective(points, np.zeros(80), np.zeros(80))
+    search = TourSearch(objective, np.arange(80), 0.0, candidates_of(objective, KOptParams()), KOptParams())
+    tables = search.ways, search.counts, search.numbers
+    again = [cost(*tables, a, b) for a, b in zip(i[:200], j[:200], strict=True)]
     assert again == found[:200].tolist()
 
 

@@ -13,7 +13,6 @@ from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.params import (
     BoundParams,
     IteratedLocalSearchParams,
-    LinKernighanParams,
     OneTreeParams,
     SolverParams,
 )  # fmt: skip
@@ -37,7 +36,7 @@ def test_many_places_are_planned_without_a_matrix(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Points, "matrix", lambda p: few(p) if len(p) <= 12 else pytest.fail("a T x T matrix was made"))
     monkeypatch.setattr("learnroute.guarantees.MOST_CHECKED", 300)
     problem = random_problem("places", 400, OVER, 1)
-    few = IteratedLocalSearchParams(local_perturbations=5, lin_kernighan=LinKernighanParams(alpha_regions=300))
+    few = IteratedLocalSearchParams(many_perturbations=5)
     params = SolverParams(search=few, bound=BoundParams(one_tree=OneTreeParams(most_regions=300)))
     found = plan(problem, time_limit=20, params=params)
     assert sorted(found.order) == list(range(400))

@@ -121,3 +121,35 @@ def test_all_regions_at_one_location_are_sorted_by_score() -> None:
         objective = Objective(Points(np.full((400, 2), 7.0)), scores, weights_of(rate, 400))
         order = iterated_local_search(objective, RNG(0), Budget(), 50)
         assert objective(order) == pytest.approx(float(objective.weights @ np.sort(scores)[::-1]), rel=1e-12)
+
+
+@pytest.mark.parametrize("matrix", [False, True])
+def test_regions_that_nearly_coincide_are_clusters(matrix: bool) -> None:
+    rng = RNG(3)
+    centres = rng.uniform(0, 1, (10, 2))
+    places = rng.permutation(np.repeat(centres, 15, axis=0)) + 1e-6 * rng.uniform(-1, 1, (150, 2))
+    nothing = np.zeros(150)
+    travel = Points(places).matrix() if matrix else Points(places)
+    objective = Objective(travel, nothing, nothing, ends=Ends(closed=True))
+    clusters = clusters_of(objective, 0.0)
+    assert clusters is not None
+    assert clusters.near
+    assert not clusters.suffice
+    assert clusters.objective.size == 10
+    alone = Objective(Points(centres), np.zeros(10), np.zeros(10), ends=Ends(closed=True))
+    least = alone(iterated_local_search(alone, RNG(0), Budget(), 500))
+    assert objective(iterated_local_search(objective, RNG(0), Budget(), 500)) <= 1.001 * least
+    uniform = Objective(Points(rng.uniform(0, 1, (150, 2))), nothing, nothing)
+    assert clusters_of(uniform, 0.0) is None
+
+
+def test_huge_entries_do_not_drown_the_others() -> None:
+    """Edges of 1e13 between most regions: the best cycle through the others is found to the last digits."""
+    rng = RNG(4)
+    travel = np.full((40, 40), 1e13)
+    ring = rng.permutation(40)
+    for a, b in itertools.pairwise([*ring.tolist(), int(ring[0])]):
+        travel[a, b] = travel[b, a] = 1.0
+    np.fill_diagonal(travel, 0)
+    objective = Objective(travel, np.zeros(40), np.zeros(40), ends=Ends(closed=True))
+    assert objective(iterated_local_search(objective, RNG(0), Budget(), 2000)) == 40.0

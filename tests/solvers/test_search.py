@@ -7,43 +7,13 @@ from learnroute import Learner, Objective, objective_of, plan
 from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.local_search import or_opt
-from learnroute.solvers.local_search.iterated import (
-    geometric_rate,
-    iterated_local_search,
-    or_opt_state,
-    search_effort,
-    uses_lin_kernighan,
-)
+from learnroute.solvers.local_search.iterated import geometric_rate, iterated_local_search, search_effort
 from learnroute.solvers.methods import search
-from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, OrOptParams, SolverParams
+from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
 
 RNG = np.random.default_rng
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_every_move_changes_the_value_by_what_it_says(learner: str) -> None:
-    rng = RNG(5)
-    for general in (False, True):
-        base = objective_of(random_problem("uniform", 11, LEARNERS[learner], 1))
-        weights = np.sort(rng.random(11)) if general else base.weights
-        objective = Objective(base.travel, base.scores, weights)
-        state = or_opt_state(objective, OrOptParams())
-        assert bool(state.flags[or_opt.GEOMETRIC]) is not general
-        for _ in range(200):
-            state.route[or_opt.ORDER, :11] = order = rng.permutation(11)
-            before = objective(order)
-            or_opt.refresh(state)
-            i, j, k = sorted(rng.choice(12, 3, replace=False).tolist())
-            first, second = bool(rng.integers(2)), bool(rng.integers(2))
-            if rng.integers(4) == 0:
-                j, said = -1, or_opt.reversal(state, i, k - 1)
-            else:
-                said = or_opt.exchange(state, i, j, k - 1, first, second)
-            or_opt.apply(state, i, j, k - 1, first, second)
-            assert objective(state.route[or_opt.ORDER, :11]) == pytest.approx(before + said, rel=1e-9)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -102,11 +72,6 @@ def test_auto_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_effort_is_what_params_say_unless_it_is_given() -> None:
     objective = objective_of(random_problem("uniform", 30, UNDER, 1))
-    assert uses_lin_kernighan(objective)
-    assert search_effort(objective) == (300, 2)
-    few = SolverParams(search=IteratedLocalSearchParams(few_perturbations=1, lin_kernighan_starts=3, or_opt_starts=5))
+    assert search_effort(objective) == (1500, 2)
+    few = SolverParams(search=IteratedLocalSearchParams(few_perturbations=1, starts=3))
     assert search_effort(objective, few) == (30, 3)
-    by_or_opt = SolverParams(search=IteratedLocalSearchParams(or_opt_regions=50))
-    assert not uses_lin_kernighan(objective, by_or_opt)
-    orders = [iterated_local_search(objective, RNG(1), Budget(), params=params) for params in (DEFAULTS, by_or_opt)]
-    assert objective(orders[0]) == pytest.approx(objective(orders[1]), rel=0.05)

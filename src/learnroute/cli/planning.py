@@ -31,6 +31,7 @@ from learnroute.cli.common import (
     terminal,
     time_option,
 )
+from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, write_plan
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
@@ -57,21 +58,38 @@ MOST_STOPS = 60  # regions up to which the whole route is printed
 @click.option("--method", type=Name(list(METHODS)), default="auto", show_default=True, help=METHOD_HELP)
 @seed_option
 @time_option
+@click.option(
+    "--initial",
+    metavar="PLAN",
+    type=click.Path(path_type=Path),
+    help="Start from the route of an older plan (.json); regions that it lacks are put in.",
+)
 @json_option
 @output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
 @plot_option
 def plan_command(
     source: Source, method: str, seed: int,
-    time_limit: float | None, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
+    time_limit: float | None, initial: Path | None, as_json: bool,
+    outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Choose the route with the least expected loss for the problem in FILE."""
     check_outputs(outputs, PLAN_WRITERS, pictures)
     problem = source.read()
     for path in outputs:
         check_plan_destination(path, problem)
+    route = None if initial is None else _route_in(initial)
     with progress_shown() as progress:
-        found = plan(problem, method, seed, time_limit, progress)
+        found = plan(problem, method, seed, time_limit, progress, initial=route)
     _deliver(found, problem, as_json, outputs, pictures)
+
+
+def _route_in(file: Path) -> list[str]:
+    """Return the route of a plan file."""
+    members = read_plan(file)
+    route = members.get("route") if isinstance(members, dict) else None
+    if not isinstance(route, list):
+        raise InputError("no route in it; name a plan that was written as .json", where=file)
+    return route
 
 
 @command(

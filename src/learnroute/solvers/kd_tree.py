@@ -155,7 +155,7 @@ def _select(places: FloatArray, items: IntArray, axis: int, first: int, last: in
 
 
 @compile_function
-def _apart(ground: Ground, tree: Tree, node: int, i: int) -> float:
+def box_distance(ground: Ground, tree: Tree, node: int, i: int) -> float:
     """Return the squared distance between a place and the box of a node."""
     total = 0.0
     for axis in range(3):
@@ -182,11 +182,11 @@ def nearest_places(ground: Ground, tree: Tree, count: int) -> IntArray:
         while height > 0:
             height -= 1
             node = stack[height]
-            if _apart(ground, tree, node, i) > near[count - 1]:
+            if box_distance(ground, tree, node, i) > near[count - 1]:
                 continue
             if 2 * node + 2 < nodes:
                 one, two = 2 * node + 1, 2 * node + 2
-                if _apart(ground, tree, one, i) < _apart(ground, tree, two, i):
+                if box_distance(ground, tree, one, i) < box_distance(ground, tree, two, i):
                     one, two = two, one
                 stack[height], stack[height + 1] = one, two  # the nearer half is looked at first
                 height += 2
@@ -269,13 +269,13 @@ def spanning_edges(ground: Ground, tree: Tree) -> IntArray:
                 node = stack[height]
                 if shared[node] == own:
                     continue
-                apart = _apart(ground, tree, node, i)
+                apart = box_distance(ground, tree, node, i)
                 if apart > least[own]:
                     nearest = min(nearest, apart)
                     continue
                 if 2 * node + 2 < nodes:
                     one, two = 2 * node + 1, 2 * node + 2
-                    if _apart(ground, tree, one, i) < _apart(ground, tree, two, i):
+                    if box_distance(ground, tree, one, i) < box_distance(ground, tree, two, i):
                         one, two = two, one
                     stack[height], stack[height + 1] = one, two
                     height += 2

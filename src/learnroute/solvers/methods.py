@@ -16,14 +16,20 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.pair_methods import exact_with_pairs, prove_with_pairs, search_with_pairs
 from learnroute.solvers.exact.proof import branching_alone, prove
-from learnroute.solvers.local_search.iterated import iterated_local_search, uses_lin_kernighan
+from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
 
-def exact(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
+def exact(
+    objective: Objective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams = DEFAULTS,
+    initial: IntArray | None = None,
+) -> Answer:
     """Return an order of least value; if time or memory ends first, the best one found and its bound."""
     if objective.pairs is not None:
-        return exact_with_pairs(objective, rng, budget, params)
+        return exact_with_pairs(objective, rng, budget, params, initial)
     if objective.size <= params.held_karp.most_regions:
         return held_karp(objective, rng, budget, params)
     proof = params.proof
@@ -35,7 +41,7 @@ def exact(objective: Objective, rng: np.random.Generator, budget: Budget, params
             f"exact: {objective.size} regions; proofs are attempted up to {most} regions{'' if alone else more}; "
             "use method auto or search, which bound the distance to the optimum"
         )
-    return search_and_prove(objective, rng, budget, params)
+    return search_and_prove(objective, rng, budget, params, initial)
 
 
 def search_and_prove(
@@ -63,13 +69,22 @@ def search_and_prove(
     )
 
 
-def search(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
-    """Return the best order found from a few starts; where there are few orders, the best of all."""
+def search(
+    objective: Objective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams = DEFAULTS,
+    initial: IntArray | None = None,
+) -> Answer:
+    """Return the best order found from a few starts, or from `initial`; where there are few orders, the best of all."""
+    share = params.search.search_share
     if objective.pairs is not None:
-        return search_with_pairs(objective, rng, budget.part(params.search.search_share), params)
-    if objective.size <= params.held_karp.interpreted:
-        return replace(held_karp(objective, rng, budget, params), method="search")
-    order = iterated_local_search(objective, rng, budget.part(params.search.search_share), params=params)
+        return search_with_pairs(objective, rng, budget.part(share), params, initial)
+    if objective.size <= params.held_karp.most_regions:  # a bound needs the same table
+        best = held_karp(objective, rng, budget.part(share), params)
+        if best.optimal:
+            return replace(best, method="search")
+    order = iterated_local_search(objective, rng, budget.part(share), initial=initial, params=params)
     return Answer(order, "search", complete=not budget.exhausted)
 
 
@@ -89,26 +104,33 @@ def travel_only(
     return Answer(order, "travel", notes=notes)
 
 
-def auto(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
+def auto(
+    objective: Objective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams = DEFAULTS,
+    initial: IntArray | None = None,
+) -> Answer:
     """Prove the optimum where that is quick, else return the best route found; never worse than Algorithm 1's.
 
-    With very many regions, Algorithm 1 would take longer than the search, and is left out.
+    Nor than `initial`. With very many regions, Algorithm 1 would take longer than the search, and is left out.
     """
     if objective.pairs is not None:
-        return prove_with_pairs(objective, rng, budget, params, params.suffix_labelling.auto_regions)
+        return prove_with_pairs(objective, rng, budget, params, params.suffix_labelling.auto_regions, initial)
     size, most = objective.size, params.auto.algorithm1_regions
     if size <= params.held_karp.most_regions:
         return exact(objective, rng, budget, params)
     if size > most and objective.points is not None:
-        order = iterated_local_search(objective, rng, budget.part(params.search.search_share), params=params)
+        part = budget.part(params.search.search_share)
+        order = iterated_local_search(objective, rng, part, initial=initial, params=params)
         note = f"more than {most:,} regions: the search did not start from Algorithm 1, so no ratio is guaranteed"
         return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
     build = algorithm1 if objective.symmetric else nearest_neighbour
     start = build(objective, rng, budget.part(params.auto.start_share), params)
+    if initial is not None:
+        start = replace(start, order=min(start.order, objective.repaired(initial), key=objective))
     if budget.exhausted:
         return replace(start, notes=(f"the time limit came before anything better than {start.method}", *start.notes))
-    if size > params.auto.asymmetric_regions and not uses_lin_kernighan(objective, params):
-        return start
     basis = start.method if start.complete else ""
     effort = _effort(objective, params)
     if effort is not None:

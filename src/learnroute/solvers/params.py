@@ -232,73 +232,51 @@ class ConstructionParams(_Checked):
 
 
 @dataclass(frozen=True)
-class OrOptParams(_Checked):
-    """Best improvement by 2-opt, Or-opt and or-3opt moves (`local_search.or_opt`)."""
+class KOptParams(_Checked):
+    """Sequential k-opt moves over an array with an undo journal (`local_search.k_opt`, `local_search.tour_search`)."""
 
-    neighbours: int = 8  # regions in a candidate list
-    segment: int = 3  # regions that are moved together beside another (Or-opt)
-    # relative to the largest travel cost or weighted score: a smaller gain is taken for rounding
-    least_gain: float = 1e-11
-    window: int = 50  # positions within which a perturbation exchanges two neighbouring segments
-    threshold: float = 0.3  # mean cheapest legs that an accepted order may be worse by, at first ...
-    wave: int = 500  # ... falling to nothing over so many perturbations, again and again
-    perturbations_a_call: int = 25  # perturbations between two looks at the clock
-
-
-@dataclass(frozen=True)
-class LinKernighanParams(_Checked):
-    """Lin–Kernighan moves over an array with an undo journal (`local_search.lk_search`)."""
-
-    # regions, and up to so many: entries of the candidate list that the second edge of a move looks at, the third
-    neighbours: tuple[tuple[int, int, int], ...] = ((20_000, 10, 5), (200_000, 8, 5), (10**9, 7, 5))
-    alpha_neighbours: int = 5  # of these, regions chosen by α-nearness; the others are the nearest ones ...
-    alpha_regions: int = 1500  # ... for places only up to so many: distances of all pairs are looked at once
-    end_candidates: int = 10  # endpoint candidates: regions worth beginning or ending at, wherever they are
-    depth: int = 3  # 3-opt moves in a chain
-    longest: int = 50_000  # positions that any move may shift ...
-    longest_scored: int = 25_000  # ... where running sums of scores have to follow
-    # positions that a move may shift which does not pay by itself, and is made only to go on from
-    longest_step: int = 1000
-    credit: float = 2.0  # mean cheapest legs that a move may lose on the way, for the sake of scores; any loss ...
-    end_positions: int = 8  # ... where it begins within so many positions of the end
-    # relative to the largest distance or weighted score: a smaller gain is taken for rounding
-    least_gain: float = 1e-12
-    segment: int = 50  # positions in each of the three segments that a double bridge rearranges, at most
-    # mean cheapest legs that an accepted order may be worse by, at first; it falls to nothing ...
-    threshold: float = 0.1
-    # ... and is nothing with more regions than this, since the incumbent is copied when it is left
-    threshold_regions: int = 20_000
-    sweeps: int = 8  # with more regions than `longest`, perturbations sweep along the order so many times, ...
-    sweep_width: int = 1000  # ... drawn within so many positions, so that what is needed is in the cache
-    journal: int = 100_000  # reversals that can be undone
+    neighbours: int = 8  # vertices in a candidate list
+    breadth: tuple[int, ...] = (7, 5, 3)  # entries of the list that the second edge of a move looks at, the third, ...
+    scored_breadth: tuple[int, ...] = (8, 5)  # the same where more scores count than the last
+    longest: int = 50_000  # positions that a move may write ...
+    longest_bridge: int = 1000  # ... and a double bridge
+    credit: float = 5.0  # typical nearest distances that a move may lose on the way, for the sake of scores; any ...
+    end_positions: int = 20  # ... loss where it begins within so many positions of the end
+    least_gain: float = (
+        1e-11  # relative to the median distance in candidate lists: a smaller gain is taken for rounding
+    )
+    most_worse: float = 1e10  # typical nearest distances: a perturbation that costs more would drown gains in rounding
+    walk: int = 25  # steps of the random walks that find the edges of a double bridge
+    segment: int = 50  # positions between two of these edges at most, where they follow each other along the tour
+    journal: int = 200_000  # vertices that can be copied back
     pause: float = 0.1  # seconds in a kernel between two looks at the clock
     matrix_regions: int = 1500  # places up to which distances are read from a matrix, if there is one already
+    merging_depth: int = 7  # edges that a move adds at most where two orders are merged
+    sweep_regions: int = 50_000  # with more vertices, perturbations sweep along the first order ...
+    sweeps: int = 8  # ... so many times, ...
+    sweep_width: int = 1000  # ... drawn within so many positions, so that what is needed is in the cache
 
 
 @dataclass(frozen=True)
 class IteratedLocalSearchParams(_Checked):
-    """Iterated local search (`local_search.iterated`): which engine, from how many orders, how long."""
+    """Iterated local search (`local_search.iterated`): from how many orders, how long."""
 
     search_share: float = 0.6  # the share of the time for the search where a bound follows
     enumerated: int = 3  # regions up to which all orders are tried
-    # regions up to which `or_opt` is the engine; with more it is `lin_kernighan`, where that can be used ...
-    or_opt_regions: int = 20
-    # ... and weights fall by this rate at most, or there are more regions than `several_starts_regions`
-    slow_rate: float = 0.75
-    few_regions: int = 30  # regions up to which `few_perturbations` are enough
-    few_perturbations: int = 10
-    perturbations: int = 20
+    few_regions: int = 30  # regions up to which `few_perturbations` a region are enough
+    few_perturbations: int = 50
+    perturbations: int = 50
     several_starts_regions: int = 100  # regions up to which several starts are tried; with more, one is, but longer
-    or_opt_starts: int = 4
-    lin_kernighan_starts: int = 2
-    most_perturbations: int = 20_000  # perturbations with `or_opt`, of which each takes time that grows with T
-    # perturbations a region with `lin_kernighan`, of which each takes about the same time whatever T is ...
-    local_perturbations: int = 50
-    most_local_perturbations: int = 100_000  # ... up to so many, or one a region
+    starts: int = 2
+    many_perturbations: int = 50  # perturbations a region with more regions ...
+    most_perturbations: int = 100_000  # ... up to so many, or one a region
+    round_length: int = 5  # perturbations a region in a round; then the order is merged with the best one
+    # typical nearest distances that an accepted order may be worse by when a round begins; it falls to nothing
+    threshold: float = 2.0
+    patience: int = 50  # rounds without success after which a search with a time limit ends
     # where regions coincide: the share of the time for the search among their locations, before clusters may be left
     cluster_share: float = 0.3
-    or_opt: OrOptParams = OrOptParams()
-    lin_kernighan: LinKernighanParams = LinKernighanParams()
+    k_opt: KOptParams = KOptParams()
 
 
 @dataclass(frozen=True)
@@ -315,8 +293,6 @@ class AutoParams(_Checked):
     beyond: ProofParams = ProofParams(None, BranchAndCutParams(nodes=100, only_if_promising=True))
     algorithm1_regions: int = 10_000  # regions up to which the search starts from Algorithm 1
     start_share: float = 0.5  # the share of the time, at most, for what the search starts from
-    # regions up to which a search is tried where travel differs by direction or factors do
-    asymmetric_regions: int = 2000
 
 
 @dataclass(frozen=True)

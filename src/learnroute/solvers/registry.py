@@ -22,6 +22,7 @@ class Method:
     summary: str
     random: bool = False  # whether its result is one draw of many
     by_travel: bool = False  # whether it goes by travel alone, even where travel is worth nothing
+    warm: bool = False  # whether it can start from a given order (keyword `initial`)
 
 
 _proof = DEFAULTS.proof
@@ -29,15 +30,19 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method(
-            "auto", methods.auto, "the proved optimum where that is quick, else the best route found and how good it is"
+            "auto",
+            methods.auto,
+            "the proved optimum where that is quick, else the best route found and how good it is",
+            warm=True,
         ),
         Method(
             "exact",
             methods.exact,
             f"the proved optimum, up to {_proof.ng_route.most_regions} regions "
             f"({_proof.branch_and_cut.most_regions} if m < n), as far as time allows",
+            warm=True,
         ),
-        Method("search", methods.search, "the best route that local search finds"),
+        Method("search", methods.search, "the best route that local search finds", warm=True),
         Method("algorithm1", algorithm1, "the paper's approximation algorithm, ends at the region of least score"),
         Method("baseline", methods.forgetting_only, "least expected error, travel ignored", random=True),
         Method("travel", methods.travel_only, "least travel, expected error ignored", by_travel=True),

@@ -80,7 +80,13 @@ def prove_with_pairs(
     return Answer(order, "search", complete=False, notes=(note,))
 
 
-def exact_with_pairs(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> Answer:
+def exact_with_pairs(
+    objective: Objective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams,
+    initial: IntArray | None = None,
+) -> Answer:
     """Return an order of least value; refuse where there are too many regions."""
     most = params.suffix_labelling.most_regions
     if objective.size > most:
@@ -88,7 +94,7 @@ def exact_with_pairs(objective: Objective, rng: np.random.Generator, budget: Bud
             f"exact: {objective.size} regions; with a regularised learner, proofs are attempted up to {most} regions; "
             "use method auto or search, which bound the distance to the optimum"
         )
-    return prove_with_pairs(objective, rng, budget, params, most)
+    return prove_with_pairs(objective, rng, budget, params, most, initial)
 
 
 def _best_of_all(objective: Objective, budget: Budget) -> Optimum:

@@ -1,10 +1,12 @@
-"""Candidate lists by α-nearness (Helsgaun 2000): for each region, the few others that a move may join it to.
+"""Candidate lists: for each region, the few others that a move may join it to.
 
 Imported only when a search runs, because importing it wakes the compiler.
 
-The nearest regions alone mislead where regions lie in clusters: no list leads out of a cluster. The α of an edge is
-what a minimum spanning tree costs more if it has to take that edge; edges between clusters have small ones. A list
-holds the regions of least α, and the nearest ones.
+The nearest regions alone mislead where regions lie in clusters: no list leads out of a cluster. Among places, a list
+holds the two nearest in each quadrant (Johnson and McGeoch 1997), and the nearest ones. In a matrix it holds
+relative neighbours (Toussaint 1980): near regions that at most one nearer entry is nearer to; for a region at the edge
+of a cluster, some are in other clusters. Where travel differs by direction, there are two lists, the nearest regions to
+go to and to come from.
 """
 
 from __future__ import annotations
@@ -12,54 +14,109 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute.kernels import compile_function
+from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
+from learnroute.solvers.kd_tree import Ground, Tree, box_distance, ground_of, nearest_places, plane, square, tree_of
+from learnroute.solvers.params import KOptParams
+
+ENTRY = 1 << 30  # marks what is in a list already
 
 
-def candidate_lists(travel: FloatArray, most: int, by_alpha: int) -> IntArray:
-    """Return lists of `most` regions each, nearest first, of which up to `by_alpha` were chosen by α-nearness."""
-    size = len(travel)
-    most = min(most, size - 1)
-    edges = minimum_spanning_tree(travel)
-    parent = np.full(size, -1, dtype=np.int64)
-    parent[edges[:, 1]] = edges[:, 0]
-    others = travel.copy()
+def candidates_of(objective: Objective, params: KOptParams) -> IntArray:
+    """Return one candidate list a region; two where travel differs by direction, the ways out first."""
+    most = min(params.neighbours, objective.size - 1)
+    points = objective.points
+    if points is not None:
+        ground = ground_of(points)
+        flat = plane(points.places) if points.geographic else ground
+        near = nearest_places(ground, tree_of(ground), most)
+        _put_quadrants(flat, tree_of(flat), near)
+        return near
+    if objective.symmetric:
+        lists = np.empty((objective.size, most), dtype=np.int64)
+        _relative_neighbours(objective.travel, most, lists)
+        return lists
+    others = objective.travel.copy()
     np.fill_diagonal(others, np.inf)
-    nearest = np.argpartition(others, most - 1, axis=1)[:, :most]
-    nearest.sort(axis=1)
-    rank = np.argsort(np.take_along_axis(others, nearest, axis=1), axis=1, kind="stable")
-    lists = np.take_along_axis(nearest, rank, axis=1)
-    _choose(travel, parent, np.concatenate([edges[:1, 0], edges[:, 1]]), min(by_alpha, most), lists)
-    rank = np.argsort(np.take_along_axis(others, lists, axis=1), axis=1, kind="stable")
-    return np.ascontiguousarray(np.take_along_axis(lists, rank, axis=1))
+    return np.concatenate([np.argsort(ways, axis=1, kind="stable")[:, :most] for ways in (others, others.T)])
 
 
 @compile_function
-def _choose(travel: FloatArray, parent: IntArray, joined: IntArray, count: int, lists: IntArray) -> None:
-    """Put the regions of least α into each list, in the place of the farthest ones that are not among them."""
+def _put_quadrants(ground: Ground, tree: Tree, lists: IntArray) -> None:
+    """Put the two nearest places of each quadrant into each list, in the place of the farthest others."""
     size, most = lists.shape
-    dearest, alpha = np.empty(size), np.empty(size)  # the dearest tree edge on the way to each region
-    seen = np.full(size, -1)
+    nodes = tree.ranges.shape[1]
+    stack = np.empty(64, dtype=np.int64)
+    chosen = np.empty(8, dtype=np.int64)
+    near = np.empty(2)
     for i in range(size):
-        dearest[i], seen[i], k = -np.inf, i, i
-        while parent[k] >= 0:
-            above = parent[k]
-            dearest[above] = max(dearest[k], travel[k, above])
-            seen[above] = i
-            k = above
-        for x in range(size):
-            j = joined[x]
-            if seen[j] != i:
-                dearest[j] = max(dearest[parent[j]], travel[j, parent[j]])
-            alpha[j] = travel[i, j] - dearest[j] + 1e-6 * travel[i, j]
-        alpha[i] = np.inf
-        chosen = np.empty(most, dtype=np.int64)
-        for k in range(count):
-            chosen[k] = np.argmin(alpha)
-            alpha[chosen[k]] = np.inf
-        filled = count
-        for k in range(most):
-            if filled < most and not np.any(chosen[:count] == lists[i, k]):
-                chosen[filled] = lists[i, k]
-                filled += 1
-        lists[i] = chosen
+        x, y = ground.places[i, 0], ground.places[i, 1]
+        filled = 0
+        for quadrant in range(4):
+            right, up = quadrant & 1, quadrant >> 1
+            near[:] = np.inf
+            chosen[filled] = chosen[filled + 1] = -1
+            stack[0], height = 0, 1
+            while height > 0:
+                height -= 1
+                node = stack[height]
+                beside = tree.boxes[3, node] < x if right else tree.boxes[0, node] >= x
+                below = tree.boxes[4, node] < y if up else tree.boxes[1, node] >= y
+                if beside or below or box_distance(ground, tree, node, i) >= near[1]:
+                    continue
+                if 2 * node + 2 < nodes:
+                    one, two = 2 * node + 1, 2 * node + 2
+                    if box_distance(ground, tree, one, i) < box_distance(ground, tree, two, i):
+                        one, two = two, one
+                    stack[height], stack[height + 1] = one, two
+                    height += 2
+                    continue
+                for k in range(tree.ranges[0, node], tree.ranges[1, node]):
+                    j = tree.items[k]
+                    if j == i or (ground.places[j, 0] >= x) != right or (ground.places[j, 1] >= y) != up:
+                        continue
+                    apart = square(ground, i, j)
+                    if apart < near[0]:
+                        near[1], chosen[filled + 1] = near[0], chosen[filled]
+                        near[0], chosen[filled] = apart, j
+                    elif apart < near[1]:
+                        near[1], chosen[filled + 1] = apart, j
+            filled += (1 if near[0] < np.inf else 0) + (1 if near[1] < np.inf else 0)
+        kept = most - 1  # from the farthest entry on, put in what is missing
+        for n in range(min(filled, most)):
+            missing = True
+            for k in range(most):
+                missing = missing and lists[i, k] != chosen[n]
+            while missing and kept >= 0:
+                needed = False
+                for m in range(filled):
+                    needed = needed or lists[i, kept] == chosen[m]
+                kept -= 1
+                if not needed:
+                    lists[i, kept + 1] = chosen[n]
+                    break
+
+
+@compile_function
+def _relative_neighbours(travel: FloatArray, most: int, lists: IntArray) -> None:
+    """Fill lists with the nearest regions that at most one nearer entry is nearer to; then with the nearest ones."""
+    size = len(travel)
+    nearer = np.empty(size, dtype=np.int64)  # entries that are nearer to each region than the owner of the list is
+    for i in range(size):
+        nearer[:] = 0
+        nearer[i] = ENTRY
+        spared = 2  # entries that may be nearer, less one
+        for n in range(most):
+            best, found = np.inf, -1
+            for j in range(size):
+                if nearer[j] < spared and travel[i, j] < best:
+                    best, found = travel[i, j], j
+            if found < 0:
+                spared = ENTRY
+                for j in range(size):
+                    if nearer[j] < spared and travel[i, j] < best:
+                        best, found = travel[i, j], j
+            lists[i, n] = found
+            for j in range(size):
+                nearer[j] += travel[found, j] < travel[i, j]
+            nearer[found] = ENTRY

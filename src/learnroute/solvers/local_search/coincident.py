@@ -3,6 +3,9 @@
 Where more regions coincide than a candidate list has room for, the lists lead nowhere else, and a search among the
 regions is blind. A search among the locations is not. It prices a cluster as if it came last; where scores count
 further back, a search among the regions goes on from there.
+
+Regions that nearly coincide are clusters too, where there is a gap between two scales: the edges of a minimum spanning
+tree, sorted, are either short or much longer. Then too, a search among the regions goes on.
 """
 
 from __future__ import annotations
@@ -12,6 +15,12 @@ import numpy as np
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.construction.spanning_tree import spanning_tree
+from learnroute.solvers.params import ConstructionParams
+
+FEWEST, MOST, MOST_IN_MATRIX = 50, 20_000, 2000  # regions for which it is worth looking for those that nearly coincide
+MEMBERS, LEAST_GROUPS = 8, 4  # in a group on average, at least; groups at least
+GAP = 20.0  # times the longest edge within groups: the least one between them
 
 
 class Clusters:
@@ -19,12 +28,12 @@ class Clusters:
 
     `objective` is the problem of the locations. `suffice` tells that no order is better than the best one in clusters:
     the distances are a metric and only the last score counts, so that a region can join others at its location for
-    nothing.
+    nothing. `near` tells that the regions of a cluster nearly coincide.
     """
 
-    def __init__(self, objective: Objective, location_of: IntArray, rate: float) -> None:
-        self.location_of = location_of
-        self.suffice = objective.points is not None and objective.only_last_counts
+    def __init__(self, objective: Objective, location_of: IntArray, rate: float, near: bool = False) -> None:
+        self.location_of, self.near = location_of, near
+        self.suffice = objective.points is not None and objective.only_last_counts and not near
         by_score = np.argsort(-objective.scores, kind="stable")
         self._regions = by_score[np.argsort(location_of[by_score], kind="stable")]  # location by location
         self._counts = np.bincount(location_of)
@@ -54,6 +63,8 @@ class Clusters:
 
     def sorted_within(self, order: IntArray) -> IntArray:
         """Return the order with the same way that takes larger scores first wherever it visits a location again."""
+        if self.near:
+            return order
         found = np.empty_like(order)
         found[np.argsort(self.location_of[order], kind="stable")] = self._regions
         return found
@@ -67,13 +78,47 @@ def clusters_of(objective: Objective, rate: float) -> Clusters | None:
     if objective.points is not None:
         x, y = objective.points.places.T
         _, location_of = np.unique(x + 1j * y, return_inverse=True)
-    else:
+    elif np.count_nonzero(objective.travel) < objective.size * (objective.size - 1):
         rows: dict[bytes, int] = {}
         location_of = np.array([rows.setdefault(row.tobytes(), len(rows)) for row in objective.travel])
+    else:  # no two are at no distance
+        location_of = np.arange(objective.size)
     for region in objective.ends.fixed:
         location_of[region] = location_of.max() + 1
     kept, location_of = np.unique(location_of, return_inverse=True)  # a fixed region may leave no one behind
-    return None if len(kept) == objective.size else Clusters(objective, location_of, rate)
+    if len(kept) < objective.size:
+        return Clusters(objective, location_of, rate)
+    near_by = _groups(objective)
+    return None if near_by is None else Clusters(objective, near_by, rate, near=True)
+
+
+def _groups(objective: Objective) -> IntArray | None:
+    """Return the group of each region, where a gap parts the edges of a spanning tree; None where there is none."""
+    size = objective.size
+    if not FEWEST <= size <= (MOST_IN_MATRIX if objective.points is None else MOST):
+        return None
+    tree = spanning_tree(objective, ConstructionParams(), np.arange(size))
+    lengths = objective.between(tree[:, 0], tree[:, 1])
+    by_length = np.argsort(lengths, kind="stable")
+    lengths = lengths[by_length]
+    first, last = size - size // MEMBERS, size - LEAST_GROUPS  # how many edges may be short ones
+    wider = lengths[first : last + 1] > GAP * lengths[first - 1 : last]
+    if not wider.any():
+        return None
+    group = np.arange(size)
+
+    def root(i: int) -> int:
+        while group[i] != i:
+            group[i] = group[group[i]]
+            i = int(group[i])
+        return i
+
+    for a, b in tree[by_length[: first + int(np.argmax(wider))]].tolist():
+        group[root(a)] = root(b)
+    roots = np.array([root(i) for i in range(size)])
+    for region in objective.ends.fixed:
+        roots[region] = size + region
+    return np.unique(roots, return_inverse=True)[1]
 
 
 def _ways_between(objective: Objective, regions: IntArray) -> FloatArray | Points:

@@ -1,0 +1,351 @@
+"""Sequential k-opt moves on candidate lists (Lin and Kernighan 1973; Helsgaun 2000), and the double bridge.
+
+Imported only when a search runs, because importing it wakes the compiler.
+
+A move is found edge by edge (Lin–Kernighan moves): remove t1-t2, add t2-t3 to a vertex of the candidate list of t2,
+remove an edge t3-t4 at either side of t3, add t4-t5, and so on, as long as what was removed costs more than what was
+added (the gain criterion), in depth-first order. The edge back to t1 closes the tour. The first move that gains and
+makes one tour is made: 2-opt (Croes 1958), 3-opt with Or-opt (Or 1976), or more edges. Where scores count, a move may
+lose as much on the way as they may bring in. Vertices whose edges changed are queued for another look (don't-look bits,
+Bentley 1992).
+
+The perturbation is a double bridge (Martin, Otto and Felten 1991) of edges that are near each other: its vertices are
+found by short random walks through the candidate lists (Applegate, Cook and Rohe 2003), or a few positions further
+along the tour (Johnson and McGeoch 1997).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnroute.kernels import compile_function
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.local_search.tour import (
+    ANCHORED,
+    BEGIN,
+    BREADTH,
+    BRIDGE,
+    CREDIT,
+    CUT,
+    DEPTH,
+    END_POSITIONS,
+    FIRST,
+    FIXED,
+    FOUND,
+    GAIN,
+    JOURNAL_SIZE,
+    KIND,
+    LEAST,
+    LENGTH,
+    LONGEST,
+    MATRIX,
+    MOST,
+    NEXT,
+    ORDER,
+    POSITION,
+    POWER,
+    QUEUE,
+    QUEUE_FIRST,
+    QUEUE_SIZE,
+    QUEUED,
+    REACH,
+    REGIONS,
+    REVERSED,
+    RIGHT,
+    ROUNDING,
+    SCORED,
+    SEGMENT,
+    SIZE,
+    SPARE,
+    SWING,
+    VERTEX,
+    WALK,
+    cost,
+    rearrange,
+    score_change,
+    trace,
+    undo,
+)
+
+
+@compile_function
+def potential(sums: FloatArray, counts: IntArray, numbers: FloatArray, last: int) -> float:
+    """Return what scores can become less by, at most, if nothing behind this position moves."""
+    if counts[SCORED] == 0 or last + 1 + counts[REACH] < counts[SIZE]:
+        return 0.0
+    return min(numbers[SPARE], numbers[SWING] * sums[POWER, max(0, counts[SIZE] - 2 - last)])
+
+
+@compile_function
+def find_move(
+    route: IntArray,
+    near: IntArray,
+    apart: FloatArray,
+    ways: FloatArray,
+    sums: FloatArray,
+    numbers: FloatArray,
+    counts: IntArray,
+    move: IntArray,
+    t1: int,
+) -> int:
+    """Find a move that gains and removes an edge of vertex t1; return how many edges it removes, 0 if there is none.
+
+    The gain is left in numbers[FOUND].
+    """
+    size, depth = counts[SIZE], counts[DEPTH]
+    order, position = route[ORDER], route[POSITION]
+    scored, matrix, fixed = counts[SCORED] != 0, counts[KIND] == MATRIX, size != counts[REGIONS]
+    least = numbers[LEAST]
+    for side in range(2):  # t1 is the left end of the first edge, or the right one
+        p = position[t1]
+        q = (p + 1 if p + 1 < size else 0) if side == 0 else (p - 1 if p > 0 else size - 1)
+        t2 = order[q]
+        if route[FIXED, t1] == t2:
+            continue
+        move[VERTEX, 0], move[VERTEX, 1] = t1, t2
+        move[RIGHT, 0], move[RIGHT, 1] = side, 1 - side
+        move[CUT, 0] = p if side == 0 else q
+        spare, tail = 0.0, False
+        if scored:
+            spare = potential(sums, counts, numbers, move[CUT, 0])
+            tail = move[CUT, 0] + counts[END_POSITIONS] >= size
+            if not tail:
+                spare = min(spare, numbers[CREDIT])
+            tail = tail and fixed
+        k = 1  # edges removed so far
+        move[NEXT, 1] = 0
+        numbers[GAIN + 1] = cost(ways, counts, numbers, t1, t2)
+        while k > 0:
+            x = move[NEXT, k]
+            move[NEXT, k] = x + 1
+            n, other = x >> 1, x & 1
+            a = move[VERTEX, 2 * k - 1]
+            extra = n - counts[BREADTH + k]
+            if extra < 0:
+                b, added = near[a, n], apart[a, n]
+            elif k == 1 and tail and extra < near.shape[1]:  # regions of small score, wherever they are
+                b = near[size - 1, extra]
+                added = cost(ways, counts, numbers, a, b)
+            else:
+                k -= 1
+                continue
+            if numbers[GAIN + k] - added + spare <= least:
+                if extra >= 0:
+                    continue
+                if k == 1 and tail:
+                    move[NEXT, 1] = 2 * counts[BREADTH + 1]
+                else:
+                    k -= 1  # candidates are sorted: no nearer one is left
+                continue
+            if b == a:
+                continue
+            p = position[b]
+            after, before = p + 1 if p + 1 < size else 0, p - 1 if p > 0 else size - 1
+            if order[after] == a or order[before] == a:
+                move[NEXT, k] = 2 * n + 2
+                continue
+            cut, c = (p, order[after]) if other == 0 else (before, order[before])
+            known = fixed and route[FIXED, b] == c
+            for i in range(k):
+                if move[CUT, i] == cut:
+                    known = True
+            if known:
+                continue
+            edge = ways[b, c] if matrix else cost(ways, counts, numbers, b, c)
+            gain = numbers[GAIN + k] - added + edge
+            move[VERTEX, 2 * k], move[VERTEX, 2 * k + 1] = b, c
+            move[RIGHT, 2 * k], move[RIGHT, 2 * k + 1] = other, 1 - other
+            move[CUT, k] = cut
+            if c != t1:
+                closed = gain - (ways[c, t1] if matrix else cost(ways, counts, numbers, c, t1))
+                hope = 0.0
+                if scored:
+                    last = cut
+                    for i in range(k):
+                        last = max(last, move[CUT, i])
+                    hope = potential(sums, counts, numbers, last)
+                if closed + hope > least:
+                    many = trace(move, counts, k + 1)
+                    if 0 < many <= counts[LONGEST]:
+                        removed = 0.0
+                        for i in range(k + 1):
+                            removed += cost(ways, counts, numbers, move[VERTEX, 2 * i], move[VERTEX, 2 * i + 1])
+                        if scored:
+                            closed -= score_change(route, sums, counts, numbers, move, k + 1, many)
+                        if closed > least + ROUNDING * removed:
+                            numbers[FOUND] = closed
+                            return k + 1
+            if k + 1 < depth:
+                k += 1
+                numbers[GAIN + k] = gain
+                move[NEXT, k] = 0
+    return 0
+
+
+@compile_function
+def enqueue(route: IntArray, counts: IntArray, vertex: int) -> None:
+    """Queue a vertex for another look. The queue is circular."""
+    if not route[QUEUED, vertex]:
+        route[QUEUED, vertex] = 1
+        place = counts[QUEUE_FIRST] + counts[QUEUE_SIZE]
+        route[QUEUE, place if place < counts[SIZE] else place - counts[SIZE]] = vertex
+        counts[QUEUE_SIZE] += 1
+
+
+@compile_function
+def descend(
+    route: IntArray,
+    near: IntArray,
+    apart: FloatArray,
+    ways: FloatArray,
+    sums: FloatArray,
+    numbers: FloatArray,
+    counts: IntArray,
+    move: IntArray,
+    journal: IntArray,
+    most: int,
+    noted: int,
+) -> float:
+    """Improve until no queued vertex has a move, or `most` of them were looked at; return the gain.
+
+    Where it is not to be `noted`, what was changed cannot be undone.
+    """
+    total = 0.0
+    looks = 0
+    while counts[QUEUE_SIZE] > 0 and looks < most:
+        looks += 1
+        vertex = route[QUEUE, counts[QUEUE_FIRST]]
+        counts[QUEUE_FIRST] = counts[QUEUE_FIRST] + 1 if counts[QUEUE_FIRST] + 1 < counts[SIZE] else 0
+        counts[QUEUE_SIZE] -= 1
+        route[QUEUED, vertex] = 0
+        while counts[JOURNAL_SIZE] + counts[LONGEST] + 2 <= len(journal):
+            k = find_move(route, near, apart, ways, sums, numbers, counts, move, vertex)
+            if k == 0:
+                break
+            total += numbers[FOUND]
+            if not noted:
+                counts[JOURNAL_SIZE] = 0
+            rearrange(route, journal, sums, counts, move, k)
+            for i in range(2 * k):
+                enqueue(route, counts, move[VERTEX, i])
+    return total
+
+
+@compile_function
+def double_bridge(
+    route: IntArray,
+    near: IntArray,
+    ways: FloatArray,
+    sums: FloatArray,
+    numbers: FloatArray,
+    counts: IntArray,
+    move: IntArray,
+    journal: IntArray,
+    vertex: int,
+    bits: int,
+) -> float:
+    """Join four segments A, B, C, D anew as A, D, C, B: no sequential move of three edges takes that back.
+
+    They are cut at a vertex and at three others, found along the tour or by random walks from it, as `bits` decide.
+    Returns what it costs; inf if it is not allowed, and then it is not done.
+    """
+    size, few = counts[SIZE], min(near.shape[1], 5)
+    along = (bits >> 20) & 1
+    span = min(counts[SEGMENT], size // 4)
+    ahead = 0
+    for i in range(4):
+        here = vertex
+        if i > 0 and along:
+            bits = (bits * 1103515245 + 12345) & 0x7FFFFFFF
+            ahead += 1 + (bits >> 8) % span
+            p = route[POSITION, vertex] + ahead
+            if p >= size:
+                if counts[ANCHORED]:
+                    return np.inf
+                p -= size
+            here = route[ORDER, p]
+        elif i > 0:
+            for _ in range(counts[WALK]):
+                bits = (bits * 1103515245 + 12345) & 0x7FFFFFFF
+                here = near[here, (bits >> 12) % few]
+        p = route[POSITION, here]
+        if route[FIXED, here] == route[ORDER, p + 1 if p + 1 < size else 0]:
+            p = p - 1 if p > 0 else size - 1
+        place = i
+        while place > 0 and move[CUT, place - 1] > p:
+            move[CUT, place] = move[CUT, place - 1]
+            place -= 1
+        move[CUT, place] = p
+    stays, longest = 3, 0
+    for i in range(4):
+        move[LENGTH, 4 + i] = move[CUT, (i + 1) & 3] - move[CUT, i] + (size if i == 3 else 0)
+        if i < 3 and move[LENGTH, 4 + i] == 0:
+            return np.inf
+        if not counts[ANCHORED] and move[LENGTH, 4 + i] > longest:
+            stays, longest = i, move[LENGTH, 4 + i]
+    if size - move[LENGTH, 4 + stays] > counts[BRIDGE]:
+        return np.inf
+    worse = 0.0
+    for i in range(4):
+        cut, behind = move[CUT, i], move[CUT, (i + 2) & 3]  # the segment before cut i is followed by the one before it
+        left = route[ORDER, cut]
+        worse += cost(ways, counts, numbers, left, route[ORDER, behind + 1 if behind + 1 < size else 0])
+        worse -= cost(ways, counts, numbers, left, route[ORDER, cut + 1 if cut + 1 < size else 0])
+    if not worse < numbers[MOST]:
+        return np.inf
+    for i in range(3):
+        segment = (stays + 3 - i) & 3
+        move[BEGIN, i] = move[CUT, segment] + 1
+        move[LENGTH, i], move[REVERSED, i] = move[LENGTH, 4 + segment], 0
+    counts[FIRST] = move[CUT, (stays + 1) & 3] + 1
+    if counts[SCORED]:
+        worse += score_change(
+            route, sums, counts, numbers, move, np.int64(4), move[LENGTH, 0] + move[LENGTH, 1] + move[LENGTH, 2]
+        )
+    for i in range(4):
+        cut = move[CUT, i]
+        enqueue(route, counts, route[ORDER, cut])
+        enqueue(route, counts, route[ORDER, cut + 1 if cut + 1 < size else 0])
+    rearrange(route, journal, sums, counts, move, np.int64(4))
+    return worse
+
+
+@compile_function
+def iterate(
+    route: IntArray,
+    near: IntArray,
+    apart: FloatArray,
+    ways: FloatArray,
+    sums: FloatArray,
+    numbers: FloatArray,
+    counts: IntArray,
+    move: IntArray,
+    journal: IntArray,
+    draws: FloatArray,
+) -> None:
+    """Perturb and improve, one row of random numbers each time; undo what is worse than the threshold allows.
+
+    Rows hold where, how the walks go, and the threshold.
+    """
+    for row in range(draws.shape[0]):
+        counts[JOURNAL_SIZE] = 0
+        vertex = int(draws[row, 0] * counts[SIZE])
+        bits = int(draws[row, 1] * 0x7FFFFFFF)
+        worse = double_bridge(route, near, ways, sums, numbers, counts, move, journal, vertex, bits)
+        if worse == np.inf:
+            continue
+        worse -= descend(route, near, apart, ways, sums, numbers, counts, move, journal, np.int64(1 << 62), np.int64(1))
+        if counts[QUEUE_SIZE] > 0 or worse > draws[row, 2]:
+            while counts[QUEUE_SIZE] > 0:
+                route[QUEUED, route[QUEUE, counts[QUEUE_FIRST]]] = 0
+                counts[QUEUE_FIRST] = counts[QUEUE_FIRST] + 1 if counts[QUEUE_FIRST] + 1 < counts[SIZE] else 0
+                counts[QUEUE_SIZE] -= 1
+            undo(route, journal, sums, counts)
+
+
+@compile_function
+def distances(ways: FloatArray, counts: IntArray, numbers: FloatArray, lists: IntArray, found: FloatArray) -> None:
+    """Fill in the cost of the edge from each vertex to those of its list."""
+    for a in range(lists.shape[0]):
+        for n in range(lists.shape[1]):
+            found[a, n] = cost(ways, counts, numbers, a, lists[a, n])

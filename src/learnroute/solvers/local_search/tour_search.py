@@ -1,0 +1,278 @@
+"""One order under iterated local search: its tour, candidate lists and tables; perturbations; tour merging."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from learnroute.model.objective import Objective
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.kd_tree import ground_of
+from learnroute.solvers.local_search import k_opt, tour
+from learnroute.solvers.params import KOptParams
+
+
+class TourSearch:
+    """A tour, improved by k-opt moves and perturbations in rounds until the caller has had enough.
+
+    Regions are renumbered along the first order: neighbours on the way are then neighbours in memory. `near` holds the
+    candidate list of each region, in the objective's numbers; where travel differs by direction, `near` of the way out
+    and below it of the way in.
+    """
+
+    def __init__(
+        self, objective: Objective, order: IntArray, rate: float | None, near: IntArray, params: KOptParams
+    ) -> None:
+        size = objective.size
+        self.objective, self.names, self.params = objective, order, params
+        directed, cyclic = not objective.symmetric, objective.ends.cyclic
+        self._vertices = size * (1 + directed)  # without `start` and `end`
+        self.counts = counts = np.zeros(32, dtype=np.int64)
+        self.numbers = numbers = np.zeros(48)
+        self.move = np.zeros((10, 2 * tour.DEEPEST + 4), dtype=np.int64)
+        vertices = self._vertices + (0 if cyclic else 2)
+        counts[tour.SIZE], counts[tour.REGIONS] = vertices, size
+        ends = np.array([objective.begin[order], objective.finish[order]])
+        scores = (
+            (objective.scores - objective.scores.min())[order] if objective.factors is None else objective.scores[order]
+        )
+        heaviest = float(objective.weights[-1]) if objective.factors is None else 1.0
+        only_last = objective.factors is None and rate == 0
+        if only_last:
+            ends[1] += heaviest * scores
+        self._set_ways(ends)
+        self._set_candidates(near, ends, ends[1] + (0.0 if only_last else heaviest * scores))
+        typical = float(self.apart[: self._vertices, 0].mean())
+        numbers[tour.CREDIT], numbers[tour.MOST] = params.credit * typical, params.most_worse * typical
+        positive = self.apart[np.isfinite(self.apart) & (self.apart > 0)]
+        numbers[tour.LEAST] = params.least_gain * float(np.median(positive)) if len(positive) else 1e-290
+        scored = not only_last and heaviest > 0 and bool(scores.any())
+        self._set_scores(scores, heaviest, rate, scored)
+        counts[tour.ANCHORED] = scored
+        counts[tour.LONGEST] = min(vertices, params.longest)
+        counts[tour.BRIDGE] = min(vertices, params.longest_bridge)
+        counts[tour.END_POSITIONS] = params.end_positions * (1 + directed)
+        counts[tour.WALK], counts[tour.SEGMENT] = params.walk, params.segment
+        self._set_breadth(params.scored_breadth if scored else params.breadth)
+        self.route = np.zeros((5, vertices), dtype=np.int64)
+        self.route[tour.FIXED] = -1
+        if directed:
+            self.route[tour.FIXED, : 2 * size] = np.roll(np.arange(2 * size), size)
+        if not cyclic:
+            self.route[tour.FIXED, -2:] = vertices - 1, vertices - 2
+        self.journal = np.zeros(max(params.journal, 8 * int(counts[tour.LONGEST])), dtype=np.int64)
+        self._pace = 1000.0
+        self._typical = typical
+        self.set_order(order)
+
+    def _set_ways(self, ends: FloatArray) -> None:
+        """Lay out what edges cost: places and what beginning and ending there costs, or a matrix with two more rows."""
+        objective, order, counts = self.objective, self.names, self.counts
+        size = objective.size
+        points = objective.points
+        if points is not None and (size > self.params.matrix_regions or "travel" not in objective.__dict__):
+            ground = ground_of(points)
+            self.ways = np.empty((size, 5))
+            self.ways[:, :3], self.ways[:, 3:] = ground.places[order], ends.T
+            self.numbers[tour.UNIT], globe = ground.metric
+            counts[tour.KIND] = tour.GLOBE if globe else tour.PLANE
+            return
+        self.ways = np.full((size + 2, size + 2), np.inf)
+        self.ways[:size, :size] = objective.travel[np.ix_(order, order)]
+        self.ways[size, :size], self.ways[:size, size] = ends
+        counts[tour.KIND] = tour.MATRIX if objective.symmetric else tour.DIRECTED
+        if objective.symmetric:
+            self.ways[:size, size], self.ways[size + 1, :size], self.ways[:size, size + 1] = ends[0], ends[1], ends[1]
+            self.ways[size, size + 1] = self.ways[size + 1, size] = 0.0
+
+    def _set_candidates(self, near: IntArray, ends: FloatArray, goals: FloatArray) -> None:
+        """Renumber candidate lists, add those of `start` and `end` (endpoint candidates), and sort all by distance."""
+        size, order, vertices = self.objective.size, self.names, int(self.counts[tour.SIZE])
+        number = np.empty(size, dtype=np.int64)
+        number[order] = np.arange(size)
+        few = near.shape[1]
+        lists = np.empty((vertices, few), dtype=np.int64)
+        directed = self._vertices > size
+        if directed:
+            lists[:size] = size + number[near[size:][order]]
+            lists[size : 2 * size] = number[near[:size][order]]
+        else:
+            lists[:size] = number[near[order]]
+        if vertices > self._vertices:
+            for side, costs in enumerate((ends[0], goals)):
+                best = np.argsort(costs, kind="stable")[:few]
+                lists[self._vertices + side] = best + (size if directed and side == 1 else 0)
+        self.near, self.apart = lists, self._distances(lists)
+        rank = np.argsort(self.apart, axis=1, kind="stable")
+        self.near = np.ascontiguousarray(np.take_along_axis(lists, rank, axis=1))
+        self.apart = np.ascontiguousarray(np.take_along_axis(self.apart, rank, axis=1))
+
+    def _distances(self, lists: IntArray) -> FloatArray:
+        found = np.empty(lists.shape)
+        k_opt.distances(self.ways, self.counts, self.numbers, lists, found)
+        return found
+
+    def _set_scores(self, scores: FloatArray, heaviest: float, rate: float | None, scored: bool) -> None:
+        """Lay out the tables that price scores."""
+        objective, counts, numbers, order = self.objective, self.counts, self.numbers, self.names
+        size, vertices = objective.size, int(counts[tour.SIZE])
+        directed = self._vertices > size
+        self.sums = np.zeros((8, vertices + 2 if scored else 2))
+        if not scored:
+            return
+        factors = np.full(size, rate or 0.0) if objective.factors is None else objective.factors[order]
+        general = objective.factors is None and rate is None
+        uniform = objective.factors is None and not directed
+        counts[tour.SCORED] = tour.GENERAL if general else tour.GEOMETRIC if uniform else tour.FACTORED
+        numbers[tour.HEAVIEST] = heaviest
+        slowest = 1.0 if general else float(factors.max())
+        if directed and slowest < 1:
+            slowest = slowest**0.5  # two positions a region
+        each = 1 + directed
+        with np.errstate(under="ignore"):
+            self.sums[tour.POWER] = slowest ** np.arange(vertices + 2, dtype=np.float64)
+        self.sums[tour.SCORE, :size] = scores
+        self.sums[tour.FACTOR, :vertices] = 1.0
+        self.sums[tour.FACTOR, :size] = factors
+        shift = 0 if vertices == self._vertices else 1
+        self.sums[tour.WEIGHT, shift : shift + self._vertices : each] = objective.weights
+        most = heaviest * float(scores.max())
+        numbers[tour.SWING] = most * min(vertices, 1 / (1 - slowest) if slowest < 1 else vertices)
+        numbers[tour.LEAST] = max(numbers[tour.LEAST], 1e-15 * numbers[tour.SWING])
+        reach = float(vertices)
+        if slowest == 0:
+            reach = 1.0
+        elif slowest < 1:
+            reach = float(np.log(0.1 * numbers[tour.LEAST] / numbers[tour.SWING]) / np.log(slowest)) + 2
+        counts[tour.REACH] = int(min(vertices, max(1.0, np.ceil(reach))))
+
+    def _set_breadth(self, breadth: tuple[int, ...]) -> None:
+        self.counts[tour.DEPTH] = len(breadth) + 1
+        self.counts[tour.BREADTH + 1 : tour.BREADTH + 1 + len(breadth)] = np.minimum(breadth, self.near.shape[1])
+
+    def set_order(self, order: IntArray) -> None:
+        """Start from an order (in the objective's numbers)."""
+        number = np.empty(len(order), dtype=np.int64)
+        number[self.names] = np.arange(len(order))
+        stops = number[order]
+        if self._vertices > len(order):
+            stops = np.column_stack([stops, stops + len(order)]).ravel()
+        vertices = int(self.counts[tour.SIZE])
+        if vertices > self._vertices:
+            stops = np.concatenate([[vertices - 2], stops, [vertices - 1]])
+        self._set_tour(stops)
+
+    def _set_tour(self, stops: IntArray) -> None:
+        self.route[tour.ORDER] = stops
+        self.route[tour.POSITION, stops] = np.arange(len(stops))
+        self.route[tour.QUEUED] = 0
+        self.counts[tour.QUEUE_FIRST] = self.counts[tour.QUEUE_SIZE] = self.counts[tour.JOURNAL_SIZE] = 0
+        self._mend()
+
+    def _mend(self) -> None:
+        """Add up running sums afresh, and how much less the score part could be: a bound on what moves can gain."""
+        if not self.counts[tour.SCORED]:
+            return
+        self.sums[tour.FORWARD], self.sums[tour.BACKWARD] = -1.0, -1.0
+        self.sums[tour.FORWARD, 0] = self.sums[tour.BACKWARD, len(self.route[0])] = 0.0
+        tour.mend_sums(self.route, self.sums, self.counts, 0, len(self.route[0]))
+        self.numbers[tour.SPARE] = np.inf if self.objective.factors is not None else self._spare()
+
+    def _spare(self) -> float:
+        scores = self.objective.scores
+        weights = self.objective.weights
+        now = float(weights @ scores[self.order()])
+        return max(0.0, now - float(weights @ np.sort(scores)[::-1]))
+
+    def order(self) -> IntArray:
+        """Return the current order in the objective's numbers."""
+        stops, size = self.route[tour.ORDER], self.objective.size
+        if len(stops) > self._vertices:
+            stops = np.roll(stops, -int(self.route[tour.POSITION, len(stops) - 2]))
+            if stops[1] == len(stops) - 1:
+                stops = np.roll(stops[::-1], 1)
+            stops = stops[1:-1]
+        elif self._vertices > size:
+            at = int(self.route[tour.POSITION, 0])
+            if stops[(at + 1) % len(stops)] != size:
+                stops = stops[::-1]
+        found: IntArray = self.names[stops[stops < size]]
+        return found
+
+    def value(self, order: IntArray) -> float:
+        """Return the value of an order, its constant left out."""
+        objective = self.objective
+        weighted = objective.weights_of(order) * objective.scores[order]
+        return float(objective.legs(order).sum()) + float(weighted.sum())
+
+    def descend(self, budget: Budget) -> None:
+        """Improve until no move is left that helps, or the budget is exhausted."""
+        vertices = len(self.route[0])
+        self.route[tour.QUEUE], self.route[tour.QUEUED] = self.route[tour.ORDER], 1
+        self.counts[tour.QUEUE_FIRST], self.counts[tour.QUEUE_SIZE] = 0, vertices
+        looks, pace = 0, 200_000.0
+        while self.counts[tour.QUEUE_SIZE] and not (looks and budget.exhausted):  # a moment's work is always done
+            started = time.monotonic()
+            most = int(max(100, pace * self.params.pause))
+            self._descend(most)
+            looks += most
+            pace = most / max(time.monotonic() - started, 1e-6)
+            budget.progress("descent", min(0.99, looks / (6 * vertices)))
+        self._clear()
+
+    def _descend(self, most: int) -> None:
+        self.counts[tour.JOURNAL_SIZE] = 0
+        k_opt.descend(self.route, self.near, self.apart, self.ways, self.sums, self.numbers, self.counts, self.move,
+                      self.journal, most, 0)  # fmt: skip
+
+    def _clear(self) -> None:
+        self.route[tour.QUEUED] = 0
+        self.counts[tour.QUEUE_SIZE] = 0
+
+    def perturb(self, rng: np.random.Generator, perturbations: int, threshold: float, budget: Budget) -> int:
+        """Perturb and improve, so many times, with a threshold that falls to nothing; return how many were done.
+
+        The threshold is in typical nearest distances.
+        """
+        params, done = self.params, 0
+        vertices = len(self.route[0])
+        self._mend()
+        while done < perturbations and not budget.exhausted:
+            count = int(min(perturbations - done, max(10, self._pace * params.pause)))
+            numbers = done + np.arange(count)
+            draws = rng.random((count, 3))
+            draws[:, 2] *= threshold * self._typical * (1 - numbers / perturbations)
+            if vertices > params.sweep_regions:  # sweep along the first order, so that what is needed is in the cache
+                within = draws[:, 0] * params.sweep_width / vertices
+                draws[:, 0] = (within + numbers * (params.sweeps / perturbations)) % 1.0
+            started = time.monotonic()
+            k_opt.iterate(self.route, self.near, self.apart, self.ways, self.sums, self.numbers, self.counts, self.move,
+                          self.journal, draws)  # fmt: skip
+            self._pace = count / max(time.monotonic() - started, 1e-6)
+            done += count
+            budget.progress("search", done / perturbations)
+        return done
+
+    def merged(self, one: IntArray, two: IntArray) -> IntArray:
+        """Return what moves make of one order that may add edges of another only (tour merging)."""
+        near, apart, breadth = self.near, self.apart, self.counts[tour.DEPTH :].copy()
+        self.set_order(two)
+        stops = self.route[tour.ORDER]
+        lists = np.empty((len(stops), 2), dtype=np.int64)
+        lists[stops, 0], lists[stops, 1] = np.roll(stops, -1), np.roll(stops, 1)
+        apart_two = self._distances(lists)
+        rank = np.argsort(apart_two, axis=1, kind="stable")
+        self.near = np.ascontiguousarray(np.take_along_axis(lists, rank, axis=1))
+        self.apart = np.ascontiguousarray(np.take_along_axis(apart_two, rank, axis=1))
+        self._set_breadth((2,) * self.params.merging_depth)
+        self.set_order(one)
+        stops = self.route[tour.ORDER]
+        self.route[tour.QUEUE], self.route[tour.QUEUED] = stops, 1
+        self.counts[tour.QUEUE_FIRST], self.counts[tour.QUEUE_SIZE] = 0, len(stops)
+        self._descend(1 << 62)
+        self.near, self.apart = near, apart
+        self.counts[tour.DEPTH :] = breadth
+        self._clear()
+        return self.order()

@@ -1,0 +1,187 @@
+"""The search for many regions: what its moves say is what the objective says, whatever the ends."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from learnroute import Objective
+from learnroute.model.distances import Points
+from learnroute.model.ends import Ends
+from learnroute.solvers.construction.space_filling_curve import hilbert_order
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.local_search import k_opt, tour
+from learnroute.solvers.local_search.candidates import candidates_of
+from learnroute.solvers.local_search.iterated import geometric_rate, iterated_local_search
+from learnroute.solvers.local_search.tour_search import TourSearch
+from learnroute.solvers.methods import search
+from learnroute.solvers.params import KOptParams
+
+RNG = np.random.default_rng
+ENDS = [Ends(first, last, closed) for first in (None, 2) for last in (None, 3) for closed in (False, True)]
+PARAMS = KOptParams()
+
+
+def weights_of(rate: float, size: int) -> Any:
+    return (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
+
+
+def problem(size: int, rate: float, ends: Ends, seed: int, places: bool) -> Objective:
+    rng = RNG(seed)
+    points = Points(rng.uniform(0, 1, (size, 2)))
+    travel = points if places else points.matrix()
+    return Objective(travel, rng.uniform(0, 2, size), weights_of(rate, size), 0.5, ends)
+
+
+def running(objective: Objective, order: Any, params: KOptParams = PARAMS) -> TourSearch:
+    rate = geometric_rate(objective.weights) if objective.factors is None else None
+    return TourSearch(objective, order, rate, candidates_of(objective, params), params)
+
+
+KINDS = ["last score", "geometric", "nearly flat", "other weights", "factors", "direction", "factors and direction"]
+
+
+def objective_of_kind(kind: str, size: int, ends: Ends, seed: int) -> Objective:
+    rng = RNG(seed)
+    places = rng.uniform(0, 1, (size, 2))
+    travel: Any = Points(places) if seed % 2 else Points(places).matrix()
+    rate = {"last score": 0.0, "nearly flat": 0.9994}.get(kind, 1 / 3)
+    weights = np.sort(rng.random(size)) if kind == "other weights" else weights_of(rate, size)
+    scores = rng.uniform(0, 2, size)
+    if kind == "last score" and ends.cyclic:
+        weights = np.zeros(size)  # where such a cycle begins is settled afterwards
+    if "direction" in kind:
+        travel = Points(places).matrix() * rng.uniform(0.7, 1.3, (size, size))
+    factors = np.where(rng.random(size) < 0.3, 0.0, rng.uniform(0, 1, size)) if "factors" in kind else None
+    return Objective(travel, scores, weights, 0.0, ends, factors)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ends", ENDS)
+def test_moves_change_the_value_by_what_they_say_and_can_be_undone(kind: str, ends: Ends) -> None:
+    for seed, size in enumerate((6, 13, 40)):
+        objective = objective_of_kind(kind, size, ends, seed)
+        rng = RNG(seed)
+        made = bridges = 0
+        for _ in range(10):
+            state = running(objective, ends.repair(rng.permutation(size)))
+            tables = state.route, state.near, state.apart, state.ways, state.sums, state.numbers, state.counts
+            before = objective(state.order())
+            vertices = len(state.route[0])
+            for vertex in rng.permutation(vertices).tolist():
+                count = k_opt.find_move(*tables, state.move, vertex)
+                if count:
+                    tour.rearrange(state.route, state.journal, state.sums, state.counts, state.move, count)
+                    after = objective(state.order())
+                    assert before - after == pytest.approx(state.numbers[tour.FOUND], abs=1e-9)
+                    assert ends.allows(state.order())
+                    before, made = after, made + 1
+            order, sums = state.order(), state.sums.copy()
+            state.counts[tour.JOURNAL_SIZE] = 0
+            for _ in range(20):
+                vertex, bits = int(rng.integers(vertices)), int(rng.integers(1 << 30))
+                worse = k_opt.double_bridge(
+                    state.route, state.near, *tables[3:], state.move, state.journal, vertex, bits
+                )  # fmt: skip
+                if worse < np.inf:
+                    assert objective(state.order()) - before == pytest.approx(worse, abs=1e-9)
+                    assert ends.allows(state.order())
+                    bridges += 1
+                tour.undo(state.route, state.journal, state.sums, state.counts)
+                assert state.order().tolist() == order.tolist()
+                assert state.sums == pytest.approx(sums, abs=1e-9)
+        assert made > 10
+        assert bridges > 10
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ends", ENDS)
+def test_small_problems_are_searched_to_the_optimum(kind: str, ends: Ends) -> None:
+    for seed in range(3):
+        objective = objective_of_kind(kind, 7, ends, seed)
+        least = min(objective(order) for order in itertools.permutations(range(7)) if ends.allows(order))
+        order = iterated_local_search(objective, RNG(0), Budget(), 200, 4)
+        assert ends.allows(order)
+        assert objective(order) == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_merging_takes_what_is_better_in_either_order(kind: str) -> None:
+    objective = objective_of_kind(kind, 60, Ends(), 1)
+    orders = []
+    for seed in range(2):
+        state = running(objective, RNG(seed).permutation(60))
+        state.descend(Budget())
+        orders.append(state.order())
+    child = state.merged(*orders)
+    assert sorted(child.tolist()) == list(range(60))
+    assert objective(child) <= objective(orders[0]) + 1e-9
+    arcs = {frozenset(edge) for order in orders for edge in itertools.pairwise(order.tolist())}
+    assert {frozenset(edge) for edge in itertools.pairwise(child.tolist())} <= arcs
+
+
+def clouds(size: int) -> dict[str, Any]:
+    rng = RNG(size)
+    line = rng.uniform(-1, 1, size)
+    return {
+        "square": rng.uniform(0, 1, (size, 2)),
+        "many alike": rng.integers(0, 4, (size, 2)).astype(float),
+        "all alike": np.full((size, 2), 7.0),
+        "on a line": np.column_stack([line, -3 * line]),
+        "huge": 1e99 * rng.uniform(-1, 1, (size, 2)),
+        "tiny": 1e-99 * rng.uniform(-1, 1, (size, 2)),
+    }
+
+
+@pytest.mark.parametrize("name", clouds(2))
+@pytest.mark.parametrize("rate", [0.0, 1 / 6])
+@pytest.mark.parametrize("size", [2, 3, 400])
+def test_odd_places_are_no_trouble(name: str, rate: float, size: int) -> None:
+    places = clouds(size)[name]
+    for scores in (np.ones(size), np.zeros(size), RNG(1).uniform(0, 1, size) * np.abs(places).max()):
+        objective = Objective(Points(places), scores, weights_of(rate, size))
+        order = iterated_local_search(objective, RNG(0), Budget(), 50)
+        assert sorted(order.tolist()) == list(range(size))
+        if name == "all alike":
+            sorted_scores = np.sort(scores)[::-1]
+            assert objective.legs(order).sum() == 0
+            assert objective(order) >= float(weights_of(rate, size) @ sorted_scores) * (1 - 1e-12)
+        if name == "on a line" and size == 400 and not scores.any():
+            assert objective(order) == pytest.approx(float(np.hypot(*np.ptp(places, axis=0))), rel=0.05)
+
+
+def test_a_search_repeats_itself_and_stops_in_time() -> None:
+    objective = problem(400, 0.0, Ends(), 1, places=True)
+    one, two = (iterated_local_search(objective, RNG(3), Budget(), 300) for _ in range(2))
+    assert np.array_equal(one, two)
+    told: list[float] = []
+    budget = Budget.of(1.5, lambda what, share: told.append(share) if what == "search" else None)
+    answer = search(objective, RNG(0), budget)
+    assert not budget.exhausted  # a part of the time is left for the bound
+    assert told
+    assert told == sorted(told)
+    assert objective(answer.order) < objective(hilbert_order(objective.points))  # type: ignore[arg-type]
+
+
+def test_the_curve_visits_neighbouring_cells() -> None:
+    """On a grid of 16 x 16 places, Hilbert's curve goes from each to one beside it."""
+    grid = np.array(list(itertools.product(range(16), repeat=2)), dtype=float)
+    order = hilbert_order(Points(RNG(0).permutation(grid) * 16 / 16))
+    assert sorted(order.tolist()) == list(range(256))
+    places = Points(RNG(0).permutation(grid))
+    assert places.between(order[:-1], order[1:]).max() == 1.0
+
+
+@pytest.mark.parametrize("matrix", [False, True])
+def test_candidate_lists_lead_out_of_clusters(matrix: bool) -> None:
+    rng = RNG(5)
+    places = np.concatenate([rng.uniform(0, 1, (30, 2)) + corner for corner in ((0, 0), (100, 0), (0, 100))])
+    points = Points(places)
+    nothing = np.zeros(90)
+    lists = candidates_of(Objective(points.matrix() if matrix else points, nothing, nothing), PARAMS)
+    cluster = np.arange(90) // 30
+    assert all(len({*row.tolist()}) == PARAMS.neighbours and v not in row for v, row in enumerate(lists))
+    assert (cluster[lists] != cluster[:, None]).any(axis=1).sum() >= 6
