@@ -7,7 +7,6 @@ those whose error depends on the route on the best one as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,16 +30,16 @@ PROXIMAL, SCHEDULE, RUNNING_MEAN, RECURSIVE, MEAN_MODEL = (
     "proximal", "schedule", "running-mean", "recursive", "mean-model",
 )  # fmt: skip
 LEARNERS = {
-    LEAST_SQUARES: "least squares (the paper's)",
+    LEAST_SQUARES: "least squares (paper)",
     PROXIMAL: "proximal, one λ",
-    SCHEDULE: "proximal, λ by position",
-    RUNNING_MEAN: "running mean, λ = t - 1",
-    RECURSIVE: "recursive least squares",
-    MEAN_MODEL: "the mean model (floor)",
+    SCHEDULE: "proximal, λ by visit",
+    RUNNING_MEAN: "running mean, λ = t-1",
+    RECURSIVE: "recursive least sq.",
+    MEAN_MODEL: "floor: mean model",
 }
-SHORTEST, PAPERS, OWN = "shortest", "least-squares", "own"
-ROUTES = {SHORTEST: "shortest", PAPERS: "least squares' best", OWN: "planned with it"}
-COLUMNS = ("learner", "route", "error", "travel", "total", "saves", "step", "numbers kept", "λ", "within 1 %")
+SHORTEST, PAPERS, OWN = "shortest", "papers-best", "own-best"
+ROUTES = {SHORTEST: "shortest", PAPERS: "paper's best", OWN: "own best"}
+COLUMNS = ("learner", "route", "error", "travel", "total", "saves", "step", "kept", "λ", "within 1 %")
 FIRST = 0.3  # λ of the running mean at its first visit, where least squares has no expected error
 CURVE = np.logspace(-3, 4, 71)  # λ of the curves
 PRIOR = np.logspace(-9, 5, 57)  # λ of the ridge prior that are tried first
@@ -161,6 +160,18 @@ class LearnerTable(Shown):
             "notes": list(self.notes),
         }
 
+    def lines(self) -> tuple[str, ...]:
+        """Return what is to be said below a table of `cells`."""
+        unbiased = "unbiased estimates of the dissimilarities"
+        by = unbiased if self.dissimilarities == "estimate" else "the dissimilarities of the problem"
+        late = () if self.complete else ("the time limit came first: better routes or λ may exist",)
+        return (
+            f"errors are by {by}; kept: numbers in memory",
+            "saves: of the total loss, against the first row; step: loss, against the row before",
+            *self.notes,
+            *late,
+        )
+
     def cells(self) -> list[tuple[str, ...]]:
         """Return what tables show below `COLUMNS`, one tuple of texts a row."""
         reference = next((row.total for row in self.rows if row.total is not None), None)
@@ -195,9 +206,10 @@ def compare_learners(
     asked = expected(problem).changed(dissimilarity_estimate=None, initial_estimate=None)
     if asked.initial_sum == 0 < math.fsum(asked.scores):
         raise InputError(
-            "0 for all regions: a first model that is right everywhere has nothing to learn; give the dissimilarities "
-            "between the regions and the first model, which regularised learners begin with",
+            "regularised learners begin with the first model, and by this it is right everywhere; give how "
+            "dissimilar it is to each region",
             field="initial",
+            found="= 0 for all regions",
         )
     table = _Table(asked.regularized(1.0), seed, budget)
     return LearnerTable(
@@ -325,9 +337,7 @@ class _Table:
         if tuned is None:
             return self._row(learner, kind, memory, None, None)
         row = self._row(learner, kind, memory, tuned.order, self.problem.regularized(tuned.regularization))
-        return replace(
-            row, regularization=tuned.regularization, regularization_range=(tuned.low, tuned.high)
-        )
+        return replace(row, regularization=tuned.regularization, regularization_range=(tuned.low, tuned.high))
 
     def _recursive(self) -> LearnerRow:
         """Price the fit to all samples, with the ridge prior that suits it best."""
@@ -384,25 +394,29 @@ def _squared_distances(problem: Problem) -> bool:
 
 
 def _cells(row: LearnerRow, reference: float | None) -> tuple[str, ...]:
-    number: Callable[[float | None], str] = lambda value: "" if value is None else f"{value:.5g}"  # noqa: E731
+    error, travel, total = ("" if x is None else f"{x:.5g}" for x in (row.error, row.travel_cost, row.total))
     share = ""
     if row.saves is not None and reference:
-        share = f"{row.saves / reference:.1%}"
+        share = f"{row.saves / reference:.1%}".replace("-0.0%", "0.0%")
     given, within = row.regularization, row.regularization_range
-    regularization = number(given) if not isinstance(given, tuple) else f"{min(given):.3g} … {max(given):.3g}"
-    near = "" if within is None else f"{'× ' * isinstance(given, tuple)}{within[0]:.3g} … {within[1]:.3g}"
+    regularization = "" if given is None else f"{given:.3g}" if isinstance(given, float) else _span(given)
+    near = "" if within is None else f"{'× ' * isinstance(given, tuple)}{_span(within)}"
     return (
         LEARNERS[row.learner],
         ROUTES[row.route_kind],
-        number(row.error) if row.refused is None else "none",
-        number(row.travel_cost),
-        number(row.total),
+        error if row.refused is None else "none",
+        travel,
+        total,
         share,
-        number(row.step),
+        "" if row.step is None else f"{row.step:.3g}",
         "" if row.memory is None else f"{row.memory}",
         regularization,
         near,
     )
+
+
+def _span(values: tuple[float, ...]) -> str:
+    return f"{min(values):.2g} … {max(values):.2g}"
 
 
 def _as_tuple(order: IntArray) -> tuple[int, ...]:

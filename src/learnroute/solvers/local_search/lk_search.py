@@ -34,7 +34,7 @@ class LinKernighanSearch:
         ground, travel, near, apart = _neighbourhood(objective, order, params)
         finite = ends[np.isfinite(ends)]
         least = params.least_gain * max(float(apart.max()) * size**0.5, float(np.abs(finite).max(initial=0.0)), 1e-290)
-        scored = rate > 0 and heaviest > 0 and bool(scores.any())
+        scored = 0 < rate < 1 and heaviest > 0 and bool(scores.any())  # at rate 1, all orders have the same sum
         if scored:
             summed = heaviest * float(scores.max()) / (1 - rate) * min(1, size * (1 - rate))
             least = max(least, 0.1 * params.least_gain * summed)
@@ -57,7 +57,7 @@ class LinKernighanSearch:
             np.arange(size), np.arange(size), ground.places, travel, near, apart, ends, end_candidates, scores, sums,
             np.zeros((2, size + 1), dtype=np.int64), np.zeros((2, params.journal), dtype=np.int64),
             np.array([0.0, least, 0.0, heaviest, rate, *ground.metric, params.credit * float(apart[:, 0].mean()), 0.0,
-                      heaviest * float(scores.max()) / (1 - rate)]),
+                      heaviest * float(scores.max()) / (1 - rate) if rate < 1 else 0.0]),
             counts,
         )  # fmt: skip
         self._least_scores = np.sort(scores)
