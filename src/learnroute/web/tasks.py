@@ -77,7 +77,11 @@ def _tradeoff(asked: TradeoffRequest, limits: Limits, progress: Progress) -> Res
 
 
 def _learners(asked: LearnersRequest, limits: Limits, progress: Progress) -> Result:
-    found = compare_learners(asked.rated_problem, asked.seed, asked.seconds(limits), progress)
+    seconds = asked.seconds(limits)
+    try:
+        found = compare_learners(asked.rated_problem, asked.seed, seconds, progress)
+    except InputError as error:  # what can be wrong now is in the problem
+        raise refusal_of(error, "problem.") from None
     return _json(found.to_dict())
 
 
