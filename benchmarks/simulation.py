@@ -13,7 +13,9 @@ from importlib.metadata import version
 import numpy as np
 
 from learnroute import Learner
+from learnroute.learning.krylov import Proximal, dimension, trainings_of
 from learnroute.learning.samplers import Sampler, direct, low_dimensional
+from learnroute.model.spectrum import largest_rate
 
 REGIONS = 10
 
@@ -49,6 +51,37 @@ def main() -> None:
             taken[m] = min(taken[m], seconds_a_run(low_dimensional, Learner(m, m * 5 // 6, 0.5), 1000, 3))
     for m, time_taken in taken.items():
         print(f"| m = {m:,} | {1e6 * time_taken:.2f} µs | {time_taken / taken[120]:.2f} |")
+    regularised()
+
+
+def regularised() -> None:
+    """Print the same for regularised learners, over λ and numbers of steps."""
+    rate = largest_rate(1200, 1000) / 2
+    learners = {f"proximal, λ = {x:g}": Learner(1200, 1000, 0.5, "proximal", x) for x in (0.01, 0.1, 1.0, 10.0)}
+    for steps in (1, 10, 100):
+        learners[f"gradient, steps = {steps}"] = Learner(1200, 1000, 0.5, "gradient", steps=steps, rate=rate)
+    heads = (
+        "m = 1200, n = 1000, T = 10",
+        "axes",
+        "direct, a run",
+        "single run",
+        "200 runs at once, a run",
+        "times faster",
+    )
+    print(f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    for name, learner in learners.items():
+        axes = dimension(trainings_of(learner, 1)[0], 1200, 1000)
+        slow = seconds_a_run(direct, learner, 1, 2)
+        single, many = seconds_a_run(low_dimensional, learner, 1, 5), seconds_a_run(low_dimensional, learner, 200, 3)
+        print(
+            f"| {name} | {axes} | {1e3 * slow:.0f} ms | {1e3 * single:.2f} ms | {1e3 * many:.3f} ms "
+            f"| {slow / single:,.0f} × and {slow / many:,.0f} × |",
+            flush=True,
+        )
+    print("\n| low-dimensional, λ = 1, T = 10, n = 5m/6, 200 runs at once | axes | a run |\n|---|---|---|")
+    for m in (120, 1200, 12_000, 120_000, 1_000_000):
+        taken = seconds_a_run(low_dimensional, Learner(m, m * 5 // 6, 0.5, "proximal", 1.0), 200, 3)
+        print(f"| m = {m:,} | {dimension(Proximal(1.0), m, m * 5 // 6)} | {1e6 * taken:.0f} µs |")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How long `verify` takes, and whether it confirms every plan that `plan` writes: all kinds, ends, extremes.
 
-Run it as `python benchmarks/verification.py --sizes 20 50 100 200 --limit 60`.
+Run it as `python benchmarks/verification.py --sizes 20 30 50 100 200 --limit 60`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def problems(size: int) -> Iterator[tuple[str, Problem]]:
         "over, both ends fixed",
         random_problem("vectors", size, OVER, 3).changed(constraints=Constraints(start=names[0], end=names[1])),
     )
+    yield "over, a way back", random_problem("vectors", size, OVER, 3).changed(constraints=Constraints(returns=True))
     yield "over, m = 10 n", random_problem("vectors", size, FAR, 4)
     oneway = rng.uniform(1, 10, (size, size))
     np.fill_diagonal(oneway, 0)
@@ -44,7 +45,7 @@ def problems(size: int) -> Iterator[tuple[str, Problem]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[20, 50, 100, 200])
+    parser.add_argument("--sizes", type=int, nargs="*", default=[20, 30, 50, 100, 200])
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for each plan")
     options = parser.parse_args()
     print("| T | problem | method | certificate | optimal | plan s | verify s | verdict | not confirmed |")

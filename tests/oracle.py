@@ -189,3 +189,22 @@ def values(
             value += share * float(scores[region])
         found[order] = value
     return found
+
+
+def regularised_loss(problem: Any, order: Sequence[int], laws: Sequence[Sequence[float]], delta: Any = None) -> float:
+    """The total loss by the recursion e_j <- p1·e_j - (p1 - p2)·e_k + (1 - p1)·Δ[k][j] + ν, region by region.
+
+    `laws[t]` are p1, p2 and ν of visit t.
+    """
+    size = len(order)
+    delta = delta_of(problem) if delta is None else delta
+    errors = [float(x) for x in problem.initial]
+    for (kept, second, noise), k in zip(laws, order, strict=True):
+        before = errors[k]
+        errors = [
+            kept * errors[j] - (kept - second) * before + (1 - kept) * float(delta[k][j]) + noise for j in range(size)
+        ]
+    way = sum(float(problem.travel[order[t]][order[t + 1]]) for t in range(size - 1))
+    if problem.constraints.returns:
+        way += float(problem.travel[order[-1]][order[0]])
+    return problem.travel_rate * way / size + sum(errors) / size

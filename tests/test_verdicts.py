@@ -28,6 +28,7 @@ from learnroute.cli import run
 from learnroute.model.ends import Ends
 from learnroute.model.validation import FloatArray
 from learnroute.study.families import random_problem
+from learnroute.verification import held_karp
 from learnroute.verification.exact import ONE, Interval, Model, exact_sum, losses_of
 from learnroute.verification.grid import Grid, exact_total
 from learnroute.verification.held_karp import better_order, least_order
@@ -122,6 +123,25 @@ def test_an_optimum_is_decided_exactly() -> None:
     assert verify(problem, {**stated, "lower_bound": 0.75}).holds
     above = float(np.nextafter(0.75, 1))
     assert verdicts(verify(problem, {**stated, "lower_bound": above}))["bound"] == "refuted"
+
+
+def test_cycles_with_one_score_that_counts_are_enumerated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut behind the region of least score; where all scores count, behind each that may be best."""
+    least_with, cuts = held_karp._Enumeration.least, []
+
+    def noted(self: Any, first: int | None, last: int | None, back: int | None) -> held_karp.Least:
+        cuts.append(last)
+        return least_with(self, first, last, back)
+
+    monkeypatch.setattr(held_karp._Enumeration, "least", noted)
+    for learner, seed in itertools.product((UNDER, OVER, FAR), range(8)):
+        problem = random_problem("uniform", 6, learner, seed).changed(constraints=Constraints(returns=True))
+        model = losses_of(problem).model
+        cuts.clear()
+        found = least_order(model, Fraction(100))
+        assert len(cuts) == 1 if learner is UNDER else 2 <= len(cuts) <= 7
+        least = min(model.value(order).low for order in itertools.permutations(range(6)))
+        assert least * (1 - Fraction(1, 10**12)) <= found.low <= least
 
 
 @pytest.mark.parametrize("part", [2.0**-60, 2.0**-110, -(2.0**-60)])

@@ -14,15 +14,17 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from flights_data import COLUMNS, great_circle, load
 
-from learnroute import Problem, expected_loss, plan
+from learnroute import Problem, evaluate, expected_loss, plan
 from learnroute.formats.files import write_text, written_whole
 from learnroute.learning import Estimate, ProximalRegressor, RegionData, RouteRegressor, estimate, follow
+from learnroute.tuning import expected
 
 try:
     from scipy.stats import spearmanr
@@ -38,6 +40,7 @@ LEAST_FLIGHTS = 7000
 PRICE = 0.01  # min² a km: what a kilometre of travel is worth in squared minutes of error, per region
 TESTED = 1000  # test samples a region, at most
 STRENGTH = 1.0  # of the proximal learner, fixed in advance
+CHOSEN = {"λ and route": "auto", "λ by stop and route": "schedule"}  # what is planned for the proximal learner
 METHODS = ("exact", "algorithm1", "baseline", "travel", "nearest")
 SETTINGS = {
     "under": {"samples": 100, "features": lambda: PCA(whiten=True), "intercept": True},
@@ -143,6 +146,15 @@ def experiment(
             "predicted_error": expected_loss(problem, order).error + float(np.mean(found.noise**2)),
         })  # fmt: skip
         tell(f"{regime}: followed {label}")
+    proximal = [
+        proximal_row(label, kind, problem, found, distances, list(raw), batches, planned)
+        for label, kind in CHOSEN.items()
+    ]
+    proximal += [
+        proximal_row(label.replace("route", "shortest route"), kind, problem, found, distances, list(raw), batches,
+                     planned, routes["travel"]) for label, kind in CHOSEN.items()
+    ]  # fmt: skip
+    tell(f"{regime}: followed the proximal learner's routes")
     exact = routes["exact"]
     references = {
         "random orders": summary(measured.mean(axis=1)),
@@ -158,11 +170,60 @@ def experiment(
         "noise": problem.learner.noise,
         "regions": names,
         "rows": rows,
+        "proximal": proximal,
+        "proximal_orders": along_random_orders(proximal[0], problem, found, random_orders, batches),
         "references": references,
         "random_orders": sorted(measured.mean(axis=0).tolist()),
         "checks": checks(found, problem, distances, list(raw), random_orders, measured.mean(axis=0)),
         "caveats": list(found.caveats),
     }
+
+
+def proximal_row(
+    label: str, kind: str, problem: Problem, found: Estimate, distances: Any, names: list[str],
+    batches: Sequence[dict[str, RegionData]], planned: Sequence[float], route: Sequence[str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Choose λ by the closed form from the estimates alone, with the route or for a given one; train and test."""
+    asked = problem.changed(learner=replace(problem.learner, rule="proximal", regularization=kind))
+    made = plan(asked) if route is None else evaluate(asked, route)
+    assert made.learner is not None
+    strengths = made.learner.regularization
+    errors = [final_error(made.route, batch, ProximalRegressor(strengths)) for batch in batches]
+    fixed = [final_error(made.route, batch, ProximalRegressor(STRENGTH)) for batch in batches]
+    at = [names.index(name) for name in made.route]
+    return {
+        "order": label,
+        "route": list(made.route),
+        "regularization": strengths,
+        "range": made.regularization_range,
+        "error": summary(errors),
+        "above_exact": summary(np.subtract(errors, planned)),
+        "above_untuned": summary(np.subtract(errors, fixed)),
+        "travel_km": float(sum(distances[a, b] for a, b in itertools.pairwise(at))),
+        "predicted_error": predicted_error(made.learner, problem, found, made.order),
+    }
+
+
+def predicted_error(learner: Any, problem: Problem, found: Estimate, order: Sequence[int]) -> float:
+    """Return the error that the closed form expects with unbiased estimates, and each region's noise."""
+    return expected_loss(expected(problem).changed(learner=learner), order).error + float(np.mean(found.noise**2))
+
+
+def along_random_orders(
+    row: dict[str, Any], problem: Problem, found: Estimate, orders: list[list[str]], batches: Sequence[dict[str, RegionData]]
+) -> dict[str, Any]:  # fmt: skip
+    """Train the proximal learner, its λ as planned, along the random orders; compare with what was predicted."""
+    learner = problem.learner.regularized(row["regularization"])
+    measured = [
+        float(np.mean([final_error(order, batch, ProximalRegressor(row["regularization"])) for batch in batches]))
+        for order in orders
+    ]
+    predicted = [predicted_error(learner, problem, found, [found.regions.index(n) for n in order]) for order in orders]
+    return {
+        "mean": float(np.mean(measured)), "least": min(measured), "most": max(measured),
+        "predicted_mean": float(np.mean(predicted)),
+        "rank_correlation": float(spearmanr(predicted, measured).statistic),
+    }  # fmt: skip
 
 
 def ridge(names: Sequence[str], data: dict[str, RegionData]) -> Any:
@@ -221,6 +282,8 @@ def draw_figure(results: list[dict[str, Any]]) -> Any:
         for k, row in enumerate(rows[::-1]):
             colour = "#0072B2" if " of " not in row["order"] else "#999999"
             axes.errorbar(row["error"]["mean"], k, xerr=row["error"]["half"], fmt="o", color=colour, capsize=4)
+        together = result["proximal"][1]["error"]
+        axes.axvline(together["mean"], color="#D55E00", lw=1.3, label="proximal learner, λ by stop and route planned")
         for name, colour in colours.items():
             axes.axvline(result["references"][name]["mean"], color=colour, ls="--", lw=1.3, label=name)
         axes.set_yticks(range(len(rows) + 1), [row["order"] for row in rows[::-1]] + ["random"])
@@ -265,6 +328,14 @@ def main() -> None:
                   f"above exact {row['above_exact']['mean']:6.1f} ± {row['above_exact']['half']:5.1f}   "
                   f"predicted {row['predicted_error']:8.1f}   travel {row['travel_km']:6.0f} km   "
                   f"loss {row['error']['mean'] + row['travel_loss']:8.1f}   last {row['route'][-1]}")  # fmt: skip
+        for row in result["proximal"]:
+            given = row["regularization"]
+            said = f"{given:.2f}" if isinstance(given, float) else f"{min(given):.2f} … {max(given):.2f}"
+            print(f"  {row['order']:28s} error {row['error']['mean']:8.1f} ± {row['error']['half']:5.1f}   "
+                  f"above exact {row['above_exact']['mean']:6.1f} ± {row['above_exact']['half']:5.1f}   "
+                  f"above λ = {STRENGTH:g} {row['above_untuned']['mean']:6.1f} ± {row['above_untuned']['half']:5.1f}   "
+                  f"predicted {row['predicted_error']:8.1f}   travel {row['travel_km']:6.0f} km   λ = {said}")  # fmt: skip
+        print(f"  λ as planned, random orders: {result['proximal_orders']}")
         for name, value in result["references"].items():
             print(f"  {name:32s} {value['mean']:8.1f} ± {value['half']:5.1f}")
         print(f"  {', '.join(f'{k} = {v:.2f}' for k, v in result['checks'].items() if isinstance(v, float))}")

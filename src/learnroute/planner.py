@@ -220,10 +220,9 @@ def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
     tied = tied[tied != problem.ends.first]
     if len(tied) == 1:
         return ()
-    others = ", ".join(problem.regions[i] for i in tied[1:4]) + (", …" if len(tied) > 4 else "")
-    return (
-        f"ends at {problem.regions[tied[0]]}, the first of {len(tied)} regions with the least score (also {others})",
-    )
+    last = int(answer.order[-1])
+    others = ", ".join(problem.regions[i] for i in tied[tied != last][:3]) + (", …" if len(tied) > 4 else "")
+    return (f"ends at {problem.regions[last]}, one of {len(tied)} regions with the least score (also {others})",)
 
 
 def _indices(problem: Problem, route: Sequence[str | int]) -> list[int]:

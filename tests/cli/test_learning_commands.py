@@ -74,6 +74,19 @@ def test_simulate_without_truth_draws_it(capsys: pytest.CaptureFixture[str]) -> 
     assert data["bound"] >= data["expected"] * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("options", [
+    ("--regularization", "0.5"), ("--regularization", "auto"), ("--steps", "4", "--rate", "0.1"),
+    ("--regularization", "1", "--features", "100"),
+])  # fmt: skip
+def test_simulate_regularised_learners(capsys: pytest.CaptureFixture[str], options: tuple[str, ...]) -> None:
+    data = call_json(capsys, "simulate", WAREHOUSE, "--runs", "2000", *options)
+    assert abs(data["deviation"]) < 4
+    planned = call_json(capsys, "plan", WAREHOUSE, *options)
+    assert data["overall"]["expected"] == pytest.approx(planned["loss"]["total"], rel=1e-6)
+    assert data["learner"].items() <= planned["learner"].items()
+    assert any("no bound" in note for note in data["notes"])
+
+
 def test_several_routes_in_words_in_files_and_in_a_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ("--runs", "200", "--method", "exact", "--method", "random", "--route", "0,1,2,3,4,5,6,7")
     files = [str(tmp_path / name) for name in ("runs.csv", "runs.json", "runs.png")]

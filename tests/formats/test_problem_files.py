@@ -163,7 +163,10 @@ MATRIX = ",A,B\nA,0,1\nB,1,0\n"
         ({"regions.csv": "region,x\nA,0\nB,1\n"}, "columns x and y: one is missing"),
         ({"regions.csv": "region,lat\nA,0\nB,1\n"}, "columns lon and lat: one is missing"),
         ({"regions.csv": "region,lat,lon,x,y\nA,0,1,2,3\nB,1,1,1,1\n"}, "both given; give two of the four"),
-        ({"regions.csv": "region,height\nA,0\nB,1\n"}, "column 'height': known are region, initial, samples, initial_estimate"),
+        (
+            {"regions.csv": "region,height\nA,0\nB,1\n"},
+            "column 'height': known are region, initial, samples, initial_estimate",
+        ),
         ({"regions.csv": "region,samples\nA,0\nB,1\n"}, "samples[0] = 0.0"),
         ({"options.csv": "start,finish\nA,B\n"}, "column 'finish': known are title, start, end, return, travel_rate"),
         ({"options.csv": "return\nperhaps\n"}, "options.csv, line 2, return = 'perhaps': true or false"),

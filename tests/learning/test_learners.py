@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from learnroute import InputError
-from learnroute.learning import ProximalRegressor, RouteRegressor
+from learnroute.learning import GradientRegressor, ProximalRegressor, RecursiveRegressor, RouteRegressor
 from learnroute.model.validation import FloatArray
 
 # Every check of scikit-learn that applies to a dense single-output regressor runs. It leaves out, by itself, those for
@@ -19,6 +19,11 @@ LEARNERS = [
     RouteRegressor(fit_intercept=True),
     ProximalRegressor(),
     ProximalRegressor(strength=0.01, fit_intercept=True),
+    ProximalRegressor(strength=[0.5, 1.0, 2.0, 3.0, 4.0]),
+    GradientRegressor(),
+    GradientRegressor(steps=20, fit_intercept=True),
+    RecursiveRegressor(),
+    RecursiveRegressor(prior=0.01, fit_intercept=True),
 ]
 
 
@@ -131,3 +136,108 @@ def test_strength_is_checked(strength: Any) -> None:
 def test_start_must_fit_the_features() -> None:
     with pytest.raises(InputError, match="initial_model has 2 entries: 3 needed"):
         RouteRegressor(initial_model=[1.0, 2.0]).fit(*batch(10, 3))
+
+
+def test_strengths_by_position() -> None:
+    strengths = [0.5, 2.0, 0.0, 7.0]
+    learner = ProximalRegressor(strengths, initial_model=np.ones(5))
+    model: FloatArray = np.ones(5)
+    for seed, strength in enumerate(strengths):
+        x, y = batch(12, 5, seed)
+        learner.partial_fit(x, y)
+        model = np.linalg.inv(x.T @ x / 12 + strength * np.eye(5)) @ (x.T @ y / 12 + strength * model)
+        np.testing.assert_allclose(learner.coef_, model, rtol=1e-9)
+    assert learner.batches_ == 4
+    with pytest.raises(InputError, match="strength has 4 entries: there is none for batch 5"):
+        learner.partial_fit(*batch(12, 5))
+    again = learner.fit(*batch(12, 5, 0))  # begins anew, with the first strength
+    np.testing.assert_allclose(
+        again.coef_, ProximalRegressor(0.5, initial_model=np.ones(5)).fit(*batch(12, 5, 0)).coef_
+    )
+
+
+def test_rising_strengths_are_the_running_mean_of_fits() -> None:
+    """λ_t = t - 1: with many samples each fit has the same say, whatever the order."""
+    truths = np.random.default_rng(1).standard_normal((6, 3))
+    learner = ProximalRegressor([float(t) for t in range(6)])
+    for seed, truth in enumerate(truths):
+        x, _ = batch(200_000, 3, seed)
+        learner.partial_fit(x, x @ truth)
+    np.testing.assert_allclose(learner.coef_, truths.mean(axis=0), atol=0.02)
+
+
+@pytest.mark.parametrize("strength", [[-1.0], [float("nan")], ["much"], [[1.0]]])
+def test_lists_of_strengths_are_checked(strength: Any) -> None:
+    with pytest.raises(InputError, match=r"strength\[0\]"):
+        ProximalRegressor(strength=strength).fit(*batch(10, 3))
+
+
+@pytest.mark.parametrize("shape", [(20, 6), (6, 20), (8, 8), (1, 1), (2, 1)])
+@pytest.mark.parametrize(("steps", "rate"), [(1, 0.05), (7, 0.3), (200, 0.1), (3, 1e-9)])
+def test_gradient_steps_are_the_iteration(shape: tuple[int, int], steps: int, rate: float) -> None:
+    x, y = batch(*shape)
+    start = np.ones(shape[1])
+    model = start
+    for _ in range(steps):
+        model = model - rate * x.T @ (x @ model - y) / len(y)
+    found = GradientRegressor(steps, rate, initial_model=start).fit(x, y).coef_
+    np.testing.assert_allclose(found - start, model - start, rtol=1e-6, atol=1e-12)
+
+
+def test_many_gradient_steps_come_near_the_paper() -> None:
+    for shape in ((20, 6), (6, 20)):
+        x, y = batch(*shape)
+        start = np.ones(shape[1])
+        paper = RouteRegressor(initial_model=start).fit(x, y).coef_
+        np.testing.assert_allclose(GradientRegressor(10**6, initial_model=start).fit(x, y).coef_, paper, atol=1e-9)
+
+
+def test_steps_that_diverge_are_refused_with_the_largest_rate() -> None:
+    x, y = batch(30, 4)
+    largest = 2 / float(np.linalg.eigvalsh(x.T @ x / 30)[-1])
+    with pytest.raises(InputError, match=rf"rate = .*diverge on this batch; use a rate below 2/.* = {largest:.5g}"):
+        GradientRegressor(10, largest * 1.0001).fit(x, y)
+    assert np.isfinite(GradientRegressor(10**6, largest * 0.9999).fit(x, y).coef_).all()
+
+
+def test_a_batch_of_zeros_moves_no_gradient_step() -> None:
+    learner = GradientRegressor(5, 0.1, initial_model=[1.0, 2.0]).fit(np.zeros((3, 2)), np.ones(3))
+    np.testing.assert_array_equal(learner.coef_, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(("member", "value"), [
+    ("steps", 0), ("steps", 2.5), ("steps", "few"), ("rate", 0), ("rate", -0.1), ("rate", float("nan")),
+    ("rate", "slow"),
+])  # fmt: skip
+def test_steps_and_rate_are_checked(member: str, value: Any) -> None:
+    with pytest.raises(InputError, match=member):
+        GradientRegressor(**{member: value}).fit(*batch(10, 3))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_recursive_least_squares_is_ridge_on_everything_in_any_order(intercept: bool) -> None:
+    start = np.arange(4.0)
+    batches = [batch(samples, 4, seed) for seed, samples in enumerate((1, 3, 20, 2))]
+    x, y = np.vstack([x for x, _ in batches]), np.concatenate([y for _, y in batches])
+    offset = np.append(start, 0.0) if intercept else start
+    if intercept:
+        x = np.column_stack([x, np.ones(len(x))])
+    expected = offset + Ridge(alpha=0.7, fit_intercept=False).fit(x, y - x @ offset).coef_
+    for order in (batches, batches[::-1]):
+        learner = RecursiveRegressor(0.7, initial_model=start, fit_intercept=intercept)
+        for one in order:
+            learner.partial_fit(*one)
+        found = np.append(learner.coef_, learner.intercept_) if intercept else learner.coef_
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        assert learner.factor_.shape == (len(offset) + 1, len(offset) + 1)
+
+
+def test_recursive_least_squares_keeps_moments_alone() -> None:
+    learner = RecursiveRegressor().partial_fit(*batch(5000, 3)).partial_fit(*batch(5000, 3, 1))
+    assert len(pickle.dumps(learner)) < 2500
+
+
+@pytest.mark.parametrize("prior", [0, -1.0, float("nan"), "some"])
+def test_the_prior_is_checked(prior: Any) -> None:
+    with pytest.raises(InputError, match="prior"):
+        RecursiveRegressor(prior=prior).fit(*batch(10, 3))

@@ -26,7 +26,7 @@ def plan_of(kind: str) -> Plan:
     if kind == "one-tree":
         return plan(random_problem("euclidean", 90, UNDER, 1), "nearest")
     if kind == "ng-routes":
-        return plan(random_problem("vectors", 30, Learner(1000, 100, 0.1), 0), "nearest")
+        return plan(random_problem("vectors", 30, Learner(1000, 100, 0.1), 4), "exact")
     return plan(random_problem("vectors", 80, Learner(80, 100, 0.1), 3), "exact")
 
 
@@ -52,7 +52,7 @@ def test_the_larger_kinds_have_all_their_members() -> None:
     assert isinstance(routes, NgRoutes)
     assert isinstance(tree, BranchAndBound)
     assert len(routes.stages) > 1
-    assert any(stage.ng_sets_at for stage in routes.stages)
+    assert routes.turns
     assert tree.combs
     assert any(node.branch for node in tree.nodes)
     assert any(node.combs for node in tree.nodes)

@@ -42,7 +42,7 @@ def test_on_metric_travel_it_keeps_its_guarantees(drawn: tuple[str, int, Learner
     family, size, learner, seed = drawn
     problem = random_problem(family, size, learner, seed)
     found = plan(problem, "algorithm1")
-    assert found.order[-1] == int(np.argmin(problem.scores))
+    assert problem.scores[found.order[-1]] == problem.scores.min()
     assert found.loss.travel * size <= 1.5 * oracle.shortest_path(problem.travel) * (1 + 1e-12)
     ratio = found.loss.total / oracle.least_loss(problem)
     assert found.guarantee.value is not None
@@ -57,6 +57,7 @@ def test_in_the_over_regime_three_halves_alone_would_be_false() -> None:
     places = 1e-3 * np.arange(size)
     vectors = np.zeros((size, 1))
     vectors[1, 0] = 1.0
+    vectors[0, 0] = 1e-9  # nearest to the mean model: v'
     travel = np.abs(places[:, None] - places[None, :])
     problem = Problem(travel, Learner(200, 100), vectors=vectors)
     found = plan(problem, "algorithm1")
@@ -124,12 +125,12 @@ def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pyt
     assert min(met.values()) >= 3
 
 
-def test_ties_for_the_last_region_go_to_the_first_and_are_told() -> None:
+def test_ties_for_the_last_region_are_told() -> None:
     delta = 1 - np.eye(4)
     travel = np.array([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0.0]])
     found = plan(Problem(travel, UNDER, delta, regions=["w", "x", "y", "z"]), "algorithm1")
     assert found.route[-1] == "w"
-    assert found.notes == ("ends at w, the first of 4 regions with the least score (also x, y, z)",)
+    assert found.notes == ("ends at w, one of 4 regions with the least score (also x, y, z)",)
 
 
 @pytest.mark.parametrize(
@@ -314,12 +315,13 @@ def _tied(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
 @pytest.mark.parametrize("ends", [Ends(), Ends(first=3), Ends(closed=True), Ends(last=5)])
 @pytest.mark.parametrize("kind", ["grid", "circle", "whole numbers"])
 def test_the_route_does_not_depend_on_numbering_where_ties_are_many(kind: str, ends: Ends) -> None:
-    """The same values, leg by leg, whatever the regions are called; v' is the same region."""
+    """The same values, leg by leg, whatever the regions are called; where v' is tied too."""
     size = 24
     for seed in range(6):
         rng = np.random.default_rng(seed)
         travel, scores = _tied(kind, size, rng), rng.integers(1, 4, size).astype(float)
-        scores[rng.integers(size)] = 0.0  # one v'
+        if seed % 2:
+            scores[rng.integers(size)] = 0.0  # one v'; else several regions tie for it
         weights = np.sort(rng.random(size))
         found = []
         for k in range(6):
@@ -337,7 +339,7 @@ def test_places_on_a_grid_do_not_depend_on_numbering() -> None:
     for size in (30, 300):
         rng = np.random.default_rng(size)
         places, scores = rng.integers(0, 12, (size, 2)).astype(float), rng.integers(1, 4, size).astype(float)
-        scores[7] = 0.0
+        scores[: 7 if size == 30 else 1] = 0.0
         found = []
         for k in range(3):
             turn = np.random.default_rng(k).permutation(size) if k else np.arange(size)

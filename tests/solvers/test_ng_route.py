@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from learnroute import Learner, Objective, Problem, objective_of, plan
-from learnroute.model.certificates import NgRoutes, read_certificate
-from learnroute.model.validation import IntArray
+from learnroute import InputError, Learner, Objective, Problem, objective_of, plan, verify
+from learnroute.model.certificates import NgRelaxation, NgRoutes, read_certificate
+from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.bounds import least_score_parts, simple_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
@@ -150,7 +153,7 @@ def test_what_a_certificate_lists_is_what_labels_remember() -> None:
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
 def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None:
-    """Whatever the multipliers and ng-sets of the stages are."""
+    """Whatever the multipliers and ng-sets of the stages and turns are."""
     for seed, learner in enumerate(LEARNERS.values()):
         objective = objective_of(random_problem(family, 8, learner, seed))
         least, rng = optimum(objective), RNG(seed)
@@ -159,9 +162,11 @@ def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None
             ng_sets = nearest_ng_sets(objective.travel, 2)
             augment(ng_sets, rng.integers(8, size=8), spread=1)
             stages.append(relaxation(rng.normal(0, 3, 8), ng_sets))
+        turns = [tuple(tuple(map(int, rng.integers(8, size=4))) for _ in range(30)) for _ in range(4)]
         for ceiling in (0.9 * least, least, 1.5 * least):
-            found = recomputed_bound(objective, NgRoutes(ceiling, tuple(stages)), ceiling)
-            assert found <= least
+            for given in ((), tuple(turns[:1]), tuple(turns)):
+                found = recomputed_bound(objective, NgRoutes(ceiling, tuple(stages), given), ceiling)
+                assert found <= least
 
 
 def test_stages_prove_more_than_the_first_one_alone() -> None:
@@ -178,3 +183,60 @@ def test_stages_prove_more_than_the_first_one_alone() -> None:
     again = read_certificate(data, 30)
     assert again.to_dict(30) == data
     assert recomputed_bound(objective, again, certificate.bound) == whole
+
+
+def test_an_optimum_is_proved_again_in_turns() -> None:
+    """From all arcs on, in a few labellings; without the turns the same relaxations prove less."""
+    problem = random_problem("vectors", 40, Learner(1000, 100, 0.1), 1)
+    found = plan(problem, "exact")
+    certificate = found.certificate
+    assert found.optimal
+    assert isinstance(certificate, NgRoutes)
+    assert certificate.turns
+    assert verify(problem, found).holds
+    objective = objective_of(problem)
+    assert recomputed_bound(objective, certificate, certificate.bound) == certificate.bound
+    fewer = replace(certificate, turns=())
+    assert recomputed_bound(objective, fewer, certificate.bound) < certificate.bound
+    again = read_certificate(json.loads(json.dumps(certificate.to_dict(40))), 40)
+    assert again.to_dict(40) == certificate.to_dict(40)
+
+
+def test_turns_that_are_no_lists_of_rows_are_refused() -> None:
+    alone = {"kind": "ng-routes", "bound": 1, "multipliers": [0, 0], "ng_sets": [[0], [1]]}
+    for turns, field in ((3, "turns"), ([3], "turns[0]"), ([[[0]]], "turns[0][0]"), ([[[0, 1, 2]]], "turns[0][0]")):
+        with pytest.raises(InputError) as refusal:
+            read_certificate({**alone, "turns": turns}, 2)
+        assert refusal.value.field == f"certificate.{field}"
+
+
+def cheapest_by_hand(objective: Objective, multipliers: FloatArray, masks: list[list[int]]) -> float:
+    """The cost of the cheapest ng-route, multipliers paid: all of them one after the other, by the definition."""
+    size = objective.size
+    partial = [(v, 1 << v, objective.weights[0] * objective.scores[v] - multipliers[v]) for v in range(size)]
+    for t in range(1, size):
+        partial = [
+            (w, forbidden & masks[t][w] | 1 << w, cost + objective.travel[v, w] + scored)
+            for v, forbidden, cost in partial
+            for w in range(size)
+            if not forbidden >> w & 1
+            for scored in [objective.weights[t] * objective.scores[w] - multipliers[w]]
+        ]
+    best = min(cost for _, _, cost in partial)
+    return float(best + multipliers.sum())
+
+
+def test_the_checker_finds_the_cheapest_ng_route() -> None:
+    """Neither more nor less: dominance and completion bounds lose nothing, forbidden sets are kept as they should."""
+    for seed in range(40):
+        rng = RNG(seed)
+        size = int(rng.integers(3, 7))
+        travel = rng.uniform(1, 9, (size, size)) if seed % 2 else rng.integers(1, 4, (size, size)).astype(float)
+        np.fill_diagonal(travel, 0)
+        objective = Objective(travel, rng.uniform(0, 5, size), np.sort(rng.uniform(0, 1, size)))
+        rows = tuple(tuple(map(int, rng.integers(size, size=3))) for _ in range(size))
+        stage = NgRelaxation(rng.normal(0, 2, size), tuple((v,) for v in range(size)), rows)
+        least = cheapest_by_hand(objective, stage.multipliers, stage.masks())
+        found = recomputed_bound(objective, NgRoutes(0.0, (stage,)), 1000.0)
+        # costs are rounded down to a grid that is fine beside the ceiling
+        assert found == pytest.approx(least, rel=1e-12, abs=1e-12)

@@ -92,7 +92,8 @@ def simulate_command(
         wanted = methods or (() if routes else ("auto",))
         given += [plan(problem, name, seed, time_limit, progress) for name in wanted]
         for chosen in given:
-            result = simulate(problem, chosen.order, runs, seed, sampler, level, time_limit, progress)
+            trained = problem if chosen.learner is None else problem.changed(learner=chosen.learner)
+            result = simulate(trained, chosen.order, runs, seed, sampler, level, time_limit, progress)
             found.append((chosen, result))
     deliver(
         outputs,

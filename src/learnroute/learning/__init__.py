@@ -14,7 +14,7 @@ from learnroute.learning.metrics import HIGHER_IS_BETTER, MEANING, Metrics, metr
 from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
 from learnroute.learning.truth import Truth, truth_of
 
-LEARNERS = ("ProximalRegressor", "RouteRegressor")
+LEARNERS = ("GradientRegressor", "ProximalRegressor", "RecursiveRegressor", "RouteRegressor")
 
 __all__ = [
     "HIGHER_IS_BETTER",
@@ -22,8 +22,10 @@ __all__ = [
     "SAMPLERS",
     "Estimate",
     "Following",
+    "GradientRegressor",
     "Metrics",
     "ProximalRegressor",
+    "RecursiveRegressor",
     "RegionData",
     "RouteRegressor",
     "Rows",

@@ -14,6 +14,8 @@ all true models matter (at most T), with one coordinate for how far outside of i
 whatever m and n are, and no condition on n or m - n. It is the matrix-variate Beta recursion with all but one column
 of its matrices left undrawn. A region with more samples than features wipes out all before it: nothing is left but its
 true model and its noise, in any direction. In the under regime that is the last region.
+
+That is the paper's learner. A regularised one (`krylov`) moves the model along u and in one direction across it.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from learnroute.learning.krylov import LEAST_SQUARES, Gradient, Training, move, trainings_of
 from learnroute.model.learner import Learner
 from learnroute.model.validation import FloatArray, IntArray
 
@@ -34,7 +37,8 @@ def low_dimensional(
     models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
 ) -> FloatArray:
     """Draw final errors at a cost that does not depend on m and n."""
-    sample = _under if samples[-1] > learner.features else _over
+    last = trainings_of(learner, len(models))[-1]
+    sample = _under if last == LEAST_SQUARES and samples[-1] > learner.features else _over
     return sample(models, learner, samples, runs, rng)
 
 
@@ -47,14 +51,21 @@ def direct(models: FloatArray, learner: Learner, samples: IntArray, runs: int, r
     truth = np.zeros((len(models), m))
     truth[:, : models.shape[1]] = models
     model: FloatArray = np.zeros((runs, m))
-    for target, n in zip(truth, samples.tolist(), strict=True):
+    for target, n, training in zip(truth, samples.tolist(), trainings_of(learner, len(truth)), strict=True):
         x = rng.standard_normal((runs, n, m))
         y = x @ target + learner.noise * rng.standard_normal((runs, n))
-        if n > m:  # (e5)
-            model = np.asarray(np.linalg.solve(x.mT @ x, x.mT @ y[:, :, None])[:, :, 0], dtype=np.float64)
-        else:  # (e11)
-            missing = y[:, :, None] - x @ model[:, :, None]
-            model = model + (x.mT @ np.linalg.solve(x @ x.mT, missing))[:, :, 0]
+        if isinstance(training, Gradient):
+            for _ in range(training.steps):
+                missing = y[:, :, None] - x @ model[:, :, None]
+                model = model + training.rate / n * (x.mT @ missing)[:, :, 0]
+            continue
+        missing = y[:, :, None] - x @ model[:, :, None]
+        if n > m:  # (e5), and its regularised form
+            matrix = x.mT @ x + n * training.strength * np.eye(m)
+            model = model + np.linalg.solve(matrix, x.mT @ missing)[:, :, 0]
+        else:  # (e11), and its regularised form
+            matrix = x @ x.mT + n * training.strength * np.eye(n)
+            model = model + (x.mT @ np.linalg.solve(matrix, missing))[:, :, 0]
     errors = np.zeros(runs)
     for target in truth:
         errors += np.sum((model - target) ** 2, axis=1)
@@ -93,7 +104,8 @@ def _over(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rn
     inside = min(width + 1, m)  # coordinates kept: the span, and the model's own direction outside if there is any
     targets = np.column_stack([targets, np.zeros((size, inside - width))])
     model = np.zeros((runs, inside))
-    wiped = np.flatnonzero(samples > m)
+    trainings = trainings_of(learner, size)
+    wiped = np.flatnonzero((samples > m) & np.array([training == LEAST_SQUARES for training in trainings]))
     begin = int(wiped[-1]) if wiped.size else -1
     for k in range(max(begin, 0), size):
         if k == begin:
@@ -101,8 +113,10 @@ def _over(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rn
             direction, rest = rng.standard_normal((runs, inside)), _chi2(m - inside, runs, rng)
             scale = error / np.sqrt(np.sum(direction**2, axis=1) + rest)
             step, outside = targets[k] + scale[:, None] * direction, scale**2 * rest
-        else:
+        elif trainings[k] == LEAST_SQUARES:
             step, outside = _batch(targets[k] - model, m, int(samples[k]), learner.noise, rng)
+        else:
+            step, outside = _regularised(targets[k] - model, m, int(samples[k]), learner.noise, rng, trainings[k])
         model += step
         if inside > width:
             model[:, -1] = np.sqrt(model[:, -1] ** 2 + outside)
@@ -112,16 +126,36 @@ def _over(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rn
     return errors
 
 
+def _regularised(
+    gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator, training: Training
+) -> tuple[FloatArray, FloatArray]:
+    """Return what one batch adds to each model, as `_batch` does: one part along u, one in any direction across it."""
+    runs, k = gap.shape
+    distance, unit = _unit(gap)
+    along, across = move(training, distance, m, n, noise, rng)
+    theta = _across(rng.standard_normal((runs, k)), unit)
+    rest = _chi2(m - k, runs, rng)
+    length = np.sqrt(np.sum(theta**2, axis=1) + rest)
+    scale = np.divide(across, length, out=np.zeros(runs), where=length > 0)  # with one feature there is no across
+    return along[:, None] * unit + scale[:, None] * theta, scale**2 * rest
+
+
+def _unit(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the length of each row, and its direction."""
+    distance: FloatArray = np.linalg.norm(gap, axis=1)
+    unit = np.zeros_like(gap)
+    unit[:, 0] = 1.0  # any direction does where there is no gap
+    np.divide(gap, distance[:, None], out=unit, where=distance[:, None] > 0)
+    return distance, unit
+
+
 def _batch(gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Return what one batch adds to each model: kept coordinates, and squared length outside of them.
 
     `gap` is u, one row a run, in the k kept coordinates. h is the direction of the first step outside of them.
     """
     runs, k = gap.shape
-    distance = np.linalg.norm(gap, axis=1)
-    unit = np.zeros_like(gap)
-    unit[:, 0] = 1.0  # any direction does where there is no gap
-    np.divide(gap, distance[:, None], out=unit, where=distance[:, None] > 0)
+    distance, unit = _unit(gap)
 
     # b from two chi-squares; θ across u: θ_in in kept coordinates, θ_h along h
     fitted, left = _chi2(n, runs, rng), _chi2(m - n, runs, rng)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from itertools import repeat
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
+from learnroute.learning.krylov import LEAST_SQUARES, numbers_a_run, trainings_of
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.learner import Learner
@@ -19,7 +21,7 @@ from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.showing import Shown, shortened
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen
+from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_count, as_number, frozen
 from learnroute.solvers.contract import Budget, Progress
 
 SamplerName = Literal["low-dimensional", "direct"]
@@ -38,11 +40,13 @@ class Simulation(Shown):
     Attributes
     ----------
     expected
-        Lemma 1 or Lemma 2 (e6, e12) for the true models that were simulated.
+        Lemma 1 or Lemma 2 (e6, e12) for the true models that were simulated, or the recursion of a regularised
+        learner.
     mean, standard_error, interval
         Of the simulated errors; the interval holds `expected` with probability `level` if the closed form is true.
     bound
-        The planner's bound (e8, e14), which knows Δ only, in its parts; `loss` is the same with true models.
+        The planner's bound (e8, e14), which knows Δ only, in its parts; `loss` is the same with true models. Of a
+        regularised learner it is no bound but the loss if the models are as far apart as Δ says.
     errors
         The final error of every run.
     notes
@@ -52,6 +56,7 @@ class Simulation(Shown):
     route: tuple[str, ...]
     order: tuple[int, ...]
     regime: str
+    learner: Learner
     expected: float
     mean: float
     standard_error: float
@@ -96,6 +101,7 @@ class Simulation(Shown):
             "order": list(self.order),
             "route": list(self.route),
             "regime": self.regime,
+            "learner": {"rule": self.learner.rule, **self.learner.training},
             "level": self.level,
             "interval": list(self.interval),
             "deviation": self.deviation,
@@ -163,7 +169,8 @@ def simulate(
     known = _with_truth(problem, truth)
     loss = true_loss(known, stops)
     samples = problem.counts[stops]
-    if samples[-1] > problem.learner.features and problem.learner.noise == 0:
+    last = trainings_of(problem.learner, problem.size)[-1]
+    if samples[-1] > problem.learner.features and problem.learner.noise == 0 and last == LEAST_SQUARES:
         errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
     else:
         models = (truth.models - truth.initial_model)[stops]
@@ -172,6 +179,7 @@ def simulate(
         route=tuple(problem.regions[i] for i in stops),
         order=tuple(int(i) for i in stops),
         regime=problem.regime,
+        learner=problem.learner,
         expected=loss.error,
         mean=math.fsum(errors) / len(errors),
         standard_error=float(errors.std(ddof=1)) / math.sqrt(len(errors)),
@@ -185,7 +193,12 @@ def simulate(
         sampler=sampler,
         truth=truth,
         seconds=time.monotonic() - started,
-        notes=(*truth.notes, *_bound_note(problem, truth), *_tail_note(problem), *_time_note(len(errors), runs)),
+        notes=(
+            *truth.notes,
+            *_bound_note(problem, truth),
+            *_tail_note(problem, samples),
+            *_time_note(len(errors), runs),
+        ),
         problem=problem,
     )
 
@@ -205,6 +218,8 @@ def _draw(
     else:
         models = span_coordinates(models)
         numbers = models.shape[1] + 1
+        trainings = trainings_of(learner, len(samples))
+        numbers += max(map(numbers_a_run, trainings, repeat(learner.features), samples.tolist()))
     chunk = min(MOST_CHUNK, max(2, CHUNK // numbers))
     parts: list[FloatArray] = []
     done = 0
@@ -225,7 +240,12 @@ def _with_truth(problem: Problem, truth: Truth) -> Problem:
 
 
 def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
-    """Say so where the file's own true models are further apart than its Δ, so that Assumption 1 fails."""
+    """Say so where Δ gives no bound: to some learners, or as the true models are further apart (Assumption 1 fails)."""
+    if problem.updates.coupled:
+        return (
+            "some dissimilarities count negatively for a regularised learner: what Δ gives is its error if models are "
+            "that far apart, and no bound",
+        )
     delta = problem.dissimilarity
     if truth.origin == "drawn" or delta is None:
         return ()
@@ -241,10 +261,11 @@ def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
     return ()
 
 
-def _tail_note(problem: Problem) -> tuple[str, ...]:
+def _tail_note(problem: Problem, samples: IntArray) -> tuple[str, ...]:
     """Warn where the error has a mean but no variance: an inverse chi-square of at most 4 degrees of freedom."""
     learner = problem.learner
-    degrees = int(np.abs(learner.features - problem.counts).min()) + 1
+    plain = np.array([training == LEAST_SQUARES for training in trainings_of(learner, problem.size)])
+    degrees = int(np.abs(learner.features - samples[plain]).min(initial=LARGEST_COUNT)) + 1
     if degrees > 4 or learner.noise == 0:
         return ()
     return (

@@ -1,7 +1,7 @@
-"""What one region's batch does to a model: the paper's two updates, and a regularised one.
+"""What one region's batch does to a model: the paper's two updates, and regularised ones.
 
 Features are `samples x features` here (the paper's x, transposed). Everything goes through a singular value
-decomposition: no normal equations, no inverse.
+decomposition, or an orthogonal triangular one: no normal equations, no inverse.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute.errors import InputError
+from learnroute.model.spectrum import gradient_shares
 from learnroute.model.validation import FloatArray
 
 
@@ -49,6 +50,46 @@ def proximal(features: FloatArray, targets: FloatArray, previous: FloatArray, st
     shrunk = singular / (singular**2 + len(targets) * strength)
     step: FloatArray = right.T @ (shrunk * (left.T @ (targets - features @ previous)))
     return previous + step
+
+
+def gradient(
+    features: FloatArray, targets: FloatArray, previous: FloatArray, steps: int, rate: float | None
+) -> FloatArray:
+    """Return the model after so many steps w ← w - rate·X'(Xw - y)/n; all at once, on the singular directions.
+
+    Without a rate, it is one over the largest eigenvalue of X'X/n. A rate with which the steps diverge is refused.
+    """
+    left, singular, right = np.linalg.svd(features, full_matrices=False)
+    values = singular**2 / len(targets)
+    if not values.max(initial=0.0) > 0:
+        return previous.copy()
+    if rate is None:
+        rate = 1 / values[0]
+    elif rate * values[0] >= 2:
+        raise InputError(
+            f"gradient steps diverge on this batch; use a rate below 2/{values[0]:.6g} = {2 / values[0]:.6g} (2 over "
+            "the largest eigenvalue of X'X/n), or scale the features",
+            field="rate",
+            value=rate,
+        )
+    learnt = gradient_shares(rate * values, steps)[1]
+    shrunk = np.divide(learnt, singular, out=np.zeros_like(learnt), where=singular > 0)
+    step: FloatArray = right.T @ (shrunk * (left.T @ (targets - features @ previous)))
+    return previous + step
+
+
+def recursive(
+    features: FloatArray, targets: FloatArray, factor: FloatArray, initial: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the model that fits all batches so far best, and the factor that keeps what it needs of them.
+
+    `factor` is the triangular R of [X, y - X·initial] over all samples and the prior, R'R being their second moments.
+    """
+    batch = np.column_stack([features, targets - features @ initial])
+    updated: FloatArray = np.linalg.qr(np.vstack([factor, batch]))[1]
+    width = len(initial)
+    step = np.linalg.solve(updated[:width, :width], updated[:width, width])
+    return np.asarray(initial + step, dtype=np.float64), updated
 
 
 def _lengths(features: FloatArray, axis: int) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from learnroute.errors import InputError, check_type
+from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, frozen
@@ -49,7 +50,8 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
         )
     wanted = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
     notes: list[str] = []
-    anchored = bool(problem.initial.any()) and problem.regime == "over"
+    first_matters = problem.regime == "over" or problem.learner.rule != LEAST_SQUARES
+    anchored = bool(problem.initial.any()) and first_matters
     if anchored:  # the first model is one more point
         wanted = np.block([[wanted, problem.initial[:, None]], [problem.initial[None, :], np.zeros((1, 1))]])
     places, met = _places(wanted, problem.learner.features)
@@ -61,7 +63,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
         models, initial_model = places[:-1], places[-1]
     else:
         models, initial_model = places, places.mean(axis=0)
-        if problem.regime == "over":
+        if first_matters:
             notes.append("initial dissimilarities are all 0: the first model is put at the mean of the true ones")
     turn = _rotation(models.shape[1], rng)
     return Truth(frozen(models @ turn), frozen(initial_model @ turn), "drawn", met, tuple(notes))

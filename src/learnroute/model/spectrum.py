@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
 from learnroute.model.validation import FloatArray, as_count, as_number
-from learnroute.model.wishart import expected_spectrum, largest_root
+from learnroute.model.wishart import expected_spectrum, largest_root, smallest_root
 
 CHUNK = 4 * 10**6  # numbers held at once: nodes x values of λ
 
@@ -98,13 +98,9 @@ def gradient_moments(features: int, samples: int, steps: int, rate: float) -> Mo
     k = as_count("steps", steps, least=0, meaning="the number of gradient steps")
     rate = as_number("rate", rate, least=0.0, meaning="the step size")
     x, weights = expected_spectrum(min(m, n), max(m, n))
-    moved = rate * x / n
-    with np.errstate(divide="ignore", over="ignore"):
-        logs = k * np.log(np.abs(1 - moved), out=np.log1p(-np.minimum(moved, 0.5)), where=moved > 0.5)
-        sign = np.where((moved > 1) & (k % 2 == 1), -1.0, 1.0)
-        retained = sign * np.exp(logs)
-        learnt = np.where(sign > 0, -np.expm1(logs), 1 - retained)
-        rest = max(0, m - n)
+    rest = max(0, m - n)
+    with np.errstate(over="ignore"):
+        retained, learnt = gradient_shares(rate * x / n, k)
         return Moments(
             retention=(rest + float(weights @ retained)) / m,
             second=(rest + float(weights @ retained**2)) / m,
@@ -112,6 +108,15 @@ def gradient_moments(features: int, samples: int, steps: int, rate: float) -> Mo
             plasticity=float(weights @ learnt) / m,
             noise=float(weights @ (learnt**2 / x)),
         )
+
+
+def gradient_shares(moved: FloatArray, steps: int) -> tuple[FloatArray, FloatArray]:
+    """Return P = (1 - moved)^steps and 1 - P without loss of digits; `moved` is rate times eigenvalue."""
+    with np.errstate(divide="ignore", over="ignore"):
+        logs = np.log(np.abs(1 - moved), out=np.log1p(-np.minimum(moved, 0.5)), where=moved > 0.5) * steps
+        sign = np.where((moved > 1) & (steps % 2 == 1), -1.0, 1.0)
+        retained = sign * np.exp(logs)
+        return retained, np.where(sign > 0, -np.expm1(logs), 1 - retained)
 
 
 def largest_rate(features: int, samples: int) -> float:
@@ -122,6 +127,12 @@ def largest_rate(features: int, samples: int) -> float:
     """
     m, n = _shape(features, samples)
     return 2 * n / largest_root(min(m, n), max(m, n)) ** 2
+
+
+def smallest_eigenvalue(features: int, samples: int) -> float:
+    """Return what the least eigenvalue of C that is not 0 hardly ever falls below; it may be 0."""
+    m, n = _shape(features, samples)
+    return smallest_root(min(m, n), max(m, n)) ** 2 / n
 
 
 def _shape(features: int, samples: int) -> tuple[int, int]:

@@ -55,6 +55,11 @@ def largest_root(rows: int, columns: int) -> float:
     return math.sqrt(columns) + math.sqrt(rows) + SPREAD * _fluctuation(rows, columns)
 
 
+def smallest_root(rows: int, columns: int) -> float:
+    """Return a number that the smallest singular value of G hardly ever falls below; 0 for M near N."""
+    return max(0.0, math.sqrt(columns) - math.sqrt(rows) - (SPREAD + 3) * _fluctuation(rows, columns))
+
+
 def _fluctuation(rows: int, columns: int, left: bool = False) -> float:
     """Return the typical fluctuation of the largest singular value, or of the smallest (Tracy–Widom)."""
     sign = -1 if left else 1
@@ -64,8 +69,7 @@ def _fluctuation(rows: int, columns: int, left: bool = False) -> float:
 def _exact(rows: int, columns: int) -> tuple[FloatArray, FloatArray]:
     """Evaluate the density by the three-term recurrence, with a scale of its own at each node."""
     a = columns - rows
-    low = max(0.0, math.sqrt(columns) - math.sqrt(rows) - (SPREAD + 3) * _fluctuation(rows, columns))
-    high = largest_root(rows, columns)
+    low, high = smallest_root(rows, columns), largest_root(rows, columns)
     edges = np.linspace(low, high, 1 + max(16, math.ceil(0.3 * math.sqrt(rows) * (high - low))))
     if low == 0:
         edges = _graded(edges)

@@ -122,6 +122,8 @@ class NgRouteParams(_Checked):
     improve_every: int = 4  # rounds between two searches for a better incumbent ...
     improve_perturbations: int = 20  # ... of this many perturbations a region
     checked_labels: int = 300_000  # labels that a certificate may ask a checker to make
+    turn_labels: int = 60_000  # labels that a turn of them has, unless it needs more
+    turn_work: int = 50_000_000  # units of work for each, a fraction of a second, as long as there is any time left
     # a further stage of fixing is kept when the gap has fallen to this share of what it was at the last one
     stage_gap: float = 0.7
     arcs_a_call: int = 20_000_000  # arcs that a kernel call looks at, between two looks at the clock

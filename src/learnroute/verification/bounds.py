@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import ModuleType
 
@@ -11,7 +11,7 @@ from learnroute.model.certificates import BranchAndBound, Certificate, HeldKarp,
 from learnroute.model.objective import Objective
 from learnroute.verification import branch_and_bound, held_karp, ng_route, one_tree, simple
 from learnroute.verification.checks import TooManyLabelsError
-from learnroute.verification.exact import MOST_REGIONS, Model, model_of
+from learnroute.verification.exact import MATRIX_REGIONS, MOST_REGIONS, Model, model_of
 from learnroute.verification.grid import BITS, Costs
 
 ON_A_GRID: dict[type[Certificate], ModuleType] = {
@@ -75,9 +75,13 @@ class Checker:
             return Outcome(why="the plan has no certificate")
         if size > MOST_REGIONS:
             return Outcome(why=f"more than {MOST_REGIONS:,} regions are too many to recompute it")
+        if size > MATRIX_REGIONS and not isinstance(certificate, Simple | OneTree):
+            return Outcome(why=f"more than {MATRIX_REGIONS:,} regions are too many to repeat a proof of this kind")
         if isinstance(certificate, HeldKarp):
             return Outcome(why=f"more than {held_karp.MOST_REGIONS} regions cannot be enumerated")
         if isinstance(certificate, NgRoutes):
+            if size > ng_route.MOST_REGIONS:
+                return Outcome(why=f"more than {ng_route.MOST_REGIONS} regions are too many to repeat it by ng-routes")
             return self._by_ng_routes(certificate, goal, optimum)
         bits = one_tree.bits_for(certificate, goal) if isinstance(certificate, OneTree) else BITS
         costs = Costs(self.model, goal, bits)
@@ -87,19 +91,26 @@ class Checker:
         return Outcome(follows=costs.value(found), why="the certificate proves a lower bound only")
 
     def _by_ng_routes(self, certificate: NgRoutes, goal: Fraction, optimum: bool) -> Outcome:
-        too_many = Outcome(why=f"more than {ng_route.MOST_LABELS:,} labels are needed to repeat it")
-        if optimum and self.too_large is not None and goal > NEARLY * self.too_large:
-            return too_many
+        found = self._by_routes_left(certificate, goal, False)
+        if found.proved or not optimum or (self.too_large is not None and goal > NEARLY * self.too_large):
+            return found
+        further = self._by_routes_left(certificate, goal, True)
+        if further.proved or further.better is not None:
+            return further
+        if further.follows is None:
+            self.too_large = goal
+        return replace(found, why=further.why)
+
+    def _by_routes_left(self, certificate: NgRoutes, goal: Fraction, all_orders: bool) -> Outcome:
         try:
-            left = ng_route.routes_left(self.model, certificate.stages, goal, all_orders=optimum)
+            left = ng_route.routes_left(self.model, certificate, goal, all_orders)
         except TooManyLabelsError:
-            self.too_large = goal if optimum else self.too_large
-            return too_many
+            return Outcome(why="more labels are needed to repeat it than are allowed")
         if left.cheapest is None or left.bound >= left.costs.goal:
             return Outcome(proved=True)
         # more than its costs were rounded down by, and more than its shares were
         lost = left.costs.value(left.cheapest + 2 * self.model.size + 2) + self.model.rounded_off
-        if optimum and left.costs.tight and lost < goal:
+        if all_orders and left.costs.tight and lost < goal:
             return Outcome(better=goal - lost)
         return Outcome(follows=left.costs.value(left.bound), why="the certificate proves a lower bound only")
 

@@ -25,7 +25,8 @@ from learnroute.model.validation import FloatArray
 
 PLACES = 640  # binary places of what a score counts
 ONE = 1 << PLACES
-MOST_REGIONS = 3000  # regions up to which bounds are checked, with all distances at once
+MATRIX_REGIONS = 3000  # regions up to which all distances between places are kept
+MOST_REGIONS = 20_000  # regions up to which bounds are checked
 
 
 class Interval(NamedTuple):
@@ -223,7 +224,7 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         factors = tuple(retained) if any(retained) else None
         shares = tuple(_products_after(sorted(retained, reverse=True)))
     start_part = Interval(initial * survived.low, initial * survived.high)
-    many = problem.points is not None and size > MOST_REGIONS
+    many = problem.points is not None and size > MATRIX_REGIONS
     model = Model(
         problem.points if many and problem.points is not None else problem.travel,
         Fraction(problem.travel_rate),
@@ -244,8 +245,9 @@ def model_of(objective: Objective) -> Model:
     if factors is not None:
         shares = tuple(_products_after(sorted(factors, reverse=True)))
     constant = Fraction(objective.constant)
+    many = objective.points is not None and objective.size > MATRIX_REGIONS
     return Model(
-        objective.travel,
+        objective.points if many and objective.points is not None else objective.travel,
         Fraction(1),
         tuple(Fraction(float(s)) for s in objective.scores),
         shares,
@@ -293,6 +295,8 @@ def least_score_parts(model: Model, ending: tuple[int, ...] = ()) -> list[Fracti
     first = None if first in ending else first
     if model.factors is not None:
         assert not ending
+        if model.size > MATRIX_REGIONS:
+            return _rearranged(model, whole, below)
         return _parts_by_factors(model, whole, below)
     head = 0 if first is None else 1
     inner = [v for v in model.ranked if v != first and v not in ending]
@@ -326,3 +330,9 @@ def _parts_by_factors(model: Model, whole: list[int], below: int) -> list[Fracti
         part = sum(share * whole[u] for share, u in zip(model.shares_of(stops), stops, strict=True))
         found.append(Fraction(part, below * ONE))
     return found
+
+
+def _rearranged(model: Model, whole: list[int], below: int) -> list[Fraction | None]:
+    """Return the same from the least share of each position alone: the largest shares on the smallest scores."""
+    part = sum(share * score for share, score in zip(sorted(model.shares, reverse=True), sorted(whole), strict=True))
+    return [Fraction(part, below * ONE)] * model.size

@@ -22,6 +22,7 @@ from learnroute.verification.exact import ONE, Model, least_score_parts, path_re
 IntMatrix = NDArray[np.int64]
 
 BITS = 57  # of the goal in grid units: a cost and two multipliers, or twice as much, stay below 2^63
+LAST_DIGITS = 2.0**-44  # of a distance on the globe: more than two ways to compute it can differ by
 LARGEST = 1 << 61  # more than any cost: for what is not allowed
 
 
@@ -103,12 +104,25 @@ class Costs:
             return np.zeros((self.size, self.size), dtype=np.int64)
         return self.grid.of_travel(self.model.travel)
 
+    def legs(self, v: int) -> tuple[IntMatrix, IntMatrix]:
+        """Return what it costs to go from a region to each, and from each to it: of places, without a matrix."""
+        ways = self.model.travel
+        if not isinstance(ways, Points):
+            return self.travel[v], self.travel[:, v]
+        if not self.model.rate:
+            return np.zeros(self.size, dtype=np.int64), np.zeros(self.size, dtype=np.int64)
+        lengths = ways.between(v, np.arange(self.size))
+        if ways.geographic:  # the last digits of a sine may depend on where it stands in an array
+            lengths = lengths * (1 - LAST_DIGITS)
+        both = self.grid.of_travel(lengths)
+        return both, both
+
     @cached_property
     def begin(self) -> IntMatrix:
         """What it costs to begin at each region."""
         ends, costs = self.model.ends, np.zeros(self.size, dtype=np.int64)
         if ends.closed and ends.first is None and ends.last is not None:
-            costs = self.travel[ends.last]
+            costs = self.legs(ends.last)[0]
         return np.where(ends.may_begin(self.size), costs, self.goal)
 
     @cached_property
@@ -116,7 +130,7 @@ class Costs:
         """What it costs to end at each region, besides its score."""
         ends, costs = self.model.ends, np.zeros(self.size, dtype=np.int64)
         if ends.closed and ends.first is not None:
-            costs = self.travel[:, ends.first]
+            costs = self.legs(ends.first)[1]
         return np.where(ends.may_end(self.size), costs, self.goal)
 
     @cached_property

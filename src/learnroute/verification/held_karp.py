@@ -7,6 +7,7 @@ it a limb. One limb decides all but contrived problems.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learnroute.model.distances import Points
-from learnroute.verification.exact import ONE, Model
+from learnroute.verification.exact import ONE, Model, least_score_parts, path_relaxation
 from learnroute.verification.grid import Grid
 
 MOST_REGIONS = 20  # up to which all sets are enumerated
@@ -38,11 +39,29 @@ def least_order(model: Model, goal: Fraction, limbs: int = 1) -> Least:
     """Return an order of least cost, with costs rounded down to a grid that is fine beside the goal."""
     ends = model.ends
     enumeration = _Enumeration(model, goal, limbs)
-    if ends.cyclic:
-        found = [enumeration.least(None, last, None) for last in range(model.size)]
-    else:
-        found = [enumeration.least(ends.first, ends.last, ends.first)]
-    return min(found, key=lambda least: least.low)
+    if not ends.cyclic:
+        return enumeration.least(ends.first, ends.last, ends.first)
+    if model.only_last_counts:
+        return enumeration.least(None, path_relaxation(model).model.ends.last, None)
+    return _least_cycle(model, enumeration, goal, limbs)
+
+
+def _least_cycle(model: Model, enumeration: _Enumeration, goal: Fraction, limbs: int) -> Least:
+    """Return the least order of those that are cycles: for each region behind which the cycle may be cut.
+
+    None costs less than the shortest tour and the least score part of orders that end there: most are left out by that.
+    """
+    nothing, alone = (Fraction(0),) * model.size, (0,) * model.size
+    tours = replace(model, scores=nothing, shares=alone, factors=None)
+    shortest = _Enumeration(tours, goal, limbs).least(None, 0, None).low
+    best: Least | None = None
+    parts = {v: part for v, part in enumerate(least_score_parts(model)) if part is not None}
+    for cut in sorted(parts, key=lambda v: parts[v]):
+        if best is None or shortest + parts[cut] < best.low:
+            found = enumeration.least(None, cut, None)
+            best = found if best is None or found.low < best.low else best
+    assert best is not None
+    return best
 
 
 def better_order(model: Model, goal: Fraction) -> tuple[bool, list[int]]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from learnroute.model.certificates import BranchAndBound, OneTree
-from learnroute.verification.grid import BITS, LARGEST, Costs, exact_total
+from learnroute.verification.grid import BITS, LARGEST, Costs, IntMatrix, exact_total
 from learnroute.verification.simple import spanning_tree
 
 MOST = 1 << 58  # grid units: multipliers are cut there
@@ -22,13 +22,15 @@ def bound(costs: Costs, certificate: OneTree | BranchAndBound) -> int:
     """
     size = costs.size
     multipliers = costs.grid.nearest(certificate.multipliers[: size + 1], MOST)
-    edges = np.zeros((size + 1, size + 1), dtype=np.int64)
-    edges[:size, :size] = np.minimum(costs.travel, costs.travel.T)
-    edges[:size, size] = edges[size, :size] = costs.begin
-    reduced = np.where(edges < costs.goal, edges - multipliers[:, None] - multipliers[None, :], LARGEST)
+    begin = np.append(costs.begin, costs.goal)  # no edge from home to itself
+
+    def reduced(v: int) -> IntMatrix:
+        edges = begin if v == size else np.append(np.minimum(*costs.legs(v)), begin[v])
+        return np.where(edges < costs.goal, edges - multipliers[v] - multipliers, LARGEST)
+
     exits = costs.score_parts() + costs.finish
     exits = np.where(exits < costs.goal, exits - multipliers[:size], LARGEST)
-    tree = spanning_tree(reduced)
+    tree = spanning_tree(size + 1, reduced)
     if tree is None or exits.min() == LARGEST:
         return costs.goal
     return tree + int(exits.min()) - int(multipliers[size]) + 2 * exact_total(multipliers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from learnroute.model.certificates import Simple
@@ -10,25 +12,51 @@ from learnroute.verification.grid import LARGEST, Costs, IntMatrix, exact_total
 
 def bound(costs: Costs, certificate: Simple) -> int:
     """Return the simple bound in grid units; nothing in it depends on the certificate."""
-    begin, finish = costs.begin, costs.finish
-    others = costs.travel.copy()
-    np.fill_diagonal(others, costs.goal)
-    into, out = others.min(axis=0), others.min(axis=1)
+    begin, finish, legs = costs.begin, costs.finish, _Legs(costs)
     first, last = int(begin.min()), int(finish.min())
-    tree = spanning_tree(np.minimum(costs.travel, costs.travel.T))
+    tree = spanning_tree(costs.size, legs.either_way)
     assert tree is not None  # no cost is larger than the goal
     travel = max(
         tree + first + last,
-        exact_total(into) + int((begin - into).min()) + last,  # the first region is not entered
-        exact_total(out) + int((finish - out).min()) + first,
+        exact_total(legs.entered) + int((begin - legs.entered).min()) + last,  # the first region is not entered
+        exact_total(legs.left) + int((finish - legs.left).min()) + first,
+        legs.half(costs.model.ends.closed) if costs.model.ends.closed else legs.half(False) + first + last,
     )
     return travel + int(costs.score_parts().min())
 
 
-def spanning_tree(costs: IntMatrix) -> int | None:
-    """Return the cost of a minimum spanning tree (Prim's rule); None where some edge of it would cost `LARGEST`."""
-    near = costs[0].copy()
-    outside = np.ones(len(costs), dtype=bool)
+class _Legs:
+    """The cheapest legs at each region, noted while a spanning tree looks at all regions."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs, size = costs, costs.size
+        self.entered, self.left = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        self.nearest, self.second = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+
+    def either_way(self, v: int) -> IntMatrix:
+        """Return what a leg between a region and each costs, in its cheaper direction."""
+        out, into = self.costs.legs(v)
+        either = np.minimum(out, into)
+        others = np.arange(len(out)) != v
+        if others.any():
+            self.left[v], self.entered[v] = out[others].min(), into[others].min()
+            two = np.partition(either[others], 1)[:2] if len(out) > 2 else either[others]
+            self.nearest[v], self.second[v] = two[0], two[-1]
+        return either
+
+    def half(self, closed: bool) -> int:
+        """Return half of the two cheapest legs at each region: at the two ends of a path the second one is missing."""
+        spare = 0 if closed else exact_total(np.sort(self.second)[-2:])
+        return (exact_total(self.nearest) + exact_total(self.second) - spare) // 2 if len(self.second) > 2 else 0
+
+
+def spanning_tree(size: int, costs: Callable[[int], IntMatrix]) -> int | None:
+    """Return the cost of a minimum spanning tree (Prim's rule); None where some edge of it would cost `LARGEST`.
+
+    `costs` says what the edges at a vertex cost; it is asked once for each.
+    """
+    near = costs(0).copy()
+    outside = np.ones(size, dtype=bool)
     outside[0] = False
     total = 0
     while outside.any():
@@ -38,5 +66,5 @@ def spanning_tree(costs: IntMatrix) -> int | None:
             return None
         total += int(near[v])
         outside[v] = False
-        near = np.minimum(near, costs[v])
+        near = np.minimum(near, costs(v))
     return total

@@ -14,7 +14,7 @@ from learnroute.errors import InputError, did_you_mean
 from learnroute.model.certificates.base import Certificate
 from learnroute.model.certificates.branch_and_bound import BranchAndBound, Node
 from learnroute.model.certificates.held_karp import HeldKarp
-from learnroute.model.certificates.ng_route import NgRelaxation, NgRoutes
+from learnroute.model.certificates.ng_route import NgRelaxation, NgRoutes, Rows, grow
 from learnroute.model.certificates.one_tree import OneTree
 from learnroute.model.certificates.simple import Simple
 from learnroute.model.validation import as_number
@@ -28,8 +28,10 @@ __all__ = [
     "NgRoutes",
     "Node",
     "OneTree",
+    "Rows",
     "Simple",
     "certificate_schema",
+    "grow",
     "read_certificate",
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,6 +16,8 @@ from learnroute.model.certificates.base import (
     plain,
 )  # fmt: skip
 from learnroute.model.validation import FloatArray
+
+Rows = tuple[tuple[int, ...], ...]  # a position, a region, and what is in its ng-set there besides
 
 MEMBERS: dict[str, Any] = {
     "multipliers": {**NUMBERS, "description": "One a region, for the constraint that it is visited once"},
@@ -33,15 +35,13 @@ class NgRelaxation(NamedTuple):
 
     multipliers: FloatArray
     ng_sets: tuple[tuple[int, ...], ...]
-    ng_sets_at: tuple[tuple[int, ...], ...] = ()
+    ng_sets_at: Rows = ()
 
     def masks(self) -> list[list[int]]:
         """Return the ng-set at each position and region, itself included, one bit a region."""
         everywhere = [sum(1 << u for u in {v, *row}) for v, row in enumerate(self.ng_sets)]
         found = [list(everywhere) for _ in everywhere]
-        for position, region, *others in self.ng_sets_at:
-            for other in others:
-                found[position][region] |= 1 << other
+        grow(found, self.ng_sets_at)
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,13 +65,23 @@ class NgRelaxation(NamedTuple):
             raise InputError(
                 f"one for each of {size} regions is needed", field=f"{field}.ng_sets", found=f"has {len(ng_sets)} lists"
             )
-        at = as_index_lists(f"{field}.ng_sets_at", data.get("ng_sets_at", []), size)
-        for k, row in enumerate(at):
-            if len(row) < 2:
-                raise InputError(
-                    "a position and a region are needed, then others", field=f"{field}.ng_sets_at[{k}]", value=list(row)
-                )
-        return cls(multipliers, ng_sets, at)
+        return cls(multipliers, ng_sets, _rows(f"{field}.ng_sets_at", data.get("ng_sets_at", []), size))
+
+
+def _rows(field: str, data: Any, size: int) -> Rows:
+    """Read what ng-sets take in: a position and a region each, then others."""
+    rows = as_index_lists(field, data, size)
+    for k, row in enumerate(rows):
+        if len(row) < 2:
+            raise InputError("a position and a region are needed, then others", field=f"{field}[{k}]", value=list(row))
+    return rows
+
+
+def grow(masks: list[list[int]], rows: Sequence[Sequence[int]]) -> None:
+    """Take regions into ng-sets, one bit each: rows are a position, a region, and what its ng-set there takes in."""
+    for position, region, *others in rows:
+        for other in others:
+            masks[position][region] |= 1 << other
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +89,8 @@ class NgRoutes(Certificate):
     """The cheapest ng-route, after arcs were fixed to 0 by the reduced costs of earlier relaxations.
 
     `stages`: relaxations, one after the other. All but the last only fix arcs to 0: those that no ng-route cheaper than
-    the bound takes. The last one gives the bound.
+    the bound takes. The last one gives the bound. `turns`: how its ng-sets grow. After its forward labels come backward
+    ones with the first turn's ng-sets, pruned by them, then forward ones with the second turn's, and so on.
     """
 
     kind: ClassVar[str] = "ng-routes"
@@ -95,15 +106,26 @@ class NgRoutes(Certificate):
                 "additionalProperties": False,
             },
         },
+        "turns": {
+            "type": "array",
+            "description": "What ng-sets take in before each further labelling, backward and forward in turn",
+            "items": LISTS_OF_INDICES,
+        },
     }
-    optional: ClassVar[tuple[str, ...]] = ("ng_sets_at", "fixing")
+    optional: ClassVar[tuple[str, ...]] = ("ng_sets_at", "fixing", "turns")
     renamed: ClassVar[Mapping[str, str]] = {"memory": "ng_sets", "places": "ng_sets_at", "before": "fixing"}
 
     stages: tuple[NgRelaxation, ...]
+    turns: tuple[Rows, ...] = ()
 
     def _members(self) -> dict[str, Any]:
         *earlier, last = self.stages
-        return {**last.to_dict(), **({"fixing": [stage.to_dict() for stage in earlier]} if earlier else {})}
+        data = last.to_dict()
+        if earlier:
+            data["fixing"] = [stage.to_dict() for stage in earlier]
+        if self.turns:
+            data["turns"] = [[list(row) for row in rows] for rows in self.turns]
+        return data
 
     @classmethod
     def read(cls, bound: float, data: Mapping[str, Any], size: int) -> Self:
@@ -112,4 +134,8 @@ class NgRoutes(Certificate):
         if not isinstance(earlier, list):
             raise InputError("a list of objects is needed", field="certificate.fixing", value=earlier)
         stages = [NgRelaxation.read(f"certificate.fixing[{k}]", stage, size) for k, stage in enumerate(earlier)]
-        return cls(bound, (*stages, NgRelaxation.read("certificate", data, size)))
+        given = data.get("turns", [])
+        if not isinstance(given, list):
+            raise InputError("a list of lists is needed", field="certificate.turns", value=given)
+        turns = tuple(_rows(f"certificate.turns[{k}]", rows, size) for k, rows in enumerate(given))
+        return cls(bound, (*stages, NgRelaxation.read("certificate", data, size)), turns)

@@ -11,7 +11,7 @@ from learnroute.errors import RefusedError
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.construction.canonical import canonical_order
+from learnroute.solvers.construction.canonical import best_last, canonical_order
 from learnroute.solvers.construction.spanning_tree import spanning_tree
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.matching.perfect_matching import minimum_matching
@@ -23,8 +23,8 @@ def algorithm1(
 ) -> Answer:
     """Return a route that ends at v', the region of least score (or where it must), by the paper's six steps.
 
-    Deterministic, and the same route however the regions are numbered: v' is the first of those with the least score,
-    all other ties go by a canonical order. O(T²) besides the matching; from places, in linear memory.
+    Deterministic, and the same route however the regions are numbered: ties, for v' too, go by a canonical order. O(T²)
+    besides the matching; from places, in linear memory.
     """
     if not objective.symmetric:
         i, j = np.argwhere(objective.travel != objective.travel.T)[0]
@@ -33,7 +33,7 @@ def algorithm1(
             "use method auto, exact or search"
         )
     size, ends = objective.size, objective.ends
-    last, extra = objective.best_last, size  # v', and v0: the vertex that everyone reaches for nothing
+    last, extra = best_last(objective), size  # v', and v0: the vertex that everyone reaches for nothing
 
     canonical = canonical_order(objective, last)
 

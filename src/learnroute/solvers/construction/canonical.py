@@ -22,14 +22,25 @@ ODD = tuple(np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D
 Words = NDArray[np.uint64]
 
 
-def canonical_order(objective: Objective, last: int) -> IntArray:
+def best_last(objective: Objective) -> int:
+    """Return the region to end at if only scores count: the paper's v', whatever the numbers of regions that tie."""
+    ranks = np.where(objective.ends.may_end(objective.size), objective.ranks, np.inf)
+    tied = np.flatnonzero(ranks == ranks.min())
+    if len(tied) == 1:
+        return int(tied[0])
+    order = canonical_order(objective, None)
+    return int(order[np.isin(order, tied)][0])
+
+
+def canonical_order(objective: Objective, last: int | None) -> IntArray:
     """Return the regions in the order of their data, `last` and a fixed first region told from all others.
 
     Regions that differ in nothing, or that a limited effort cannot tell apart, are in the order of their numbers.
     """
     size = objective.size
     special = np.zeros(size, dtype=np.int64)
-    special[last] = 1
+    if last is not None:
+        special[last] = 1
     if objective.ends.first is not None:
         special[objective.ends.first] += 2
     keys: list[FloatArray | IntArray] = [special, objective.scores, objective.ranks]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.certificates import NgRelaxation
+from learnroute.model.certificates import NgRelaxation, Rows
 from learnroute.model.validation import FloatArray, IntArray
 
 MaskArray = NDArray[np.uint64]
@@ -45,10 +45,14 @@ def augment(ng_sets: MaskArray, route: IntArray, spread: int) -> None:
 def relaxation(multipliers: FloatArray, ng_sets: MaskArray) -> NgRelaxation:
     """Return multipliers and ng-sets as a certificate lists them: what holds at all positions, and what besides."""
     everywhere = np.bitwise_and.reduce(ng_sets, axis=0)
-    more = ng_sets & ~everywhere
+    return NgRelaxation(multipliers, tuple(map(_members, everywhere)), taken_in(everywhere[None], ng_sets))
+
+
+def taken_in(before: MaskArray, after: MaskArray) -> Rows:
+    """Return what ng-sets have taken in: a position, a region, and which regions, each."""
+    more = after & ~before
     at = np.argwhere(more.any(axis=2)).tolist()
-    rows = tuple((t, v, *_members(more[t, v])) for t, v in at)
-    return NgRelaxation(multipliers, tuple(map(_members, everywhere)), rows)
+    return tuple((t, v, *_members(more[t, v])) for t, v in at)
 
 
 def _members(words: MaskArray) -> tuple[int, ...]:

@@ -19,14 +19,14 @@ from contextlib import suppress
 
 import numpy as np
 
-from learnroute.model.certificates import NgRelaxation, NgRoutes
+from learnroute.model.certificates import NgRelaxation, NgRoutes, Rows
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route import labelling
 from learnroute.solvers.exact.ng_route.labelling import Labels, no_labels
 from learnroute.solvers.exact.ng_route.network import ByteArray, Network, layered_network, reversed_arcs
-from learnroute.solvers.exact.ng_route.ng_sets import MaskArray, augment, nearest_ng_sets, relaxation
+from learnroute.solvers.exact.ng_route.ng_sets import MaskArray, augment, nearest_ng_sets, relaxation, taken_in
 from learnroute.solvers.exact.subgradient import advance, new_ascent
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import AscentParams, SolverParams
@@ -60,11 +60,13 @@ class NgRouteProof:
         self.ng_sets = self.first_sets.copy()
         self.labels, self.room, self.gap_met = 0, self.params.room, np.inf
         self.crowded, self.reached = False, 0  # whether ng-sets grew too much at once; labels after the last round
-        self.speed = FIRST_SPEED
+        self.speed, self.work_granted = FIRST_SPEED, 0
         self.relaxation = (self.multipliers, self.first_sets)  # the best one, for the certificate
         self.stages: list[tuple[FloatArray, MaskArray]] = []  # earlier ones, by which arcs are fixed
         self.gap_staged = np.inf
         self.checked: NgRoutes | None = None
+        # how both directions met: with which multipliers, ng-sets, and cycles broken one after the other
+        self.meeting: tuple[FloatArray, MaskArray, list[IntArray]] | None = None
 
     def run(self) -> None:
         """Prove until nothing is left to prove, or the budget or the effort is used up."""
@@ -120,7 +122,8 @@ class NgRouteProof:
         """Return the best bound that follows from a few multipliers and ng-sets alone."""
         if not self.late and not self.budget.exhausted:
             with suppress(OutOfTimeError):
-                self._check()
+                if not self.proved or not self._check_meeting():
+                    self._check()
         plain = self._q_route_certificate()
         return plain if self.checked is None else max(plain, self.checked, key=lambda known: known.bound)
 
@@ -147,6 +150,59 @@ class NgRouteProof:
         if gap < self.params.stage_gap * self.gap_staged:
             self.gap_staged = gap
             self.stages.append(self.relaxation)
+
+    def _check_meeting(self) -> bool:
+        """Keep a few turns of labelling in both directions that prove the incumbent, if anyone can check them."""
+        kept, self.network, other = self.network, self._all_arcs(), no_labels(self.first_sets)
+        multipliers, ng_sets, routes = self.meeting or (*self.relaxation, [])
+        stages = [*self.stages, (multipliers, self.first_sets)]
+        self.work_granted = self.params.turn_work
+        try:
+            for stage in stages:
+                behind = self._label(stage[0], stages[0][1], no_labels(self.first_sets), forward=False)
+                other = self._label(*stage, behind, forward=True)
+            turns = self._turns(multipliers, ng_sets, routes, other)
+        except TooManyLabelsError:
+            return False
+        finally:
+            self.network, self.work_granted = kept, 0
+        bound = self.incumbent.with_constant(self.incumbent.goal - self.network.margin(multipliers))
+        self.checked = NgRoutes(bound, tuple(relaxation(*stage) for stage in stages), turns)
+        return True
+
+    def _turns(
+        self, multipliers: FloatArray, ng_sets: MaskArray, routes: list[IntArray], other: Labels
+    ) -> tuple[Rows, ...]:
+        """Return what ng-sets take in, turn by turn, until no label is left: as few turns as their labels allow.
+
+        Cycles of the routes given are broken first; then those of the cheapest routes that are left.
+        """
+        most = max(self.params.turn_labels, 2 * len(other.cost))
+        turns: list[Rows] = []
+        before, forward, ahead = self.first_sets, False, len(routes) + 1
+        while len(other.cost):
+            if len(turns) == self.params.rounds:
+                raise TooManyLabelsError
+            grown = ng_sets.copy()
+            for route in routes[: ahead - 1]:
+                augment(grown, route, self.params.spread)
+            try:
+                labels = self._label(multipliers, grown, other, forward, most)
+            except TooManyLabelsError:
+                if ahead > 1:
+                    ahead //= 2
+                elif most < self.params.checked_labels:
+                    most = 2 * most
+                else:
+                    raise
+                continue
+            turns.append(taken_in(before, grown))
+            ng_sets, before, routes, ahead = grown, grown, routes[ahead - 1 :], 2 * ahead
+            other, forward = labels, not forward
+            if not routes and len(other.cost):
+                _, route = labelling.cheapest_route(labels, self.size)
+                routes = [route[::-1] if forward else route]
+        return tuple(turns)
 
     def _all_arcs(self) -> Network:
         return self.network._replace(free=layered_network(self.incumbent.path, self.incumbent.value).free)
@@ -210,15 +266,17 @@ class NgRouteProof:
         if self.proved:
             self.bound = self.incumbent.value
 
-    def _label(self, multipliers: FloatArray, ng_sets: MaskArray, other: Labels, forward: bool) -> Labels:
-        """Make the labels of one direction, and fix the arcs that none of them takes."""
+    def _label(
+        self, multipliers: FloatArray, ng_sets: MaskArray, other: Labels, forward: bool, most: int | None = None
+    ) -> Labels:
+        """Make the labels of one direction (`most` of them in all), and fix the arcs that none of them takes."""
         network = self.network.reduced(multipliers)
         backward = network.reversed()
         if not forward:
             network, backward, ng_sets = backward, network, np.ascontiguousarray(ng_sets[::-1])
         used = np.zeros_like(network.free)
         completion = labelling.q_route_costs(backward)
-        labels = self._timed(network, ng_sets, completion, other, self._limit(multipliers), used)
+        labels = self._timed(network, ng_sets, completion, other, self._limit(multipliers), used, most)
         np.bitwise_and(self.network.free, used if forward else reversed_arcs(used), out=self.network.free)
         self.labels = int(labels.start[-1])
         return labels
@@ -231,13 +289,16 @@ class NgRouteProof:
         other: Labels,
         limit: float,
         used: ByteArray,
+        most: int | None,
     ) -> Labels:
         """Make labels, unless that takes too much memory or, at the speed measured before, more time than is left."""
+        most = self.params.labels if most is None else most // labelling.LAYERS
         while True:
             started = time.monotonic()
             allowed = int(min(self.speed * max(self.budget.deadline - started, 0.0), 1e17))
+            allowed = allowed if self.budget.exhausted else max(allowed, self.work_granted)
             work = np.array([allowed])
-            labels = labelling.label(network, ng_sets, completion, other, limit, self.params.labels, used, work)
+            labels = labelling.label(network, ng_sets, completion, other, limit, most, used, work)
             took = time.monotonic() - started
             if took > 0.01:
                 self.speed = (allowed - int(work[0])) / took
@@ -315,7 +376,8 @@ class NgRouteProof:
     def _meet(self) -> None:
         """Label forward and backward in turn, each pruned by the one before, ng-sets growing."""
         multipliers, other, ng_sets = self.multipliers, no_labels(self.ng_sets), self.ng_sets.copy()
-        forward, first = True, True
+        forward, first, start = True, True, self.ng_sets
+        routes: list[IntArray] = []
         while not self._over():
             try:
                 labels = self._label(multipliers, self.first_sets if first else ng_sets, other, forward)
@@ -325,8 +387,9 @@ class NgRouteProof:
             route = route if forward else route[::-1]
             self._settle(cost, route, multipliers)
             if self.proved:
-                self.relaxation = (multipliers, ng_sets)
+                self.relaxation, self.meeting = (multipliers, ng_sets), (multipliers, start, routes)
             if self.labels > self.params.meeting_growth * self.room:
                 return
             augment(ng_sets, route, self.params.spread)
+            routes.append(route)
             other, forward, first = labels, not forward, False

@@ -1,0 +1,226 @@
+"""One batch of a regularised learner, drawn from its law without a matrix of features.
+
+Let u lead from the model to the region's true model, and let z be the noise of the n samples. A rule that knows no
+direction (proximal, gradient) moves the model by a vector whose direction across u is any, all equally likely: two
+lengths, along u and across u, are all that there is to draw.
+
+They depend on the m x n matrix X of features through few numbers. Turn the rows of X so that u becomes the first axis
+of R^m, and its columns so that z becomes the first axis of R^n; then, by reflections that leave those two alone, bring
+X to tridiagonal form (the random-matrix models of Trotter, and of Dumitriu and Edelman). Gaussian features do not
+change their law by that: the diagonal is normal, the entries below it are chi variables of m - 1, m - 2, … degrees of
+freedom, those above it of n - 1, n - 2, …, all independent. Both rules work in the Krylov space of u and Xz, which the
+leading axes span: as many of them as the rule needs for ten digits are drawn, whatever m and n are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.model.learner import Learner
+from learnroute.model.spectrum import gradient_shares, largest_rate, smallest_eigenvalue
+from learnroute.model.validation import FloatArray
+
+DIGITS = 10  # to which the Krylov space holds what the rule does
+FEW_RUNS = 8  # up to which plain numbers are faster than arrays
+
+
+@dataclass(frozen=True)
+class Proximal:
+    """min |X'w - y|²/n + λ·|w - previous|²; λ = 0 is the paper's learner."""
+
+    strength: float
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """As many steps w ← w - rate·X(X'w - y)/n from the previous model."""
+
+    steps: int
+    rate: float
+
+
+Training = Proximal | Gradient
+
+
+LEAST_SQUARES = Proximal(0.0)  # the paper's learner
+
+
+def trainings_of(learner: Learner, size: int) -> tuple[Training, ...]:
+    """Return how a learner trains at each of T positions."""
+    given = learner.regularization
+    if learner.rule == "gradient":
+        assert learner.steps is not None
+        assert learner.rate is not None
+        return (Gradient(learner.steps, learner.rate),) * size
+    if isinstance(given, tuple):
+        learner.check_positions(size)
+        return tuple(Proximal(strength) for strength in given)
+    return (Proximal(float(given or 0.0)),) * size
+
+
+@dataclass(frozen=True)
+class _Tridiagonal:
+    """The leading part of X, one column a run: entry i of each band stands in row i of X (from 0)."""
+
+    below: FloatArray  # X[i, i - 1]
+    diagonal: FloatArray
+    above: FloatArray  # X[i, i + 1]
+
+    def gram(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the diagonal of XX', and the two bands above it."""
+        below, diagonal, above = self.below, self.diagonal, self.above
+        first = diagonal[:-1] * below[1:] + above[:-1] * diagonal[1:]
+        return below**2 + diagonal**2 + above**2, first, above[:-2] * below[2:]
+
+    def after(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Return X·r for r that has but two entries."""
+        product = np.zeros_like(self.diagonal)
+        product[0] = self.diagonal[0] * first + self.above[0] * second
+        product[1:2] = self.below[1:2] * first + self.diagonal[1:2] * second
+        product[2:3] = self.below[2:3] * second
+        return product
+
+
+def move(
+    rule: Training, gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Draw how far one batch moves each model along its gap, and across it.
+
+    Parameters
+    ----------
+    rule
+        Regularised: λ > 0, or gradient steps.
+    gap
+        Distance between model and true model, one a run.
+    m, n, noise
+        Features, samples, and standard deviation σ of the noise.
+    rng
+        Where the numbers come from.
+    """
+    size = dimension(rule, m, n)
+    if size == 0:
+        return np.zeros_like(gap), np.zeros_like(gap)
+    x = _draw(size, m, n, len(gap), rng)
+    length = noise * np.sqrt(2 * rng.standard_gamma(n / 2, len(gap))) if noise else 0.0
+    missing = x.after(gap * x.diagonal[0] + length, gap * x.above[0]) / n  # X(X'u + z)/n
+    bands = [band / n for band in x.gram()]
+    if isinstance(rule, Proximal):
+        found = _solved(bands[0] + rule.strength, bands[1], bands[2], missing)
+    elif _many(rule, size):
+        found = _by_eigenvalues(bands, missing, rule)
+    else:
+        found = _by_steps(bands, missing, rule)
+    along = found[0]
+    across: FloatArray = np.sqrt(np.sum(found[1:] ** 2, axis=0))
+    return along, across
+
+
+def dimension(rule: Training, m: int, n: int) -> int:
+    """Return how many leading axes the rule needs: two for each power of XX', up to all there are."""
+    whole = min(m, n + 1)
+    tolerance = math.log(2 * 10.0**DIGITS)
+    if isinstance(rule, Gradient):
+        powers = min(rule.steps, math.sqrt(2 * rule.steps * tolerance))  # x^k on [-1, 1] by a polynomial
+        return min(whole, 2 * math.ceil(powers) + 2) if rule.steps and rule.rate else 0
+    if math.isinf(rule.strength):
+        return 0
+    root = math.sqrt((2 / largest_rate(m, n) + rule.strength) / (smallest_eigenvalue(m, n) + rule.strength))
+    powers = tolerance / math.log1p(2 / (root - 1)) if root > 1 else 1.0  # conjugate gradients
+    return min(whole, 2 * math.ceil(powers) + 2) if 2 * powers < whole else whole
+
+
+def numbers_a_run(rule: Training, m: int, n: int) -> int:
+    """Return about how many numbers are held at once for each run; the paper's learner needs no axes."""
+    if rule == LEAST_SQUARES:
+        return 0
+    size = dimension(rule, m, n)
+    return size**2 if isinstance(rule, Gradient) and _many(rule, size) else 8 * size
+
+
+def _many(rule: Gradient, size: int) -> bool:
+    """Return whether eigenvalues cost less than following the steps."""
+    return rule.steps > size**2 / 20 + 10 * size
+
+
+def _draw(size: int, m: int, n: int, runs: int, rng: np.random.Generator) -> _Tridiagonal:
+    index = np.arange(size)
+    degrees = [np.where(index > 0, m - index, 0), np.maximum(n - 1 - index, 0)]
+    below, above = (np.sqrt(2 * rng.standard_gamma(d[:, None] / 2, (size, runs))) for d in degrees)
+    diagonal = rng.standard_normal((size, runs))
+    diagonal[n:] = 0.0  # there are n columns
+    below[n + 1 :] = 0.0
+    return _Tridiagonal(below, diagonal, above)
+
+
+def _solved(diagonal: FloatArray, first: FloatArray, second: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve a positive definite system of five diagonals for each run."""
+    size, runs = right.shape
+    bands = [
+        diagonal,
+        np.vstack([first, np.zeros((1, runs))]),
+        np.vstack([second, np.zeros((min(size, 2), runs))]),
+        right,
+    ]
+    if runs > FEW_RUNS:
+        return np.array(_eliminated(*(list(band) for band in bands)))
+    columns = [_eliminated(*(band[:, run].tolist() for band in bands)) for run in range(runs)]  # plain numbers
+    return np.array(columns).T
+
+
+def _eliminated(diagonal: list[Any], first: list[Any], second: list[Any], right: list[Any]) -> list[Any]:
+    """LDL', row by row; entries are numbers, or arrays of them, one for each run."""
+    pivots: list[Any] = []
+    near: list[Any] = []
+    far: list[Any] = []
+    solution: list[Any] = []
+    for i in range(len(right)):
+        pivot, coupling, value = diagonal[i], first[i], right[i]
+        if i >= 1:
+            weighted = near[i - 1] * pivots[i - 1]
+            pivot = pivot - near[i - 1] * weighted
+            coupling = coupling - far[i - 1] * weighted
+            value = value - near[i - 1] * solution[i - 1]
+        if i >= 2:
+            pivot = pivot - far[i - 2] * far[i - 2] * pivots[i - 2]
+            value = value - far[i - 2] * solution[i - 2]
+        pivots.append(pivot)
+        near.append(coupling / pivot)
+        far.append(second[i] / pivot)
+        solution.append(value)
+    solution = [value / pivot for value, pivot in zip(solution, pivots, strict=True)]
+    for i in range(len(right) - 2, -1, -1):
+        value = solution[i] - near[i] * solution[i + 1]
+        solution[i] = value - far[i] * solution[i + 2] if i + 2 < len(right) else value
+    return solution
+
+
+def _by_steps(bands: list[FloatArray], missing: FloatArray, rule: Gradient) -> FloatArray:
+    """Follow the iteration itself."""
+    diagonal, first, second = bands
+    moved = np.zeros_like(missing)
+    for _ in range(rule.steps):
+        slope = missing - diagonal * moved
+        slope[:-1] -= first * moved[1:]
+        slope[1:] -= first * moved[:-1]
+        slope[:-2] -= second * moved[2:]
+        slope[2:] -= second * moved[:-2]
+        moved += rule.rate * slope
+    return moved
+
+
+def _by_eigenvalues(bands: list[FloatArray], missing: FloatArray, rule: Gradient) -> FloatArray:
+    """Sum up the iteration: (1 - (1 - rate·x)^k)/x on each eigenvalue x."""
+    size, runs = missing.shape
+    matrix = np.zeros((runs, size, size))
+    for offset, band in enumerate(bands):
+        index = np.arange(size - offset)
+        matrix[:, index, index + offset] = matrix[:, index + offset, index] = band.T
+    values, vectors = np.linalg.eigh(matrix)
+    moved = rule.rate * np.maximum(values, 1e-300)
+    _, learnt = gradient_shares(moved, rule.steps)
+    inside = np.einsum("rji,jr->ri", vectors, missing) * rule.rate * learnt / moved
+    return np.asarray(np.einsum("rij,rj->ir", vectors, inside))

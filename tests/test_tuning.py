@@ -1,0 +1,160 @@
+"""λ and route together: against a fine grid with the optimal route at each λ, and schedules against single λ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from learnroute import Journey, Learner, Problem, compare, evaluate, expected_loss, plan, robustness, tradeoff, verify
+from learnroute.tuning import error_curve, tuned_for
+
+
+def asking(kind: str = "auto", m: int = 20, size: int = 6, seed: int = 0, **changes: Any) -> Problem:
+    rng = np.random.default_rng(seed)
+    vectors = rng.standard_normal((size, 4))
+    given = {
+        "coordinates": rng.random((size, 2)),
+        "learner": Learner(m, 18, 0.5, rule="proximal", regularization=kind),
+        "vectors": vectors,
+        "initial": (vectors**2).sum(axis=1),
+    }
+    return Problem(**{**given, **changes})
+
+
+@pytest.mark.parametrize("m", [6, 17, 18, 40])
+def test_no_lambda_of_a_fine_grid_with_its_optimal_route_is_better(m: int) -> None:
+    asked = asking(m=m, seed=m)
+    found = plan(asked)
+    assert found.learner is not None
+    grid = np.logspace(-2, 3, 51)
+    best = min(plan(asked.regularized(float(one)), "exact").loss.total for one in grid)
+    assert found.loss.total <= 1.001 * best
+    assert found.chosen == "auto"
+    low, high = found.regularization_range or (0, 0)
+    value = found.learner.regularization
+    assert isinstance(value, float)
+    assert low <= value <= high
+    for one in np.geomspace(low, high, 7):
+        loss = expected_loss(asked.regularized(float(one)), found.order).total
+        assert loss <= 1.0101 * found.loss.total
+    assert plan(asked).learner == found.learner
+
+
+@pytest.mark.parametrize("m", [6, 18, 40])
+def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps(m: int) -> None:
+    one, many = plan(asking(m=m)), plan(asking("schedule", m=m))
+    assert many.learner is not None
+    schedule = many.learner.regularization
+    assert isinstance(schedule, tuple)
+    assert many.loss.total <= one.loss.total * (1 + 1e-9)
+    for t in range(6):
+        for factor in (0.5, 0.9, 1.1, 2.0):
+            other = list(schedule)
+            other[t] *= factor
+            changed = expected_loss(asking(m=m).regularized(other), many.order).total
+            assert changed >= many.loss.total * (1 - 1e-4)
+
+
+def test_with_many_samples_the_schedule_is_the_running_mean() -> None:
+    asked = asking(
+        "schedule", m=3, size=6, learner=Learner(3, 10_000, 0.01, rule="proximal", regularization="schedule")
+    )
+    found = tuned_for(asked, range(6), "schedule")
+    assert isinstance(found.regularization, tuple)
+    assert found.regularization[1:] == pytest.approx([1, 2, 3, 4, 5], rel=0.05)
+    vectors = asked.vectors
+    assert vectors is not None
+    floor = ((vectors - vectors.mean(axis=0)) ** 2).sum() / 6
+    assert found.total - plan(asked.changed(travel_rate=0.0)).loss.travel == pytest.approx(floor, rel=0.3)
+
+
+def test_a_curve_is_the_loss_at_each_lambda() -> None:
+    for samples in (None, [10, 18, 30, 12, 40, 18]):
+        asked = asking(samples=samples)
+        table = [0.01, 0.3, 2.0, 50.0]
+        curve = error_curve(asked, range(6), table)
+        wanted = [expected_loss(asked.regularized(one), range(6)).error for one in table]
+        assert curve == pytest.approx(wanted, rel=1e-11)
+
+
+def test_estimates_choose_lambda_and_bounds_say_what_they_would_give() -> None:
+    asked = asking()
+    delta = np.array([asked.dissimilarities_to(i) for i in range(6)])
+    inflated = asked.changed(vectors=None, dissimilarity=3 * delta, dissimilarity_estimate=delta,
+                             initial=3 * asked.initial, initial_estimate=asked.initial)  # fmt: skip
+    true, found, bounds = plan(asked), plan(inflated), plan(inflated.changed(dissimilarity_estimate=None,
+                                                                            initial_estimate=None))  # fmt: skip
+    assert found.learner is not None
+    assert true.learner is not None
+    assert bounds.learner is not None
+    assert found.learner.regularization == pytest.approx(true.learner.regularization, rel=0.02)
+    assert bounds.learner.regularization != pytest.approx(true.learner.regularization, rel=0.1)
+    assert any("by their upper bounds, λ =" in note for note in found.notes)
+    low = delta.copy()
+    low[0, 1] = low[1, 0] = -0.5  # by chance below 0
+    assert plan(inflated.changed(dissimilarity_estimate=low)).optimal
+
+
+def test_a_given_route_gets_the_lambda_that_suits_it() -> None:
+    asked = asking()
+    found = evaluate(asked, range(6))
+    grid = [expected_loss(asked.regularized(float(one)), range(6)).total for one in np.logspace(-2, 3, 201)]
+    assert found.loss.total <= min(grid) * (1 + 1e-6)
+
+
+def test_all_that_asks_for_a_plan_takes_a_learner_to_be_chosen() -> None:
+    asked = asking(size=5)
+    assert {row.method for row in compare(asked, ["exact", "travel"]).rows} == {"exact", "travel"}
+    assert not tradeoff(asked, points=4).complete
+    assert robustness(asked, within=0.1, draws=3).draws == 3
+    journey = Journey(asked)
+    assert not journey.problem.learner.undecided
+    expected = journey.expected_error
+    while journey.next:
+        journey.visit(journey.next)
+    assert float(journey.errors.mean()) == pytest.approx(expected)
+
+
+def test_plans_are_verified_and_forged_ones_are_not() -> None:
+    asked = asking()
+    found = plan(asked)
+    assert verify(asked, found).holds
+    data = found.to_dict()
+    assert not verify(
+        asked, data | {"learner": data["learner"] | {"regularization": 2 * found.learner.regularization}}
+    ).holds  # type: ignore[union-attr, operator]
+    assert not verify(asked, data | {"learner": {"rule": "proximal", "regularization": "auto"}}).holds
+    assert not verify(asked, data | {"learner": {"rule": "least-squares"}}).holds
+    assert not verify(asked, data | {"learner": {"rule": "proximal", "regularization": -1}}).holds
+    other = asked.changed(learner=replace(asked.learner, regularization=1.0))
+    assert not verify(other, found).holds
+
+
+@pytest.mark.parametrize("size", [3, 7, 9, 20])
+@pytest.mark.parametrize("kind", ["one", "list", "samples", "matrix"])
+def test_honest_plans_are_confirmed_and_raised_bounds_are_not(size: int, kind: str) -> None:
+    rng = np.random.default_rng(size)
+    asked = asking(size=size, seed=size).regularized(1.5)
+    if kind == "list":
+        asked = asked.regularized(rng.uniform(0.1, 5, size).tolist())
+    elif kind == "samples":
+        asked = asked.changed(samples=rng.integers(5, 50, size))
+    elif kind == "matrix":
+        noise = rng.uniform(0.5, 2, (size, size))
+        delta = np.array([asked.dissimilarities_to(i) for i in range(size)]) * (noise + noise.T)
+        asked = asked.changed(vectors=None, dissimilarity=delta)
+    found = plan(asked, "search")
+    checked = verify(asked, found)
+    assert checked.holds, [check for check in checked if not check.holds]
+    best = plan(asked, "exact").loss.total if size <= 9 else None
+    data = found.to_dict()
+    for member in ("lower_bound", "certificate"):
+        raised = best * 1.0001 if best is not None else found.loss.total * 0.99999
+        forged = {**data, "gap": None, "certified_ratio": None}
+        forged[member] = raised if member == "lower_bound" else {**data["certificate"], "bound": raised}
+        assert not verify(asked, forged).holds
+    if best is not None and found.loss.total > best * (1 + 1e-9):
+        assert verify(asked, data | {"optimal": True}).verdict == "refuted"
