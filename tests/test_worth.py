@@ -254,6 +254,22 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert "unknown format '.gpx'" in err
 
 
+def test_the_figures_of_the_documents_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "learners", str(ROOT / "examples" / "city-survey.json"))
+    assert code == 0
+    printed = [line.split() for line in out.splitlines()]
+    page = (ROOT / "docs" / "choosing.md").read_text().split("learnroute learners")[1].split("```")[2]
+    rows = [line.split() for line in page.splitlines() if line.strip()]
+    assert len(rows) == 11
+    for one in rows:
+        assert one in printed
+    readme = (ROOT / "README.md").read_text().split("learnroute learners")[1].split("![")[0]
+    for number in ("11.71", "8.61", "8.06", "8.01", "7.97"):
+        assert number in readme
+        assert any(value.startswith(number[:3]) and abs(float(value) - float(number)) < 0.006
+                   for line in printed for value in line if value.replace(".", "").isdigit())  # fmt: skip
+
+
 def test_the_picture_has_a_curve_a_route() -> None:
     problem = random_problem("vectors", 8, Learner(60, 100, 0.5), 1)
     found = compare_learners(problem)

@@ -396,7 +396,7 @@ def _(result: Tradeoff) -> Sheet:
 @_sheet.register
 def _(result: LearnerTable) -> Sheet:
     best = result.best
-    kind = f"{LEARNERS[best.learner]}, route {ROUTES[best.route_kind]}"
+    kind = f"{LEARNERS[best.learner]}, route: {ROUTES[best.route_kind]}"
     return Sheet(
         f"{_title(result)}least total loss {best.total:.5g} per region by {kind}",
         COLUMNS,

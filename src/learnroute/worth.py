@@ -135,7 +135,7 @@ class LearnerTable(Shown):
     def __repr__(self) -> str:
         best = self.best
         assert best.total is not None
-        kind = f"{LEARNERS[best.learner]} on the route {ROUTES[best.route_kind]}"
+        kind = f"{LEARNERS[best.learner]}, route: {ROUTES[best.route_kind]}"
         return f"<LearnerTable of {len(self.rows)} rows: least total loss {best.total:.5g} by {kind}>"
 
     @property
