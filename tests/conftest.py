@@ -19,6 +19,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 sys.path.insert(0, str(Path(__file__).parent))
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from pages import Open
     from service import Service
 
 Shared = Callable[[str, Callable[[Path], None]], Path]
@@ -44,6 +47,21 @@ def service() -> Iterator[Service]:
 
     with serving(workers=1) as running:
         yield running
+
+
+@pytest.fixture(scope="module")  # while playwright runs, no other event loop can in this thread
+def browser() -> Iterator[Browser]:
+    from pages import launched
+
+    yield from launched()
+
+
+@pytest.fixture
+def opened(browser: Browser, service: Service) -> Iterator[Open]:
+    """Open the page; whatever it says on its console or loads from elsewhere fails the test."""
+    from pages import opener
+
+    yield from opener(browser, service)
 
 
 @pytest.fixture(scope="session")

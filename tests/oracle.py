@@ -207,4 +207,4 @@ def regularised_loss(problem: Any, order: Sequence[int], laws: Sequence[Sequence
     way = sum(float(problem.travel[order[t]][order[t + 1]]) for t in range(size - 1))
     if problem.constraints.returns:
         way += float(problem.travel[order[-1]][order[0]])
-    return problem.travel_rate * way / size + sum(errors) / size
+    return float(problem.travel_rate * way / size + sum(errors) / size)

@@ -25,7 +25,7 @@ def test_a_plan_says_all_that_the_contract_asks_for() -> None:
     assert set(data) >= {
         "route", "order", "regime", "loss", "lower_bound", "gap", "optimal", "guarantee", "method", "seconds", "seed",
     }  # fmt: skip
-    assert set(data["loss"]) == {"total", "travel", "dissimilarity", "initial", "noise"}
+    assert set(data["loss"]) == {"total", "travel", "dissimilarity", "initial", "noise", "pairs"}
     assert data["seed"] == 3
     assert data["regime"] == "under"
 

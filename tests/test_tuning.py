@@ -123,9 +123,8 @@ def test_plans_are_verified_and_forged_ones_are_not() -> None:
     found = plan(asked)
     assert verify(asked, found).holds
     data = found.to_dict()
-    assert not verify(
-        asked, data | {"learner": data["learner"] | {"regularization": 2 * found.learner.regularization}}
-    ).holds  # type: ignore[union-attr, operator]
+    doubled = 2 * data["learner"]["regularization"]
+    assert not verify(asked, data | {"learner": data["learner"] | {"regularization": doubled}}).holds
     assert not verify(asked, data | {"learner": {"rule": "proximal", "regularization": "auto"}}).holds
     assert not verify(asked, data | {"learner": {"rule": "least-squares"}}).holds
     assert not verify(asked, data | {"learner": {"rule": "proximal", "regularization": -1}}).holds
@@ -133,7 +132,7 @@ def test_plans_are_verified_and_forged_ones_are_not() -> None:
     assert not verify(other, found).holds
 
 
-@pytest.mark.parametrize("size", [3, 7, 9, 20])
+@pytest.mark.parametrize("size", [3, 7, 13, 22])
 @pytest.mark.parametrize("kind", ["one", "list", "samples", "matrix"])
 def test_honest_plans_are_confirmed_and_raised_bounds_are_not(size: int, kind: str) -> None:
     rng = np.random.default_rng(size)
@@ -149,7 +148,7 @@ def test_honest_plans_are_confirmed_and_raised_bounds_are_not(size: int, kind: s
     found = plan(asked, "search")
     checked = verify(asked, found)
     assert checked.holds, [check for check in checked if not check.holds]
-    best = plan(asked, "exact").loss.total if size <= 9 else None
+    best = plan(asked, "exact").loss.total if size <= 7 else None
     data = found.to_dict()
     for member in ("lower_bound", "certificate"):
         raised = best * 1.0001 if best is not None else found.loss.total * 0.99999

@@ -210,7 +210,8 @@ def predicted_error(learner: Any, problem: Problem, found: Estimate, order: Sequ
 
 
 def along_random_orders(
-    row: dict[str, Any], problem: Problem, found: Estimate, orders: list[list[str]], batches: Sequence[dict[str, RegionData]]
+    row: dict[str, Any], problem: Problem, found: Estimate, orders: list[list[str]],
+    batches: Sequence[dict[str, RegionData]],
 ) -> dict[str, Any]:  # fmt: skip
     """Train the proximal learner, its λ as planned, along the random orders; compare with what was predicted."""
     learner = problem.learner.regularized(row["regularization"])
@@ -334,7 +335,8 @@ def main() -> None:
             print(f"  {row['order']:28s} error {row['error']['mean']:8.1f} ± {row['error']['half']:5.1f}   "
                   f"above exact {row['above_exact']['mean']:6.1f} ± {row['above_exact']['half']:5.1f}   "
                   f"above λ = {STRENGTH:g} {row['above_untuned']['mean']:6.1f} ± {row['above_untuned']['half']:5.1f}   "
-                  f"predicted {row['predicted_error']:8.1f}   travel {row['travel_km']:6.0f} km   λ = {said}")  # fmt: skip
+                  f"predicted {row['predicted_error']:8.1f}   travel {row['travel_km']:6.0f} km   "
+                  f"λ = {said}")  # fmt: skip
         print(f"  λ as planned, random orders: {result['proximal_orders']}")
         for name, value in result["references"].items():
             print(f"  {name:32s} {value['mean']:8.1f} ± {value['half']:5.1f}")

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 REPORTS = (".json", ".csv")  # what results other than plans are written as, besides pictures
 MARKDOWN = ".md"  # what comparisons of learners are written as, too
-PARTS = ("travel", "dissimilarity", "initial", "noise")
+PARTS = ("travel", "dissimilarity", "initial", "noise", "pairs")
 MOST_ROWS = 12  # of a table that is shown
 MOST_DRAWN = 20_000  # regions up to which a picture goes with the table
 MOST_SCALED = 500  # and up to which places are made up for it
@@ -250,6 +250,8 @@ def _(result: Plan, problem: Any) -> Table:
         return Table(columns, rows)
     columns += ("travel_from_previous", "travel_so_far", "score", "weight")
     legs = ways_of(problem).legs(result.order).tolist()
+    if problem.learner.undecided and result.learner is not None:
+        problem = problem.changed(learner=result.learner)
     shares = model_shares(problem, result.order).tolist()
     stops = [*result.order, *result.order[: int(result.closed)]]
     if result.closed:
@@ -270,7 +272,7 @@ def _(result: Plan, problem: Any) -> Table:
 def _(result: Comparison, problem: Any) -> Table:
     rows: list[tuple[Any, ...]] = []
     for row in result.rows:
-        losses = (math.nan,) * 5 if row.loss is None else tuple(getattr(row.loss, part) for part in ("total", *PARTS))
+        losses = (math.nan,) * 6 if row.loss is None else tuple(getattr(row.loss, part) for part in ("total", *PARTS))
         ratio = result.ratio(row)
         rows.append((
             row.method, row.draws, *losses, math.nan if ratio is None else ratio, result.lower_bound, row.seconds,
@@ -346,7 +348,8 @@ def _(result: Plan) -> Sheet:
 
 
 def _plan_lines(result: Plan) -> tuple[str, ...]:
-    loss = " + ".join(f"{part} {getattr(result.loss, part):.4g}" for part in PARTS)
+    paired = PARTS if result.loss.pairs else PARTS[:-1]
+    loss = " + ".join(f"{part} {getattr(result.loss, part):.4g}" for part in paired).replace("+ pairs -", "- pairs ")
     bound = "" if result.optimal or result.lower_bound is None else f", lower bound {result.lower_bound:.5g}"
     return (
         f"loss per region: {loss}{bound}",
@@ -362,12 +365,12 @@ def _(result: Comparison) -> Sheet:
     for row in result.rows:
         name = f"{row.method} (mean of {row.draws})" if row.draws > 1 else row.method
         if row.loss is None:
-            rows.append((name, "refused", "", "", "", "", "", ""))
+            rows.append((name, "refused", *("",) * 7))
             continue
         ratio = result.ratio(row)
         losses = (f"{getattr(row.loss, part):.5g}" for part in ("total", *PARTS))
         rows.append((name, *losses, "" if ratio is None else f"{ratio:.4f}", f"{row.seconds:.3f}"))
-    columns = ("method", "total", "travel", "dissimilar", "first model", "noise", f"× {kind}", "seconds")
+    columns = ("method", "total", "travel", "dissimilar", "first model", "noise", "pairs", f"× {kind}", "seconds")
     return Sheet(
         f"{_title(result)}{len(rows)} methods, {kind} {result.lower_bound:.5g} per region",
         columns,

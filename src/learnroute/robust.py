@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, check_type
-from learnroute.model.losses import expected_loss, model_shares
+from learnroute.model.losses import expected_loss, slopes
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.rounding import PRINTED
@@ -133,8 +133,8 @@ def robustness(
     made = len(regrets)
     return Robustness(
         plan=replace(planned, problem=problem),
-        best_case=expected_loss(_with(problem, low), planned.order).total,
-        worst_case=planned.loss.total,
+        best_case=planned.loss.total - _spread(problem, planned, low, high, 1.0),
+        worst_case=planned.loss.total + _spread(problem, planned, low, high, -1.0),
         draws=made,
         unchanged=regrets.count(0.0) / made,
         mean_regret=math.fsum(regrets) / made,
@@ -169,6 +169,12 @@ def _with(problem: Problem, delta: FloatArray) -> Problem:
     return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None, dissimilarity_estimate=None)
 
 
+def _spread(problem: Problem, planned: Plan, low: FloatArray, high: FloatArray, sign: float) -> float:
+    """Return by how much lower dissimilarities can lower the loss (sign 1), or raise it (-1), where they count so."""
+    counts, _ = slopes(_with(problem, high), planned.order)
+    return math.fsum(np.triu(np.maximum(sign * counts, 0.0) * (high - low), 1).ravel().tolist())
+
+
 def _between(low: FloatArray, high: FloatArray, rng: np.random.Generator) -> FloatArray:
     share = np.triu(rng.random(low.shape), 1)
     return low + (share + share.T) * (high - low)
@@ -179,15 +185,15 @@ def _hanging(
 ) -> tuple[Pair, ...]:
     """Return the pairs whose lower bound alone makes another of the routes better.
 
-    A loss is linear in each dissimilarity: Δ_ij counts in both scores, with what the final model owes to i and to j.
+    A loss is linear in each dissimilarity.
     """
     upper = _with(problem, high)
-    shares = [_owed(upper, order) for order in routes]
+    counted = [slopes(upper, order)[0] for order in routes]
     losses = [expected_loss(upper, order).total for order in routes]
     own = routes.index(planned.order)
     best, least = np.zeros_like(high), np.full(high.shape, np.inf)
-    for k, share in enumerate(shares):
-        slope = ((share - shares[own])[:, None] + (share - shares[own])[None, :]) / problem.size
+    for k, counts in enumerate(counted):
+        slope = counts - counted[own]
         behind = losses[k] - losses[own]
         best = np.maximum(best, slope * (high - low) - behind)
         with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller the number must be for a tie
@@ -201,10 +207,3 @@ def _hanging(
         found.append(Pair((problem.regions[i], problem.regions[j]), float(low[i, j]), float(high[i, j]), switch,
                           float(best[i, j])))  # fmt: skip
     return tuple(found)
-
-
-def _owed(problem: Problem, order: tuple[int, ...]) -> FloatArray:
-    """Return the share of the final model that comes from each region."""
-    shares = np.empty(problem.size)
-    shares[list(order)] = model_shares(problem, order)
-    return shares

@@ -37,9 +37,11 @@ def problem(rule: dict[str, Any], seed: int = 0, size: int = 5, n: int = 12, **c
 
 def laws(asked: Problem, order: tuple[int, ...]) -> list[tuple[float, float, float]]:
     """p1, p2 and ν of each visit, from the moments of its own number of samples and its own λ."""
-    learner, found = asked.learner, []
+    learner: Any = asked.learner
+    found = []
     for t, k in enumerate(order):
         n = int(asked.counts[k])
+        moments: Any
         if learner.rule == "proximal":
             given = learner.regularization
             moments = proximal_moments(learner.features, n, given[t] if isinstance(given, tuple) else given)
@@ -130,7 +132,7 @@ def test_the_largest_loss_takes_each_dissimilarity_at_its_worse_bound() -> None:
     high = np.array([asked.dissimilarities_to(i) for i in range(4)])
     asked = asked.changed(vectors=None, truth=None, initial_model=None, dissimilarity=high, dissimilarity_low=high / 3)
     pairs = list(itertools.combinations(range(4), 2))
-    for order in itertools.permutations(range(4)):
+    for order in ((0, 1, 2, 3), (3, 1, 0, 2)):
         worst = -math.inf
         for lowered in itertools.product((False, True), repeat=len(pairs) + 4):
             delta, initial = np.array(high), np.array(asked.initial)
@@ -140,11 +142,7 @@ def test_the_largest_loss_takes_each_dissimilarity_at_its_worse_bound() -> None:
             initial[list(lowered[len(pairs) :])] = 0.0
             one = asked.changed(dissimilarity=delta, dissimilarity_low=None, initial=initial)
             worst = max(worst, expected_loss(one, order).total)
-            if order[0] > 0:  # the whole of it for a few orders only
-                break
-        found = largest_loss(asked, order)
-        assert found is not None
-        assert found == pytest.approx(worst, rel=1e-9) if order[0] == 0 else found >= worst - 1e-12
+        assert largest_loss(asked, order) == pytest.approx(worst, rel=1e-9)
     made = plan(asked)
     assert made.loss_at_most == pytest.approx(largest_loss(asked, made.order))
     assert any("no upper bound" in note for note in made.notes)
@@ -166,7 +164,7 @@ MEMBERS = {"features": 12, "samples": 12}
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"rule": "ridge"}, "learner.rule = 'ridge': unknown; did you mean"),
+        ({"rule": "ridge"}, "learner.rule = 'ridge': unknown; known are least-squares"),
         ({"rule": "proximal"}, "learner.regularization: missing; the rule proximal needs regularization"),
         ({"rule": "gradient", "steps": 3}, "learner.rate: missing; the rule gradient needs steps and rate"),
         ({"rule": "proximal", "regularization": -1}, "learner.regularization = -1.0"),

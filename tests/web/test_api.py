@@ -79,6 +79,29 @@ def test_the_error_history_is_the_closed_form(service: Service) -> None:
         assert data["scores"] == problem.scores.tolist()
 
 
+@pytest.mark.parametrize("training", [
+    {"rule": "proximal", "regularization": 2.5},
+    {"rule": "proximal", "regularization": [0, 1, 2, 3, 4, 5, 6, 7]},
+    {"rule": "proximal", "regularization": "auto"},
+    {"rule": "proximal", "regularization": "schedule"},
+    {"rule": "gradient", "steps": 5, "rate": 0.1},
+], ids=lambda training: str(training.get("regularization", "gradient")))  # fmt: skip
+def test_learners_of_every_rule(service: Service, training: dict[str, Any]) -> None:
+    data = example()
+    data["learner"] |= training
+    problem = Problem.from_dict(data)
+    found = service.post("plan", problem=data).json()
+    assert without_time(found) == without_time(plan(problem).to_dict())
+    jsonschema.validate(found, json.loads((ROOT / "src/learnroute/formats/plan.schema.json").read_text()))
+    given = service.post("evaluate", problem=data, route=found["route"]).json()
+    walked = evaluate(problem, found["route"])
+    assert without_time(given) == without_time(walked.to_dict())
+    history = service.post("error_history", problem=data, route=found["route"]).json()
+    decided = problem.changed(learner=walked.learner)
+    assert history["errors"] == error_over_time(decided, walked.order).tolist()
+    assert np.mean(history["errors"][-1]) == pytest.approx(given["loss"]["total"] - given["loss"]["travel"], rel=1e-9)
+
+
 def test_a_travel_rate_counts_travel_more(service: Service) -> None:
     once = service.post("evaluate", problem=example(), route=example()["regions"]).json()
     thrice = service.post("evaluate", problem=example(), route=example()["regions"], travel_rate=3).json()

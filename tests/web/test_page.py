@@ -4,100 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from learnroute import Learner, Problem, evaluate, plan, read_problem, write_problem
 from learnroute.study.families import random_problem
+from pages import Open, drag, region, route, settle, total
 from proxy import proxy
 from service import EXAMPLES, Service, example, long_task, serving
-
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")  # while playwright runs, no other event loop can in this thread
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("chromium is not installed: apt-get install chromium")
-        pytest.skip("chromium is not installed: apt-get install chromium")
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
-
-
-@pytest.fixture
-def opened(browser: Browser, service: Service) -> Iterator[Open]:
-    """Open the page; whatever it says on its console or loads from elsewhere fails the test."""
-    complaints: list[str] = []
-    contexts = []
-
-    def open_page(**options: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: check_origin(request.url))
-        page.goto(service.url)
-        settle(page)
-        return page
-
-    def check_origin(url: str) -> None:
-        if not url.startswith((service.url, "blob:", "data:")):
-            complaints.append(f"loaded from elsewhere: {url}")
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert [c for c in complaints if "status of 422" not in c] == []  # the browser's own note of a refusal
-
-
-def settle(page: Page) -> None:
-    """Wait until nothing is being calculated."""
-    page.wait_for_timeout(60)
-    page.wait_for_selector('body[data-busy="false"][data-plans]', state="attached")
-
-
-def total(page: Page) -> float:
-    return float(page.inner_text("#total"))
-
-
-def route(page: Page) -> list[str]:
-    """Return the names of regions in the order of the numbers on the map."""
-    shown = page.eval_on_selector_all(
-        ".region",
-        "nodes => nodes.map(n => ['.number', '.name'].map(part => n.querySelector(part).textContent))",
-    )
-    return [name for _, name in sorted((int(visit), name) for visit, name in shown)]
-
-
-def region(page: Page, name: str) -> Any:
-    return page.locator(f'.region[aria-label^="{name},"]')
-
-
-def drag(page: Page, name: str, dx: float, dy: float) -> None:
-    box = region(page, name).locator(".ring").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    for k in range(1, 5):
-        page.mouse.move(x + dx * k / 4, y + dy * k / 4)
-    page.mouse.up()
-    settle(page)
 
 
 def test_it_opens_on_an_example_with_its_route_drawn(opened: Open) -> None:
@@ -320,7 +236,7 @@ def test_downloads_are_what_is_shown(opened: Open, tmp_path: Path) -> None:
 def test_everything_can_be_reached_by_keyboard(opened: Open) -> None:
     page = opened()
     reached = set()
-    for _ in range(50):
+    for _ in range(70):
         page.keyboard.press("Tab")
         reached.add(
             page.evaluate(
@@ -340,6 +256,7 @@ def test_everything_can_be_reached_by_keyboard(opened: Open) -> None:
         "show-travel",
     }
     wanted |= {"region", "features", "samples", "noise", "rate", "method", "back", "play", "forward", "time"}
+    wanted |= {"rule", "lambda", "best-lambda", "best-schedule", "term"}
     wanted |= {"show-travel", "curve"}
     assert wanted <= reached
     region(page, "Harbour").focus()
@@ -425,7 +342,9 @@ def test_on_a_phone_nothing_sticks_out(opened: Open) -> None:
     page = opened(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
     assert page.locator("#map").bounding_box()["height"] >= 300  # type: ignore[index]
-    sizes = page.eval_on_selector_all("button, select", "nodes => nodes.map(n => n.getBoundingClientRect().height)")
+    sizes = page.eval_on_selector_all(
+        "button:not(.term), select", "nodes => nodes.map(n => n.getBoundingClientRect().height)"
+    )
     assert min(size for size in sizes if size) >= 40
 
 

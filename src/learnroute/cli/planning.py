@@ -48,6 +48,7 @@ PARTS = {
     "initial": "error from the first model",
     "noise": "error from noise",
 }
+PAIRS = {"pairs": "gained from dissimilar pairs"}  # by regularised learners
 MOST_STOPS = 60  # regions up to which the whole route is printed
 
 
@@ -114,6 +115,7 @@ def compare_command(
     names = [name.strip() for name in methods.split(",")] if methods is not None else None
     with progress_shown() as progress:
         found = compare(problem, names, seed, time_limit, draws, progress)
+    problem = found.problem or problem
     deliver(
         outputs,
         lambda path: _write_comparison(found, path),
@@ -165,6 +167,7 @@ def _deliver(
     found: Plan, problem: Problem, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...]
 ) -> None:
     """Write what is to be written, then print the plan."""
+    problem = found.problem or problem  # with the regularisation that was chosen
     deliver(
         outputs,
         lambda path: write_plan(found, path, problem),
@@ -205,7 +208,7 @@ def _loss_table(found: Plan, problem: Problem) -> Any:
     other = found.loss_in_travel_units if problem.travel_rate != 1 else None
     more = (["in units of travel, all regions"] if other else []) + (["with true models"] if true_loss else [])
     shown = table("expected loss per region", "bound", "share", *more)
-    for part, name in {**PARTS, "total": "total"}.items():
+    for part, name in {**PARTS, **(PAIRS if loss.pairs else {}), "total": "total"}.items():
         value = getattr(loss, part)
         share = f"{value / loss.total:.1%}" if loss.total > 0 else ""
         others = [f"{getattr(one, part):.6g}" for one in (other, true_loss) if one is not None]
@@ -218,6 +221,11 @@ def _print_verdict(console: Console, found: Plan) -> None:
     bound = "" if found.lower_bound is None or found.optimal else f" (lower bound {found.lower_bound:.6g})"
     console.print(f"method     {found.method}{asked}, {found.seconds:.3f} s", markup=False)
     console.print(f"travel     {found.travel_cost:.6g} for the whole route", markup=False)
+    if found.chosen and found.learner is not None and found.regularization_range is not None:
+        values, (low, high) = found.learner.fixed_regularization, found.regularization_range
+        said = f"λ = {values[0]:.4g}" if len(values) == 1 else f"λ = {' '.join(f'{one:.3g}' for one in values)}"
+        what = "" if len(values) == 1 else "times "
+        console.print(f"chosen     {said}; {what}{low:.3g} … {high:.3g} is within 1 % on this route", markup=False)
     console.print(f"quality    {found.quality}{bound}", markup=False)
     value = found.guarantee.value
     ahead = "none" if value is None else "the least loss" if value == 1 else f"at most {value:.4g} times the least loss"
@@ -230,13 +238,15 @@ def _print_comparison(found: Comparison, problem: Problem) -> None:
     console = terminal()
     print_heading(console, problem)
     kind = "optimum" if found.optimal else "bound"
-    shown = table("method", "total", "travel", "dissimilar", "first model", "noise", f"× {kind}", "seconds")
+    paired = any(row.loss is not None and row.loss.pairs for row in found.rows)
+    named = ["travel", "dissimilar", "first model", "noise", *(["pairs"] if paired else [])]
+    shown = table("method", "total", *named, f"× {kind}", "seconds")
     for row in found.rows:
         name = f"{row.method} (mean of {row.draws})" if row.draws > 1 else row.method
         if row.loss is None:
             shown.add_row(name, "refused")
             continue
-        parts = [f"{getattr(row.loss, part):.5g}" for part in ("total", *PARTS)]
+        parts = [f"{getattr(row.loss, part):.5g}" for part in ("total", *PARTS, *(PAIRS if paired else ()))]
         ratio = found.ratio(row)
         shown.add_row(name, *parts, "" if ratio is None else f"{ratio:.4f}", f"{row.seconds:.3f}")
     console.print(shown)
@@ -249,7 +259,7 @@ def _print_comparison(found: Comparison, problem: Problem) -> None:
 def _write_comparison(found: Comparison, path: Path) -> None:
     if path.suffix.lower() == ".json":
         return write_text(path, dumps(found.to_dict()))
-    parts = ("total", *PARTS)
+    parts = ("total", *PARTS, *PAIRS)
     rows = [
         [row.method, row.draws, *(getattr(row.loss, p) if row.loss else "" for p in parts), found.ratio(row),
          found.lower_bound, row.seconds, row.refused]

@@ -152,10 +152,15 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "triples": report.triples,
         "worst": _worst(problem, report),
         "repaired_entries": changed,
-        "last_region": problem.regions[objective_of(problem).best_last],
+        "last_region": problem.regions[objective_of(_fixed(problem)).best_last],
         "guarantee": guarantee_of_algorithm1(problem, report).value,
         "truth_beyond_bounds": _beyond_bounds(problem),
     }
+
+
+def _fixed(problem: Problem) -> Problem:
+    """Return a problem that orders can be priced for: with any λ, where it is to be chosen."""
+    return problem.regularized(1.0) if problem.learner.undecided else problem
 
 
 def _worst(problem: Problem, report: MetricReport) -> dict[str, Any] | None:

@@ -56,6 +56,7 @@ class _ShortestPaths(Streets):
             (roads.origins[k], roads.goals[k]): shape for k in kept.tolist() if (shape := roads.shapes[k]) is not None
         }
         self.regions = regions
+        self._tree: tuple[int, IntArray] | None = None  # the ways from the region asked about last
         self.places = frozen(np.array(roads.places if roads.places is not None else np.zeros((roads.size, 2))))
 
     def travel(self, names: list[str]) -> FloatArray:
@@ -78,7 +79,9 @@ class _ShortestPaths(Streets):
 
     def path(self, origin: int, goal: int) -> FloatArray:
         start, end = int(self.regions[origin]), int(self.regions[goal])
-        _, before = _dijkstra()(self.graph, indices=start, return_predecessors=True)
+        if self._tree is None or self._tree[0] != start:
+            self._tree = start, _dijkstra()(self.graph, indices=start, return_predecessors=True)[1]
+        before = self._tree[1]
         nodes = [end]
         while nodes[-1] != start:
             nodes.append(int(before[nodes[-1]]))

@@ -92,7 +92,7 @@ class Learner:
         m = as_count("learner.features", self.features, meaning="the number of features m")
         n = as_count("learner.samples", self.samples, meaning="the number of samples n")
         sigma = as_number("learner.noise", self.noise, least=0.0, meaning="the noise σ")
-        if self.rule not in RULES:
+        if not isinstance(self.rule, str) or self.rule not in RULES:
             raise InputError(f"unknown; {did_you_mean(self.rule, RULES)}", field="learner.rule", value=self.rule)
         for name in ("regularization", "steps", "rate"):
             given, wanted = getattr(self, name), name in RULES[self.rule]

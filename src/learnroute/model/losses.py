@@ -79,27 +79,39 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
 def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
     """Return the largest total loss of a route with dissimilarities between their lower and upper bounds.
 
-    The loss is linear in each dissimilarity; where it counts negatively, the lower bound is taken. None where the
-    problem has no lower bounds and some dissimilarity counts negatively.
+    The loss is linear in each dissimilarity; where it counts negatively, the lower bound is taken (0 for those to the
+    initial model). None where the problem has no lower bounds and some dissimilarity counts negatively.
     """
     stops = as_order(order, problem.size)
-    upper = expected_loss(problem, stops)
+    upper = expected_loss(problem, stops).total
     if not problem.updates.coupled:
-        return upper.total
+        return upper
     if problem.dissimilarity is None or problem.dissimilarity_low is None:
         return None
-    size, along = problem.size, problem.updates.along(stops)
-    shares = products_after(along.retention) * along.plasticity
-    paired = size * products_after(along.second) * along.coupling
-    width = (problem.dissimilarity - problem.dissimilarity_low)[np.ix_(stops, stops)]
-    held, first, lowered = np.zeros(0), 1.0, []
-    for t in range(size):  # `held`: the share in the model of each region visited so far
-        counts = shares[:t] + shares[t] - paired[t] * held
-        lowered += (np.minimum(counts, 0.0) * width[:t, t]).tolist()
-        first_counts = float(np.prod(along.retention)) - paired[t] * first
-        lowered.append(min(first_counts, 0.0) * problem.initial[stops[t]])
-        held, first = np.append(held * along.retention[t], along.plasticity[t]), first * float(along.retention[t])
-    return upper.total - math.fsum(lowered) / size
+    counts, first = slopes(problem, stops)
+    width = problem.dissimilarity - problem.dissimilarity_low
+    lowered = np.triu(np.minimum(counts, 0.0) * width, 1)
+    return upper - math.fsum([*lowered[lowered < 0], *(np.minimum(first, 0.0) * problem.initial)])
+
+
+def slopes(problem: Problem, order: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return how the loss of a route depends on each Δ[i, j], i ≠ j, and on each Δ_i0: it is linear in all of them."""
+    stops, size = as_order(order, problem.size), problem.size
+    shares = np.empty(size)
+    shares[stops] = model_shares(problem, stops)
+    along = problem.updates.along(stops)
+    counts = shares[:, None] + shares[None, :]
+    first = np.full(size, float(np.prod(along.retention)))
+    if along.coupled:
+        paired = size * products_after(along.second) * along.coupling
+        held, left = np.zeros(size), 1.0  # the shares in the model so far, of the regions and of the initial one
+        for t, k in enumerate(stops.tolist()):
+            counts[k] -= paired[t] * held
+            counts[:, k] -= paired[t] * held
+            first[k] -= paired[t] * left
+            held, left = held * along.retention[t], left * float(along.retention[t])
+            held[k] += along.plasticity[t]
+    return counts / size, first / size
 
 
 def travel_cost(problem: Problem, order: ArrayLike) -> float:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
-from learnroute.model.validation import FloatArray
+import numpy as np
+
+from learnroute.model.validation import FloatArray, frozen
+
+Way = Sequence[Sequence[float]]  # places, from one region to another, both ends included
 
 
 class Streets(ABC):
@@ -13,3 +18,30 @@ class Streets(ABC):
     @abstractmethod
     def path(self, origin: int, goal: int) -> FloatArray:
         """Return the places on the way from one region to another, both ends included, as rows of two coordinates."""
+
+
+class KnownWays(Streets):
+    """Ways that are given: `ways[i][j]` leads from region i to j, and is straight where it is None."""
+
+    def __init__(self, ways: Sequence[Sequence[Way | None]], places: FloatArray) -> None:
+        self.ways = ways
+        self.places = places
+
+    def path(self, origin: int, goal: int) -> FloatArray:
+        """Return the way that is given, or a straight one."""
+        way = self.ways[origin][goal]
+        return frozen(self.places[[origin, goal]] if way is None else np.array(way, dtype=np.float64))
+
+
+def ways_along(streets: Streets, size: int, most: int) -> list[list[list[list[float]] | None]] | None:
+    """Return the way from each region to each other one; None if they have more than `most` places in all."""
+    count, found = 0, []
+    for i in range(size):
+        row: list[list[list[float]] | None] = []
+        for j in range(size):
+            row.append(None if i == j else streets.path(i, j).tolist())
+            count += len(row[-1] or ())
+        if count > most:
+            return None
+        found.append(row)
+    return found

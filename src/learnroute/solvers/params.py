@@ -47,7 +47,8 @@ class SuffixLabellingParams(_Checked):
     most_regions: int = 16  # regions up to which it is tried ...
     auto_regions: int = 12  # ... and by the method `auto`
     labels: int = 1_000_000  # labels allowed at a position; the proof gives up where they are more
-    enumerated: int = 9  # regions up to which all orders are tried, where dominance does not hold
+    # regions up to which all orders are tried, where labels are too many or dominance does not hold
+    enumerated: int = 10
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class PairSearchParams(_Checked):
     """Local search with pair terms (`local_search.pair_search`)."""
 
     most_regions: int = 300  # regions up to which it is used; with more, searches go by typical pair terms
+    few_starts: int = 3  # random starts, where regions are so few that moves are tried all at once
     all_positions: int = 40  # regions up to which moves may go anywhere; with more, only beside near regions ...
     neighbours: int = 8  # ... of which each region has so many
     segment: int = 3  # regions that are moved together (Or-opt)

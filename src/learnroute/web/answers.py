@@ -118,6 +118,12 @@ class ReadProblem(BaseModel):
     problem: Problem
     places: list[list[float]] = Field(description="Where to draw the regions")
     places_made_up: bool = Field(description="Whether the files have no places, so that these are drawn from travel")
+    learner_taken: bool = Field(
+        description="Whether the files have no learner, so that the one of the request is taken"
+    )
+    ways: list[list[list[list[float]] | None]] | None = Field(
+        description="Places on the way along streets, from row to column; null where travel is not along streets"
+    )
 
 
 class Job(BaseModel):
@@ -169,12 +175,15 @@ class ProblemFormats(BaseModel):
 
     read: list[str]
     write: list[str]
+    degrees: list[str] = Field(description="Of those written, the ones that need longitudes and latitudes")
 
 
 class PlanFormats(BaseModel):
     """Suffixes of plan files."""
 
     write: list[str]
+    degrees: list[str] = Field(description="Of these, the ones that need longitudes and latitudes")
+    plane: list[str] = Field(description="Of these, the ones that need places in a plane")
 
 
 class Formats(BaseModel):

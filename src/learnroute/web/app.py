@@ -17,7 +17,8 @@ from starlette.routing import Route
 
 from learnroute import __version__
 from learnroute.errors import InputError
-from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
+from learnroute.formats import ONE_FILE, PLACES_NEEDED, PLAN_WRITERS, TEXT_READERS
+from learnroute.formats.tracks import in_degrees, in_plane
 from learnroute.solvers.registry import METHODS
 from learnroute.web import answers, openapi
 from learnroute.web.assets import Asset, examples, page_files
@@ -164,8 +165,12 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
     async def formats() -> answers.Formats:
         return answers.Formats(
             methods=[answers.MethodSummary(name=method.name, summary=method.summary) for method in METHODS.values()],
-            problem=answers.ProblemFormats(read=list(TEXT_READERS), write=list(ONE_FILE)),
-            plan=answers.PlanFormats(write=list(PLAN_WRITERS)),
+            problem=answers.ProblemFormats(read=list(TEXT_READERS), write=list(ONE_FILE), degrees=[".geojson"]),
+            plan=answers.PlanFormats(
+                write=list(PLAN_WRITERS),
+                degrees=[suffix for suffix, needed in PLACES_NEEDED.items() if needed is in_degrees],
+                plane=[suffix for suffix, needed in PLACES_NEEDED.items() if needed is in_plane],
+            ),
         )
 
     @app.get(

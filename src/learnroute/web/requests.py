@@ -26,7 +26,8 @@ from pydantic_core import CoreSchema, core_schema
 from learnroute.errors import InputError, did_you_mean, shown
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.model.problem import Problem
-from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_count, as_number
+from learnroute.model.streets import KnownWays
+from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_count, as_matrix, as_number
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import MOST_POINTS
 from learnroute.web import answers
@@ -100,6 +101,22 @@ def _files(field: str, value: Any) -> list[Any]:
             file["text"].encode()
         except UnicodeEncodeError:
             raise InputError("not UTF-8 text; save the file as UTF-8", field=f"{at}.text") from None
+    return value
+
+
+def _learner(field: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError("an object with features, samples, … is needed", field=field, value=value)
+    return value
+
+
+def _ways(field: str, value: Any) -> list[Any]:
+    if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+        raise InputError("a list of ways for each region is needed", field=field, value=value)
+    for i, row in enumerate(value):
+        for j, way in enumerate(row):
+            if way is not None:
+                as_matrix(f"{field}[{i}][{j}]", way, None, 2, least=-LARGEST_VALUE, meaning="the places of a way")
     return value
 
 
@@ -282,6 +299,11 @@ class ReadRequest(Request):
     """Read uploaded files into a problem."""
 
     files: Annotated[list[UploadedFile], Field(min_length=1, max_length=MOST_FILES), checked(_files)]
+    learner: Annotated[
+        dict[str, Any] | None,
+        Field(description="The learner of files that have none"),
+        checked(_learner),
+    ] = None
 
     @classmethod
     def example(cls) -> dict[str, Any]:
@@ -297,6 +319,11 @@ class ExportRequest(PlanRequest):
         Field(description="The route to write; one is planned if it is left out"),
         checked(_route),
     ] = None
+    ways: Annotated[
+        list[list[list[list[float]] | None]] | None,
+        Field(description="Places on the way along streets, from row to column, as /api/read gives them"),
+        checked(_ways),
+    ] = None
     what: Annotated[Literal["plan", "problem"], checked(_one_of, known=["plan", "problem"])] = "plan"
     format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), checked(_one_of, known=FORMATS)] = ".json"
 
@@ -307,6 +334,16 @@ class ExportRequest(PlanRequest):
             reason = f"unknown for a {self.what}; known are {', '.join(known)}"
             raise InputError(reason, field="format", value=self.format)
         return self
+
+    @property
+    def rated_problem(self) -> Problem:
+        """The problem with its streets, where their ways are given."""
+        problem = super().rated_problem
+        if self.ways is None or problem.coordinates is None:
+            return problem
+        if len(self.ways) != problem.size or any(len(row) != problem.size for row in self.ways):
+            raise InputError(f"{problem.size} rows and columns are needed, one for each region", field="ways")
+        return problem.changed(streets=KnownWays(self.ways, problem.coordinates))
 
 
 def _refusal(error: ValidationError, known: str) -> Refusal:

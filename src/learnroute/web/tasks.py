@@ -14,6 +14,8 @@ from pydantic import BaseModel
 from learnroute.errors import InputError
 from learnroute.formats import json_files, read_problem, write_plan, write_problem
 from learnroute.model.losses import error_over_time, model_shares
+from learnroute.model.problem import Problem
+from learnroute.model.streets import ways_along
 from learnroute.planner import compare, evaluate, plan
 from learnroute.plots.scaling import scaled_places
 from learnroute.solvers.contract import Progress
@@ -33,6 +35,8 @@ from learnroute.web.requests import (
 )
 from learnroute.web.settings import Limits
 from learnroute.worth import compare_learners
+
+MOST_WAY_PLACES = 100_000  # on all ways along streets that a page gets
 
 MEDIA = {
     ".json": "application/json",
@@ -86,8 +90,8 @@ def _learners(asked: LearnersRequest, limits: Limits, progress: Progress) -> Res
 
 
 def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
-    problem = asked.rated_problem
-    walked = evaluate(problem, asked.route)
+    walked = evaluate(asked.rated_problem, asked.route)
+    problem = asked.rated_problem.changed(learner=walked.learner)  # with its λ, where that was to be chosen
     found = answers.ErrorHistory(
         order=list(walked.order),
         route=list(walked.route),
@@ -108,7 +112,7 @@ def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
             (folder / file.name).write_text(file.text, encoding="utf-8")
         path = folder / asked.files[0].name if len(asked.files) == 1 else folder
         try:
-            problem = read_problem(path)
+            problem, taken = _with_learner(path, asked.learner)
         except InputError as error:
             message = str(error).replace(f"{folder}/", "").replace(f"{folder}: ", "").replace(str(folder), "")
             raise Refusal(422, message, "files") from None
@@ -119,8 +123,21 @@ def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
     drawn = problem.coordinates is not None
     places = problem.coordinates if problem.coordinates is not None else scaled_places(problem.travel)
     document = answers.Problem(json_files.problem_to_dict(problem))
-    found = answers.ReadProblem(problem=document, places=places.tolist(), places_made_up=not drawn)
+    ways = None if problem.streets is None else ways_along(problem.streets, problem.size, MOST_WAY_PLACES)
+    found = answers.ReadProblem(
+        problem=document, places=places.tolist(), places_made_up=not drawn, learner_taken=taken, ways=ways
+    )
     return _json(found.model_dump())
+
+
+def _with_learner(path: Path, learner: dict[str, Any] | None) -> tuple[Problem, bool]:
+    """Read a problem, and say whether the learner had to be taken because the files have none."""
+    try:
+        return read_problem(path), False
+    except InputError as error:
+        if error.field != "learner" or learner is None:
+            raise
+    return read_problem(path, learner=learner), True
 
 
 def _export(asked: ExportRequest, limits: Limits, progress: Progress) -> Result:

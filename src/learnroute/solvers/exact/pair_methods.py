@@ -12,7 +12,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.exact.suffix_labelling import label_suffixes
+from learnroute.solvers.exact.suffix_labelling import Optimum, label_suffixes
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.local_search.pair_search import pair_search
 from learnroute.solvers.params import SolverParams
@@ -36,9 +36,11 @@ def search_with_pairs(
         part = budget.part(params.search.search_share)
         found = iterated_local_search(objective.typical, rng, part, initial=initial, params=params)
     starts = [objective.repaired(found)] + ([] if initial is None else [initial])
-    order = min(starts, key=objective)
     if few:
-        return Answer(_polished(objective, order), "search")
+        drawn = [objective.repaired(rng.permutation(size)) for _ in range(limits.few_starts)]
+        tried = [*starts, objective.repaired(found[::-1].copy()), *drawn]
+        return Answer(min((_polished(objective, start) for start in tried), key=objective), "search")
+    order = min(starts, key=objective)
     if size > limits.most_regions:
         note = (
             f"more than {limits.most_regions} regions: the search went by typical pair terms; the loss is the true one"
@@ -60,16 +62,22 @@ def prove_with_pairs(
     if objective.size > most:
         return found
     assert objective.pairs is not None
-    if not objective.pairs.convex:
-        if objective.size > params.suffix_labelling.enumerated:
-            note = "with steps so long that P has negative eigenvalues, optima are proved up to "
-            return replace(found, notes=(f"{note}{params.suffix_labelling.enumerated} regions",))
-        return Answer(_best_of_all(objective), "exact", optimal=True)
-    proof = label_suffixes(objective, found.order, budget, params.suffix_labelling)
+    few = objective.size <= params.suffix_labelling.enumerated
+    if objective.pairs.convex:
+        proof = label_suffixes(objective, found.order, budget, params.suffix_labelling)
+        if not proof.proved and few and not budget.exhausted:
+            proof = _best_of_all(objective, budget)
+    elif few:
+        proof = _best_of_all(objective, budget)
+    else:
+        most = params.suffix_labelling.enumerated
+        note = f"with steps so long that P has negative eigenvalues, optima are proved up to {most} regions"
+        return replace(found, notes=(note,))
+    order = min(proof.order, found.order, key=objective)
     if proof.proved:
-        return Answer(proof.order, "exact", optimal=True)
+        return Answer(order, "exact", optimal=True)
     note = f"{proof.cause} before the proof was complete; this is the best route found"
-    return Answer(proof.order, "search", complete=False, notes=(note,))
+    return Answer(order, "search", complete=False, notes=(note,))
 
 
 def exact_with_pairs(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> Answer:
@@ -83,17 +91,20 @@ def exact_with_pairs(objective: Objective, rng: np.random.Generator, budget: Bud
     return prove_with_pairs(objective, rng, budget, params, most)
 
 
-def _best_of_all(objective: Objective) -> IntArray:
+def _best_of_all(objective: Objective, budget: Budget) -> Optimum:
     """Return the best of all orders, by looking at each."""
     best: IntArray | None = None
     everyone = permutations(range(objective.size))
     while some := list(islice(everyone, ORDERS_AT_ONCE)):
-        orders = np.array([order for order in some if objective.ends.allows(order)], dtype=np.int64)
+        orders = np.array(some, dtype=np.int64)
+        orders = orders[[objective.ends.allows(order) for order in orders]] if objective.ends.fixed else orders
         if len(orders):
             found = orders[int(np.argmin(_values(objective, orders)))]
             best = found if best is None else min(best, found, key=objective)
+        if budget.exhausted and best is not None:
+            return Optimum(best, False, "the time limit came")
     assert best is not None
-    return best
+    return Optimum(best, True)
 
 
 def _polished(objective: Objective, order: IntArray) -> IntArray:

@@ -82,12 +82,13 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
 
     Anytime: when the budget is used up, the best so far is returned.
     """
+    few = params.held_karp.most_regions if objective.pairs is None else params.held_karp.interpreted
     objective = objective.linear  # with pair terms, the bound is that of a linear relaxation
     size, bound = objective.size, params.bound
     if objective.points is not None and size > bound.one_tree.most_regions:
         return Simple(sparse_bound(objective))
     rng = np.random.default_rng(0)
-    if size <= params.held_karp.most_regions:
+    if size <= few:
         # a few regions are enumerated whatever the time
         found = held_karp(objective, rng, budget if size > params.held_karp.interpreted else Budget(), params)
         if found.certificate is not None:

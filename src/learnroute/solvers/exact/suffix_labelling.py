@@ -1,4 +1,4 @@
-"""The optimum of an objective with pair terms, by labelling suffixes: ends of orders, grown from the last region.
+"""Suffix labelling: the optimum of an objective with pair terms, over ends of orders, grown from the last region.
 
 What a suffix costs depends on the regions before it only through a weighted mean of their dissimilarities. So a label
 keeps, besides its cost, one number for each region that may come before: what the pair terms would gain if that mean

@@ -5,11 +5,13 @@ const LONG = 15; // regions from which a plan is a job that can be followed and 
 const token = takeToken();
 
 function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  const members = new URLSearchParams(location.hash.slice(1));
+  const given = members.get("token");
   try {
     if (given) {
       sessionStorage.setItem("learnroute-token", given);
-      history.replaceState(null, "", location.pathname);
+      members.delete("token");
+      history.replaceState(null, "", location.pathname + (members.size ? `#${members}` : ""));
     }
     return given || sessionStorage.getItem("learnroute-token");
   } catch {
@@ -79,6 +81,7 @@ export async function job(task, body, signal, onProgress) {
   }
 }
 
-/** Plan at once, or as a job where it may take long. */
+/** Plan at once, or as a job where it may take long: many regions, or λ to be chosen. */
 export const plan = (body, signal, onProgress) =>
-  body.problem.travel.length < LONG ? post("plan", body, signal) : job("plan", body, signal, onProgress);
+  (body.problem.travel.length < LONG && typeof body.problem.learner.regularization !== "string"
+    ? post("plan", body, signal) : job("plan", body, signal, onProgress));

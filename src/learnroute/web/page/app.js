@@ -1,83 +1,110 @@
 // The page: one state, one way to change it, one way to show it.
 
-import { download, get, job, plan as planned, post } from "./api.js";
-import { $, el, number } from "./dom.js";
+import { get, job, plan as planned, post } from "./api.js";
+import { Newest, setStale } from "./calculating.js";
+import { $, el } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
+import { showEnds, showSelected } from "./fields.js";
+import { readAddress, readExample, readFiles, saveFile, showFormats, showSource } from "./files.js";
+import { Steps, clearAddress, keep, kept, linkTo } from "./keeping.js";
+import { basis, shape, showLearner, slid, trained, undecided } from "./learner.js";
 import { RouteMap } from "./map.js";
-import { showLegend, showPlan, showRegime, showRivals } from "./panels.js";
-import { added, detours, moved, removed, renamed, scores } from "./problem.js";
+import { showLegend, showNoPlan, showPlan, showRegime, showRivals, showStops } from "./panels.js";
+import { added, detours, moved, removed, renamed, scores, waysWithOneLess, waysWithOneMore, waysWithout } from "./problem.js";
+import { complain, refuse, say } from "./saying.js";
+import { listenToTerms } from "./terms.js";
+import { startTheme } from "./theme.js";
 import { drawTradeoff } from "./tradeoff.js";
 
+const CURVE = $("tradeoff-text").textContent; // what the trade-off is, before it is drawn
 const FIRST = "city-survey";
-const PATIENCE = 300; // ms after which an outdated calculation is called off
+const PAUSE = 80; // ms that the slider rests before a plan is made for its λ
 const MOST_CURVE = 20; // regions up to which the curve is drawn
 const MOST_HISTORY = 300; // regions up to which errors over time are asked for
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
-  method: "auto", rate: 1, plan: null, errorHistory: null, time: 0, part: 1, curve: null,
+  method: "auto", rate: 1, plan: null, errorHistory: null, time: 0, part: 1, curve: null, chosen: null, before: null, ways: null, source: "",
   rivals: { baseline: { shown: false, plan: null }, travel: { shown: false, plan: null } },
 };
 const map = new RouteMap($("map"), {
   move: moveRegion, release: (far) => far && say(`${state.problem.regions[state.selected]} moved.`), choose, remove: removeRegion, add: addRegion,
 });
 const player = new Player((time, part) => setTime(time, part));
-let methods = [];
+const steps = new Steps();
+let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem: { write: [], degrees: [] } };
 
 // ---- changing
 
-function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_made_up: madeUp }) {
+/** Show another problem; `source` is the example or the file that it comes from. */
+function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_made_up: madeUp, ways = null, source }) {
+  const made = { ...problem, coordinates: problem.coordinates ?? places, regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) };
   const geographic = problem.geographic ?? false;
-  player.stop();
-  Object.assign(state, {
-    rate,
-    problem: { ...problem, coordinates: problem.coordinates ?? places, regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) },
-    geographic, madeUp, selected: null, plan: null, errorHistory: null, curve: null, time: problem.travel.length, part: 1,
-  });
-  for (const rival of Object.values(state.rivals)) rival.plan = null;
-  state.detour = detours(state.problem, geographic);
-  $("projection").value = geographic ? "geographic" : "plain";
-  const { features, samples, noise } = problem.learner;
-  $("features").value = features;
-  $("samples").value = samples;
-  $("noise").value = noise ?? 0;
-  $("rate").value = rate;
-  map.fit(state.problem, geographic);
-  $("tradeoff").setAttribute("hidden", "");
-  changed();
+  restore({ problem: made, rate, geographic, madeUp, ways, source, detour: detours(made, geographic), method: state.method, chosen: null });
+  steps.record(snapshot());
+  showSteps();
 }
 
-/** Take note of a change: show at once what needs no calculation, then calculate. */
-function changed() {
+/** What is kept of a state. */
+function snapshot() {
+  const { problem, rate, method, geographic, madeUp, detour, ways, source, chosen } = state;
+  return { problem, rate, method, geographic, madeUp, detour, ways, source, chosen };
+}
+
+/** Show a state that was kept: an earlier step, or the one before a reload. */
+function restore(old) {
+  player.stop();
+  const anew = !state.problem || old.problem.travel.length !== state.problem.travel.length || old.geographic !== state.geographic || old.source !== state.source;
+  Object.assign(state, old, { selected: null, before: null, part: 1 });
+  if (anew) {
+    Object.assign(state, { plan: null, errorHistory: null, time: old.problem.travel.length });
+    for (const rival of Object.values(state.rivals)) rival.plan = null;
+    map.fit(state.problem, state.geographic);
+  }
+  forgetCurve(CURVE);
+  const { features, samples, noise } = old.problem.learner;
+  const shown = { projection: old.geographic ? "geographic" : "plain", features, samples, noise: noise ?? 0, rate: old.rate, method: old.method };
+  for (const [id, value] of Object.entries(shown)) $(id).value = value;
+  for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
+  $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";
+  showSource(state);
+  showFormats(known, state);
+  changed(null, false);
+}
+
+function showSteps() {
+  $("undo").disabled = steps.done.length < 2;
+  $("redo").disabled = !steps.undone.length;
+}
+
+/** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step. */
+function changed(kind = null, step = true) {
+  clearAddress();
+  if ($("status").classList.contains("wrong") && $("status").textContent !== refusal) say(""); // it was about something else
+  if (step) steps.record(snapshot(), kind);
+  showSteps();
+  const size = state.problem.travel.length;
+  $("curve").disabled = size > MOST_CURVE;
+  if (size > MOST_CURVE) forgetCurve(`The curve is drawn for up to ${MOST_CURVE} regions; this problem has ${size}.`);
   state.scores = scores(state.problem);
   $("title").textContent = `${state.problem.title || "Problem"} · ${state.problem.travel.length} regions`;
   showLegend(state);
-  showSelected();
-  showEnds();
+  showSelected(state);
+  showEnds(state.problem);
+  showLearner(state);
   map.draw(state);
-  refresh();
-}
-
-/** Offer the regions as ends, and show which ones are fixed. */
-function showEnds() {
-  const { regions, constraints = {} } = state.problem;
-  for (const [id, name] of [["start-at", constraints.start], ["end-at", constraints.end]]) {
-    if ([...$(id).options].slice(1).map((option) => option.value).join("\n") !== regions.join("\n")) {
-      $(id).replaceChildren(el("option", { value: "" }, "anywhere"), ...regions.map((region) => el("option", { value: region }, region)));
-    }
-    $(id).value = name ?? "";
-  }
-  $("way-back").checked = constraints.return ?? false;
+  newest.refresh();
 }
 
 function moveRegion(region, place) {
   state.problem = moved(state.problem, region, place, state.detour, state.geographic);
-  changed();
+  state.ways = waysWithout(state.ways, region);
+  changed(`move ${region}`);
 }
 
 function addRegion(place) {
   const made = added(state.problem, place, state.detour, state.geographic);
-  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, time: made.problem.travel.length, curve: null });
+  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, time: made.problem.travel.length, curve: null, ways: waysWithOneMore(state.ways) });
   player.stop();
   changed();
   map.focusRegion(state.selected);
@@ -90,7 +117,7 @@ function removeRegion(region) {
   const name = state.problem.regions[region];
   const left = removed(state.problem, region, state.detour);
   player.stop();
-  Object.assign(state, { ...left, selected: null, plan: null, errorHistory: null, time: left.problem.travel.length, curve: null });
+  Object.assign(state, { ...left, selected: null, plan: null, errorHistory: null, time: left.problem.travel.length, curve: null, ways: waysWithOneLess(state.ways, region) });
   changed();
   map.focusRegion(region);
   say(`${name} removed.`);
@@ -99,7 +126,7 @@ function removeRegion(region) {
 function choose(region) {
   if (state.selected === region) return;
   state.selected = region;
-  showSelected();
+  showSelected(state);
   map.draw(state);
 }
 
@@ -119,96 +146,134 @@ function jump(time) {
   setTime(Math.min(Math.max(time, 0), state.problem.travel.length));
 }
 
-// ---- calculating: one calculation at a time, the newest state wins
+// ---- calculating
 
-let running = false;
-let outdated = false;
-let since = 0;
-let calling = new AbortController();
+const newest = new Newest(calculate, nothing);
+let refusal = null; // of the last calculation that came to nothing
 
-async function refresh() {
-  outdated = true;
-  if (running) {
-    if (performance.now() - since > PATIENCE) calling.abort();
-    return;
-  }
-  running = true;
-  document.body.dataset.busy = "true";
-  while (outdated) {
-    outdated = false;
-    since = performance.now();
-    calling = new AbortController();
-    await calculate(calling.signal).catch(failed);
-  }
-  running = false;
-  $("working").hidden = true;
-  document.body.dataset.busy = "false";
+/** The slider moves: show its λ at once, and plan when it rests. */
+function slide() {
+  state.problem = { ...state.problem, learner: slid(state.problem) };
+  showLearner(state);
+  newest.whenAtRest(PAUSE, () => readControls("slide"));
+}
+
+/** Have λ chosen together with the route: one ("auto") or one for each stop ("schedule"). */
+function chooseLambda(kind) {
+  if (!undecided(state.problem.learner)) state.before = state.problem.learner;
+  const { features, samples, noise } = state.problem.learner;
+  state.problem = { ...state.problem, learner: { features, samples, noise, rule: "proximal", regularization: kind } };
+  changed();
 }
 
 async function calculate(signal) {
-  const { features, samples, noise } = state.problem.learner;
-  const inputs = ["features", "samples", "noise", "rate"].map($);
+  const inputs = ["features", "samples", "noise", "rate", "steps", "step-size"].map($).filter((input) => !input.disabled);
   const wrong = inputs.filter((input) => input.value === "" || !input.checkValidity());
-  if (!showRegime(state.problem)) throw new Error("Nothing is planned in the forbidden middle: change m or n.");
+  if (!showRegime(state)) throw new Error("Nothing is planned in the forbidden middle: change m or n, or move λ to the right.");
   if (wrong.length) throw new Error(`Check the fields: ${wrong.map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
-  const asked = { problem: { ...state.problem, learner: { features, samples, noise } }, travel_rate: state.rate };
-  const size = asked.problem.travel.length;
+  let { learner } = state.problem;
+  const size = state.problem.travel.length;
+  const dropped = () => state.problem.travel.length !== size || state.problem.learner !== learner;
+  const asked = { problem: state.problem, travel_rate: state.rate };
   const found = await planned({ ...asked, method: state.method }, signal, showProgress);
   $("working").hidden = true;
-  if (state.problem.travel.length !== size) return;
+  if (dropped() || (undecided(learner) && newest.superseded)) return;
+  if (undecided(learner)) {
+    const { regularization, chosen: kind, range } = found.learner;
+    learner = { ...learner, regularization };
+    asked.problem = state.problem = { ...state.problem, learner };
+    state.chosen = { kind, range, regularization, basis: basis(state) };
+    showLearner(state);
+    steps.amend(snapshot());
+  }
   state.plan = found;
   performance.mark("route-drawn");
   if (state.time > size) state.time = size;
   showPlan(found);
+  showStops(state);
   map.draw(state);
-  if ($("status").classList.contains("wrong")) say("");
+  if (!newest.superseded) setStale("rest");
+  if ($("status").textContent === refusal) say(""); // why there was no plan; other messages stay
   const [errorHistory, ...rivals] = await Promise.all([
     size > MOST_HISTORY ? null : post("error_history", { ...asked, route: found.order }, signal),
-    ...Object.keys(state.rivals).map((method) => post("plan", { ...asked, method }, signal)),
+    ...Object.keys(state.rivals).map((method) => post("plan", { ...asked, method }, signal).catch(unlessAborted)),
   ]);
-  if (state.problem.travel.length !== size) return;
+  if (dropped()) return;
   state.errorHistory = errorHistory;
   Object.values(state.rivals).forEach((rival, k) => { rival.plan = rivals[k]; });
   map.draw(state);
+  showRegime(state);
   showRivals(found, state.rivals);
   if (errorHistory) {
     showTime(state);
     drawHeat(state, jump);
   } else $("error-history-text").textContent = `Errors over time are shown for up to ${MOST_HISTORY} regions.`;
   showCurve();
+  if (!newest.superseded) setStale(null);
   document.body.dataset.plans = String(Number(document.body.dataset.plans ?? 0) + 1);
+}
+
+/** A one-sided route that is refused is not shown. */
+function unlessAborted(error) {
+  if (error.name === "AbortError") throw error;
+  return null;
+}
+
+/** A calculation came to nothing: unless a newer one follows, nothing is claimed any more. */
+function nothing(error) {
+  failed(error);
+  refusal = error.message;
+  if (newest.superseded) return;
+  if (undecided(state.problem.learner)) { // back to where λ was
+    const { features, samples, noise } = state.problem.learner;
+    const before = state.before ?? { features, samples, noise, rule: "proximal", regularization: 1 };
+    state.problem = { ...state.problem, learner: before };
+    if (state.before) steps.drop();
+    changed(null, false);
+    return;
+  }
+  Object.assign(state, { plan: null, errorHistory: null });
+  for (const rival of Object.values(state.rivals)) rival.plan = null;
+  showNoPlan();
+  showStops(state);
+  map.draw(state);
+  setStale(null);
+  document.body.dataset.plans ??= "0";
 }
 
 function showProgress({ stage, progress, state: where }) {
   $("working").hidden = where === "done";
   $("progress").value = progress;
   $("stage").textContent = `${stage || where} ${Math.round(100 * progress)} %`;
+  if (undecided(state.problem.learner)) $("lambda-label").textContent = `being chosen… ${Math.round(100 * progress)} %`;
 }
 
 async function computeCurve() {
   const { problem } = state;
-  if (problem.travel.length > MOST_CURVE) return complain(`The curve is drawn for up to ${MOST_CURVE} regions.`);
-  calling = new AbortController();
+  newest.calling = new AbortController();
   try {
     $("curve").disabled = true;
-    const curve = await job("tradeoff", { problem }, calling.signal, showProgress);
+    const curve = await job("tradeoff", { problem }, newest.calling.signal, showProgress);
     state.curve = { ...curve, problem };
     showCurve();
   } catch (error) {
     failed(error);
   } finally {
-    $("curve").disabled = false;
+    $("curve").disabled = state.problem.travel.length > MOST_CURVE;
     $("working").hidden = true;
   }
 }
 
+/** Take the curve away, and say why. */
+function forgetCurve(text) {
+  state.curve = null;
+  $("tradeoff").setAttribute("hidden", "");
+  $("tradeoff-text").textContent = text;
+}
+
 /** Draw the curve, unless it is another problem's. */
 function showCurve() {
-  if (state.curve && state.curve.problem !== state.problem) {
-    state.curve = null;
-    $("tradeoff").setAttribute("hidden", "");
-    $("tradeoff-text").textContent = "The problem has changed: draw the curve again.";
-  }
+  if (state.curve && state.curve.problem !== state.problem) forgetCurve("The problem has changed: draw the curve again.");
   if (!state.curve) return;
   drawTradeoff(state, (rate) => {
     $("rate").value = Number(rate.toPrecision(6));
@@ -216,105 +281,82 @@ function showCurve() {
   });
 }
 
-// ---- saying
-
-function say(text) {
-  $("status").className = "";
-  $("status").textContent = text;
-}
-
-function complain(text) {
-  $("status").className = "wrong";
-  $("status").textContent = text;
-}
-
 function failed(error) {
   $("working").hidden = true;
-  if (error.name === "AbortError") return outdated || say("Cancelled.");
-  for (const [field, id] of [["learner.features", "features"], ["learner.samples", "samples"], ["learner.noise", "noise"], ["travel_rate", "rate"]]) {
-    if (error.field?.endsWith(field)) $(id).setAttribute("aria-invalid", "true");
-  }
-  return complain(error.field ? `${error.message} (${error.field})` : error.message);
-}
-
-function showSelected() {
-  const { selected, problem } = state;
-  $("selected").hidden = selected === null;
-  $("remove").disabled = selected === null;
-  if (selected === null) return;
-  for (const [id, value] of [["region-name", problem.regions[selected]], ["region-x", problem.coordinates[selected][0]], ["region-y", problem.coordinates[selected][1]]]) {
-    if (document.activeElement !== $(id)) $(id).value = value;
-  }
-  $("region-score").textContent = `score / T ${number(state.scores[selected], 4)}`;
+  if (error.name === "AbortError") return newest.outdated || say("Cancelled.");
+  return refuse(error);
 }
 
 // ---- controls
 
-function readControls() {
+function readControls(kind = null) {
   const value = (id) => ($(id).value === "" ? NaN : Number($(id).value));
-  for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
+  for (const id of ["features", "samples", "noise", "rate", "steps", "step-size"]) $(id).setAttribute("aria-invalid", "false");
   state.rate = value("rate");
   state.method = $("method").value;
-  const learner = { features: value("features"), samples: value("samples"), noise: value("noise") };
   const before = state.problem.learner;
-  if (Object.entries(learner).some(([name, entry]) => (before[name] ?? 0) !== entry)) {
+  const learner = trained(before, { features: value("features"), samples: value("samples"), noise: value("noise") });
+  const shown = { noise: 0, rule: "least-squares", ...before };
+  if (Object.entries({ rule: "least-squares", ...learner }).some(([name, entry]) => !Object.is(shown[name], entry))) {
     const { samples, ...rest } = state.problem;  // one number for all replaces one a region
     state.problem = { ...rest, ...(samples && before.samples === learner.samples ? { samples } : {}), learner };
   }
   const wanted = { start: $("start-at").value, end: $("end-at").value, return: $("way-back").checked };
   const constraints = Object.fromEntries(Object.entries(wanted).filter(([, entry]) => entry));
   if (JSON.stringify(constraints) !== JSON.stringify(state.problem.constraints ?? {})) state.problem = { ...state.problem, constraints };
-  $("method-summary").textContent = methods.find(({ name }) => name === state.method)?.summary ?? "";
-  changed();
+  $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";
+  changed(kind);
 }
 
-async function openFiles(files) {
-  if (!files.length) return;
+/** Show what was read. */
+async function open(reading) {
   try {
-    const read = await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() })));
-    load(await post("read", { files: read }));
-    say(`Opened ${[...files].map((file) => file.name).join(", ")}.`);
+    const read = await reading;
+    load(read);
+    say(`Opened ${read.source}.${read.learner_taken ? " It has no learner: m, n and σ are those of the fields." : ""}`);
   } catch (error) {
     failed(error);
   }
 }
 
-async function saveFile() {
-  const [what, format] = $("save-what").value.split(" ");
-  const asked = { problem: state.problem, what, format, travel_rate: state.rate };
-  if (what === "plan") asked.method = state.method;
-  try {
-    const link = el("a", { href: URL.createObjectURL(await download(asked)), download: `${what}${format}` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    say(`Saved ${what}${format}.`);
-  } catch (error) {
-    failed(error);
-  }
+/** Put the problem into the address, and copy that where the browser lets us. */
+async function makeLink() {
+  const link = await linkTo({ ...state.problem, travel_rate: state.rate });
+  if (link === null) return complain("The problem is too large for a link: download it as a file.");
+  history.replaceState(null, "", link);
+  const copied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
+  return say(`The address of this page now holds the problem${copied ? ", and is copied" : ": copy it from there"}.`);
 }
 
-function setTheme(theme) {
-  const shown = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" };
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  $("theme").textContent = shown[theme];
-  $("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system has them" : theme}`);
-  $("theme").value = theme;
-  try {
-    localStorage.setItem("learnroute-theme", theme);
-  } catch { /* a browser without storage forgets the choice */ }
-}
-
-async function openExample(name) {
-  const problem = await get(`api/examples/${name}`);
-  load({ problem, places: null, places_made_up: false });
+function step(way) {
+  const old = way === "undo" ? steps.undo() : steps.redo();
+  if (old) restore(old);
 }
 
 function listen() {
-  $("controls").addEventListener("input", readControls);
+  $("controls").addEventListener("input", (event) => {
+    if (event.target === $("lambda")) slide();
+    else readControls(event.target.type === "number" ? `write ${event.target.id}` : null); // what is typed is one step
+  });
+  $("best-lambda").addEventListener("click", () => chooseLambda("auto"));
+  $("best-schedule").addEventListener("click", () => chooseLambda("schedule"));
+  listenToTerms();
   for (const id of ["controls", "selected"]) $(id).addEventListener("submit", (event) => event.preventDefault());
   $("add").addEventListener("click", () => addRegion(map.middlePlace()));
   $("remove").addEventListener("click", () => removeRegion(state.selected));
+  $("zoom-in").addEventListener("click", () => map.zoomBy(1.4));
+  $("zoom-out").addEventListener("click", () => map.zoomBy(1 / 1.4));
+  $("link").addEventListener("click", makeLink);
+  for (const way of ["undo", "redo"]) $(way).addEventListener("click", () => step(way));
+  document.addEventListener("keydown", (event) => {
+    const writing = event.target.matches?.("input:not([type=range]):not([type=checkbox]), select");
+    const key = event.key.toLowerCase();
+    if (writing || !(event.ctrlKey || event.metaKey) || !["z", "y"].includes(key)) return;
+    event.preventDefault();
+    step(key === "y" || event.shiftKey ? "redo" : "undo");
+  });
+  window.addEventListener("hashchange", () => readAddress().then((read) => read && load(read), failed));
+  window.addEventListener("pagehide", () => state.problem && keep({ ...snapshot(), detour: null, chosen: null }));
   $("fit").addEventListener("click", () => { map.fit(state.problem, state.geographic); map.draw(state); });
   $("projection").addEventListener("change", () => {
     const geographic = $("projection").value === "geographic";
@@ -326,7 +368,8 @@ function listen() {
     state.problem = { ...state.problem, geographic };
     state.detour = detours(state.problem, geographic);
     map.fit(state.problem, geographic);
-    return map.draw(state);
+    showFormats(known, state);
+    return changed();
   });
   for (const name of Object.keys(state.rivals)) {
     $(`show-${name}`).addEventListener("change", (event) => { state.rivals[name].shown = event.target.checked; showLegend(state); map.draw(state); });
@@ -353,38 +396,55 @@ function listen() {
   $("forward").addEventListener("click", () => jump(state.time + 1));
   $("play").addEventListener("click", () => state.errorHistory && player.toggle(state.time, state.problem.travel.length));
   $("curve").addEventListener("click", computeCurve);
-  $("cancel").addEventListener("click", () => calling.abort());
-  $("file").addEventListener("change", async (event) => { await openFiles(event.target.files); event.target.value = ""; });
-  $("save").addEventListener("click", saveFile);
-  $("theme").addEventListener("click", () => setTheme({ auto: "light", light: "dark", dark: "auto" }[$("theme").value]));
+  $("cancel").addEventListener("click", () => newest.abort());
+  $("file").addEventListener("change", async (event) => {
+    if (event.target.files.length) await open(readFiles(event.target.files, shape(state.problem.learner)));
+    event.target.value = "";
+  });
+  $("save").addEventListener("click", () => saveFile(state).then((name) => say(`Saved ${name}.`), failed));
   document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", (event) => { event.preventDefault(); openFiles(event.dataTransfer.files); });
-  window.addEventListener("resize", () => { if (state.errorHistory) drawHeat(state, jump); showCurve(); });
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files.length) open(readFiles(event.dataTransfer.files, shape(state.problem.learner)));
+  });
+  window.addEventListener("resize", () => {
+    if (!state.problem) return;
+    if (state.errorHistory) drawHeat(state, jump);
+    showLearner(state);
+    showCurve();
+  });
+}
+
+/** Open the problem of the address, or what this tab showed before it was reloaded, or an example. */
+async function openFirst() {
+  try {
+    const read = await readAddress();
+    if (read) return load(read);
+  } catch (error) {
+    load(await readExample(FIRST));
+    return failed(error);
+  }
+  const old = kept();
+  if (!old) return load(await readExample(FIRST));
+  restore({ ...old, detour: detours(old.problem, old.geographic) });
+  return steps.record(snapshot());
 }
 
 async function start() {
-  let theme = "auto";
-  try {
-    theme = localStorage.getItem("learnroute-theme") ?? "auto";
-  } catch { /* none remembered */ }
-  setTheme(theme);
+  startTheme();
   listen();
-  const first = openExample(FIRST, false);
-  const [known, examples] = await Promise.all([get("api/formats"), get("api/examples")]);
-  methods = known.methods;
-  $("method").replaceChildren(...methods.map(({ name }) => el("option", { value: name }, name)));
-  $("method-summary").textContent = methods[0].summary;
+  const first = openFirst();
+  const [formats, { examples }] = await Promise.all([get("api/formats"), get("api/examples")]);
+  known = formats;
+  $("method").replaceChildren(...known.methods.map(({ name }) => el("option", { value: name }, name)));
   $("file").accept = known.problem.read.join(",");
-  $("save-what").replaceChildren(
-    ...known.plan.write.map((format) => el("option", { value: `plan ${format}` }, `plan ${format}`)),
-    ...known.problem.write.map((format) => el("option", { value: `problem ${format}` }, `problem ${format}`)));
-  $("example").replaceChildren(...examples.examples.map(({ name, title }) => el("option", { value: name }, title)));
-  $("example").value = FIRST;
-  $("example").addEventListener("change", (event) => {
-    const chosen = examples.examples.find(({ name }) => name === event.target.value);
-    openExample(chosen.name).catch(failed);
-  });
+  $("example").replaceChildren(...examples.map(({ name, title }) => el("option", { value: name }, title)));
+  $("example").addEventListener("change", (event) => readExample(event.target.value).then(load).catch(failed));
   await first;
+  $("method").value = state.method;
+  $("method-summary").textContent = known.methods.find(({ name }) => name === state.method).summary;
+  showSource(state);
+  showFormats(known, state);
 }
 
 start().catch(failed);

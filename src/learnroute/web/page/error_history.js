@@ -2,7 +2,7 @@
 
 import { $, inkOn, number, shade, svg } from "./dom.js";
 
-const NAMES = 120; // width of the names beside the heat map
+const [NAMES, FEW_NAMES] = [120, 84]; // width of the names beside the heat map, wide and narrow
 const MOST_CELLS = 60; // regions up to which the heat map is drawn
 
 /** Say what holds after `time` visits. */
@@ -36,28 +36,30 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
     $("heat-legend").textContent = `The table of errors is drawn for up to ${MOST_CELLS} regions.`;
     return;
   }
-  const room = Math.max(300, node.parentElement.clientWidth || 600) - NAMES - 8;
-  const wide = Math.max(14, Math.min(46, room / (size + 1)));
+  const whole = node.parentElement.clientWidth || 600;
+  const names = whole < 480 ? FEW_NAMES : NAMES;
+  const wide = Math.min(46, (whole - names - 4) / (size + 1));
+  const gap = wide > 8 ? 1 : 0;
   const high = size > 25 ? 14 : 20;
   const values = errorHistory.errors.flat();
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const parts = [];
   errorHistory.order.forEach((region, row) => {
     const name = problem.regions[region];
-    parts.push(svg("text", { x: NAMES - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > 16 ? `${name.slice(0, 15)}…` : name));
+    parts.push(svg("text", { x: names - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > names / 7.5 ? `${name.slice(0, Math.floor(names / 7.5) - 1)}…` : name));
     errorHistory.errors.forEach((errors, t) => {
       const share = most > least ? (errors[region] - least) / (most - least) : 0;
-      const cell = { x: NAMES + t * wide, y: row * high, width: wide - 1, height: high - 1, class: "cell", fill: shade(share), "data-time": t };
+      const cell = { x: names + t * wide, y: row * high, width: wide - gap, height: high - 1, class: "cell", fill: shade(share), "data-time": t };
       parts.push(svg("rect", cell, svg("title", {}, `${name} after visit ${t}: ${number(errors[region], 4)}`)));
-      if (t === row + 1) parts.push(svg("circle", { cx: NAMES + (t + 0.5) * wide - 0.5, cy: row * high + high / 2, r: 3.2, fill: inkOn(share), "pointer-events": "none" }));
+      if (t === row + 1) parts.push(svg("circle", { cx: names + (t + 0.5) * wide - 0.5, cy: row * high + high / 2, r: Math.min(3.2, 0.45 * wide), fill: inkOn(share), "pointer-events": "none" }));
     });
   });
   for (let t = 0; t <= size; t++) {
-    if (wide > 17 || t % 2 === 0) parts.push(svg("text", { x: NAMES + (t + 0.5) * wide, y: size * high + 14, "text-anchor": "middle" }, t));
+    if (t % Math.ceil(18 / wide) === 0) parts.push(svg("text", { x: names + (t + 0.5) * wide, y: size * high + 14, "text-anchor": "middle" }, t));
   }
-  parts.push(svg("rect", { class: "now", x: NAMES + time * wide - 1, y: -1, width: wide + 1, height: size * high + 1 }));
-  node.setAttribute("viewBox", `0 -2 ${NAMES + (size + 1) * wide + 4} ${size * high + 22}`);
-  node.style.width = `${NAMES + (size + 1) * wide + 4}px`;
+  parts.push(svg("rect", { class: "now", x: names + time * wide - 1, y: -1, width: wide + 1, height: size * high + 1 }));
+  node.setAttribute("viewBox", `0 -2 ${names + (size + 1) * wide + 4} ${size * high + 22}`);
+  node.style.width = `${names + (size + 1) * wide + 4}px`;
   node.style.height = `${size * high + 22}px`;
   node.replaceChildren(...parts);
   node.onclick = (event) => event.target.dataset?.time !== undefined && onTime(Number(event.target.dataset.time));

@@ -21,14 +21,54 @@ export class RouteMap {
       this.layers[name] = node.appendChild(svg("g", { class: `layer-${name}` }));
     }
     this.agent = this.layers.agent.appendChild(svg("circle", { class: "agent", r: 7 }));
+    this.zoom = 1;
+    this.listenToPan();
     node.addEventListener("dblclick", (event) => {
       if (!event.target.closest(".region")) this.on.add(this.placeAt(event));
     });
     new ResizeObserver(() => this.state && this.draw(this.state)).observe(node);
   }
 
+  /** Drag the map to move it; Ctrl and the wheel, or a pinch of a touchpad, zoom. */
+  listenToPan() {
+    let from = null;
+    this.node.addEventListener("pointerdown", (event) => {
+      const scrolls = event.pointerType === "touch" && this.zoom <= 1; // a finger then scrolls the page
+      if (event.button || scrolls || event.target.closest(".region")) return;
+      from = [event.clientX, event.clientY];
+      this.node.setPointerCapture(event.pointerId);
+    });
+    this.node.addEventListener("pointermove", (event) => {
+      if (!from) return;
+      const scale = this.scale;
+      this.middle = [this.middle[0] - (event.clientX - from[0]) / scale, this.middle[1] + (event.clientY - from[1]) / scale];
+      from = [event.clientX, event.clientY];
+      this.draw(this.state);
+    });
+    for (const end of ["pointerup", "pointercancel"]) this.node.addEventListener(end, () => { from = null; });
+    this.node.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const box = this.node.getBoundingClientRect();
+      this.zoomBy(Math.exp(-event.deltaY / 300), [event.clientX - box.left, event.clientY - box.top]);
+    }, { passive: false });
+  }
+
+  /** Zoom around a place on the screen, the middle if none is given. */
+  zoomBy(factor, at = null) {
+    const [width, height] = this.size;
+    const [dx, dy] = at ? [at[0] - width / 2, at[1] - height / 2] : [0, 0];
+    const before = this.scale;
+    this.zoom = clamp(this.zoom * factor, 0.25, 64);
+    this.middle = [this.middle[0] + dx / before - dx / this.scale, this.middle[1] - dy / before + dy / this.scale];
+    this.node.classList.toggle("zoomed", this.zoom > 1);
+    this.draw(this.state);
+  }
+
   /** Show all regions, with room for their names. */
   fit(problem, geographic) {
+    this.zoom = 1;
+    this.node.classList.remove("zoomed");
     this.geographic = geographic;
     const ys = problem.coordinates.map(([, y]) => y);
     this.squeeze = geographic ? Math.max(0.05, Math.cos((((Math.min(...ys) + Math.max(...ys)) / 2) * Math.PI) / 180)) : 1;
@@ -45,7 +85,7 @@ export class RouteMap {
   get scale() {
     const [width, height] = this.size;
     const [across, along] = width < NARROW ? [30, 34] : [62, 44]; // room for names
-    return Math.min((width / 2 - across) / (this.reach[0] || 1e-9), (height / 2 - along) / (this.reach[1] || 1e-9));
+    return this.zoom * Math.min((width / 2 - across) / (this.reach[0] || 1e-9), (height / 2 - along) / (this.reach[1] || 1e-9));
   }
 
   toScreen([x, y]) {
@@ -57,7 +97,7 @@ export class RouteMap {
     const [width, height] = this.size;
     const x = ((px - width / 2) / this.scale + this.middle[0]) / this.squeeze;
     const y = this.middle[1] - (py - height / 2) / this.scale;
-    const rounded = [x, y].map((value) => Number(value.toPrecision(6)));
+    const rounded = [x, y].map((value) => Number(value.toPrecision(this.zoom > 4 ? 9 : 6)));
     return this.geographic ? [clamp(rounded[0], -180, 180), clamp(rounded[1], -90, 90)] : rounded;
   }
 
@@ -116,11 +156,18 @@ export class RouteMap {
       svg("circle", { class: "halo", cx, cy, r: 13 + 26 * Math.sqrt(Math.min(1, now[i] / most)) })));
   }
 
+  /** The way from one region to another on the screen: along the streets where they are known. */
+  way(from, to) {
+    const along = this.state.ways?.[from]?.[to];
+    return along ? [this.spots[from], ...along.slice(1, -1).map((place) => this.toScreen(place)), this.spots[to]] : [this.spots[from], this.spots[to]];
+  }
+
   drawRivals({ rivals, problem }) {
     const lines = Object.entries(rivals)
       .filter(([, rival]) => rival.shown && rival.plan && rival.plan.order.length === problem.travel.length)
       .map(([name, rival]) => svg("polyline", {
-        class: `rival ${name}`, points: [...rival.plan.order, ...(rival.plan.closed ? [rival.plan.order[0]] : [])].map((i) => this.spots[i].join(",")).join(" "),
+        class: `rival ${name}`, points: [...rival.plan.order, ...(rival.plan.closed ? [rival.plan.order[0]] : [])]
+          .flatMap((i, k, order) => (k ? this.way(order[k - 1], i) : [this.spots[i]])).map((spot) => spot.join(",")).join(" "),
       }));
     this.layers.rivals.replaceChildren(...lines);
   }
@@ -129,14 +176,11 @@ export class RouteMap {
     const parts = [];
     const order = plan && plan.order.length === problem.travel.length ? plan.order : [];
     for (let k = 1; k < order.length + (plan?.closed ? 1 : 0); k++) {
-      const [[x1, y1], [x2, y2]] = [this.spots[order[k - 1]], this.spots[order[k % order.length]]];
+      const way = this.way(order[k - 1], order[k % order.length]);
       const ahead = k >= time && time < order.length ? " ahead" : "";
-      parts.push(svg("line", { class: `leg${ahead}`, x1, y1, x2, y2 }));
-      const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
-      if (Math.hypot(x2 - x1, y2 - y1) > 34) {
-        const at = `translate(${x1 + 0.55 * (x2 - x1)} ${y1 + 0.55 * (y2 - y1)}) rotate(${angle})`;
-        parts.push(svg("path", { class: `arrow${ahead}`, d: "M6 0 -5 -5 -5 5z", transform: at }));
-      }
+      parts.push(svg("polyline", { class: `leg${ahead}`, points: way.map((spot) => spot.join(",")).join(" ") }));
+      const { length, x, y, angle } = alongWay(way, 0.55);
+      if (length > 34) parts.push(svg("path", { class: `arrow${ahead}`, d: "M6 0 -5 -5 -5 5z", transform: `translate(${x} ${y}) rotate(${angle})` }));
     }
     this.layers.route.replaceChildren(...parts);
   }
@@ -241,6 +285,7 @@ export class RouteMap {
       this.on.move(i, this.fromScreen([clamp(x + step * way[0], 8, width - 8), clamp(y + step * way[1], 8, height - 8)]));
       this.on.release(true);
     } else if (event.key === "Delete" || event.key === "Backspace") this.on.remove(i);
+    else if (event.key === "+" || event.key === "-") this.zoomBy(event.key === "+" ? 1.4 : 1 / 1.4, this.spots[i]);
     else if (event.key === "Enter" || event.key === " ") this.on.choose(i);
     else return;
     event.preventDefault();
@@ -256,12 +301,23 @@ export class RouteMap {
     const shown = time > 0 && order.length > 0 && (time < order.length || part < 1);
     this.agent.setAttribute("visibility", shown ? "visible" : "hidden");
     if (!shown) return;
-    const to = this.spots[order[time - 1]];
-    const from = this.spots[order[Math.max(0, time - 2)]];
+    const { x, y } = alongWay(this.way(order[Math.max(0, time - 2)], order[time - 1]), part);
     const aside = part === 1 ? 12 : 0; // of the region, so that its number can be read
-    this.agent.setAttribute("cx", from[0] + part * (to[0] - from[0]) + aside);
-    this.agent.setAttribute("cy", from[1] + part * (to[1] - from[1]) - aside);
+    this.agent.setAttribute("cx", x + aside);
+    this.agent.setAttribute("cy", y - aside);
   }
+}
+
+/** Where a share of a way has been gone, which way it leads there, and its whole length. */
+function alongWay(way, share) {
+  const lengths = way.slice(1).map(([x, y], k) => Math.hypot(x - way[k][0], y - way[k][1]));
+  const length = lengths.reduce((a, b) => a + b, 0);
+  let left = share * length;
+  let k = 0;
+  while (k < lengths.length - 1 && left > lengths[k]) left -= lengths[k++];
+  const [[x1, y1], [x2, y2]] = [way[k], way[k + 1]];
+  const part = lengths[k] ? left / lengths[k] : 1;
+  return { length, x: x1 + part * (x2 - x1), y: y1 + part * (y2 - y1), angle: (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI };
 }
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];

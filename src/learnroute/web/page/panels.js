@@ -1,52 +1,67 @@
 // Numbers: the regime, the parts of the loss, what is proved, the one-sided routes.
 
 import { $, el, number, shade, svg } from "./dom.js";
+import { inMiddle, retentionText, undecided } from "./learner.js";
+import { TERMS, term } from "./terms.js";
 
 const PARTS = {
   travel: "travel",
   dissimilarity: "error: dissimilar regions",
   initial: "error: first model",
   noise: "error: noise",
+  pairs: "gain: pairs",
 };
+const RULES = { proximal: "Proximal learner", gradient: "Gradient learner" };
 const RIVALS = { baseline: "baseline", travel: "travel" };
 
 /** Say which regime the learner is in; false where the expected error does not exist. */
-export function showRegime({ learner: { features: m, samples: n }, samples }) {
+export function showRegime({ problem, errorHistory }) {
+  const { learner, samples } = problem;
+  const { features: m, samples: n, rule = "least-squares" } = learner;
   const node = $("regime");
-  if (samples) {
-    const fewer = samples.filter((count) => count < m).length;
-    const regime = fewer === samples.length ? "Over regime" : fewer ? "Mixed regimes" : "Under regime";
-    node.className = "";
-    node.textContent = `${regime}: regions have ${Math.min(...samples)} to ${Math.max(...samples)} samples; changing n gives all the same number.`;
-    return true;
-  }
-  const middle = Number.isFinite(m) && Number.isFinite(n) && Math.abs(m - n) <= 1;
+  const known = Number.isFinite(m) && Number.isFinite(n);
+  const bare = rule === "least-squares" || learner.regularization === 0;
+  const middle = known && bare && inMiddle(problem);
   node.className = middle ? "wrong" : "";
-  if (!Number.isFinite(m) || !Number.isFinite(n)) {
-    node.textContent = "";
-    return true;
-  }
-  for (const id of ["features", "samples"]) $(id).setAttribute("aria-invalid", String(middle));
-  if (middle) {
+  for (const id of ["features", "samples"]) if (known) $(id).setAttribute("aria-invalid", String(middle));
+  const counts = samples ? ` Regions have ${Math.min(...samples)} to ${Math.max(...samples)} samples; changing n gives all the same number.` : "";
+  if (!known) node.textContent = "";
+  else if (!bare) {
+    const kept = errorHistory && !undecided(learner) ? `: a visit keeps ${retentionText(errorHistory)} of the old model (retention)` : "";
+    node.textContent = `${RULES[rule]}, any m and n${kept}.${counts}`;
+  } else if (samples) {
+    const fewer = samples.filter((count) => count < m).length;
+    node.textContent = `${fewer === samples.length ? "Over regime" : fewer ? "Mixed regimes" : "Under regime"}.${counts}`;
+  } else if (middle) {
     node.textContent = `m = ${m} and n = ${n}: the expected error does not exist for m between n − 1 and n + 1 (the samples just `
-      + `determine the model, and the mean error is infinite). Use ${n > 2 ? `m ≤ ${n - 2} or ` : ""}m ≥ ${n + 2}.`;
+      + `determine the model, and the mean error is infinite). Use ${n > 2 ? `m ≤ ${n - 2} or ` : ""}m ≥ ${n + 2}, or move λ to the right.`;
   } else if (m < n) {
     node.textContent = `Under regime (m ≤ n − 2): each region is learnt from scratch, so only the last region counts; r = 0.`;
   } else {
-    const r = (m - n) / m;
-    node.textContent = `Over regime (m ≥ n + 2): training in a region keeps r = 1 − n/m = ${number(r, 4)} of the old model; later regions count more.`;
+    node.textContent = `Over regime (m ≥ n + 2): training in a region keeps r = 1 − n/m = ${number((m - n) / m, 4)} of the old model; later regions count more.`;
   }
   return !middle;
+}
+
+/** There is no plan: nothing is claimed. */
+export function showNoPlan() {
+  $("total").textContent = "–";
+  $("bar").replaceChildren();
+  $("parts").tBodies[0].replaceChildren();
+  $("verdict").replaceChildren();
+  $("rivals").tBodies[0].replaceChildren();
+  $("heat").replaceChildren();
+  for (const id of ["error-history-text", "heat-legend", "time-label"]) $(id).textContent = "";
 }
 
 /** The loss as a bar and a table, and what is proved about it. */
 export function showPlan(plan) {
   $("total").textContent = number(plan.loss.total, 6);
   drawBar(plan);
-  const rows = Object.entries(PARTS).map(([part, name]) => row(part, name, plan.loss[part], plan.loss.total));
+  const rows = Object.entries(PARTS).filter(([part]) => part !== "pairs" || plan.loss.pairs).map(([part, name]) => row(part, name, plan.loss[part], plan.loss.total));
   const total = el("tr", {}, el("td", {}, "total"), el("td", { "data-part": "total" }, number(plan.loss.total, 6)), el("td", {}, ""));
   $("parts").tBodies[0].replaceChildren(...rows, total);
-  const gap = plan.optimal ? "0 (proved optimal)" : plan.gap === null ? "unknown" : `at most ${number(100 * plan.gap, 3)} %`;
+  const gap = plan.optimal ? `0 (proved optimal${plan.learner.regularization === undefined ? "" : " for this λ"})` : plan.gap === null ? "unknown" : `at most ${number(100 * plan.gap, 3)} %`;
   const guarantee = plan.guarantee === null ? "none" : plan.guarantee === 1 ? "the least loss" : `at most ${number(plan.guarantee, 4)} times the least loss`;
   const facts = {
     "lower bound": number(plan.lower_bound, 6),
@@ -55,43 +70,57 @@ export function showPlan(plan) {
     method: `${plan.method}, ${number(1000 * plan.seconds, 3)} ms`,
     last: plan.route[plan.route.length - 1],
   };
+  if (plan.loss_at_most !== null && plan.loss_at_most > plan.loss.total * (1 + 1e-9)) facts["loss at most"] = number(plan.loss_at_most, 6);
   if (plan.true_loss) facts["with true models"] = number(plan.true_loss.total, 6);
   if (plan.notes.length) facts.note = plan.notes.join("; ");
   $("verdict").replaceChildren(...Object.entries(facts).flatMap(([name, text]) => [
-    el("dt", {}, name), el("dd", { "data-fact": name }, text),
+    el("dt", {}, name in TERMS ? term(name) : name), el("dd", { "data-fact": name }, text),
   ]));
 }
 
 function row(part, name, value, total) {
   return el("tr", {},
-    el("td", {}, el("span", { class: `swatch part-${part}` }), name),
+    el("td", {}, el("span", { class: `swatch part-${part}` }), part in TERMS ? term(part, name) : name),
     el("td", { "data-part": part }, number(value)),
     el("td", {}, total > 0 ? share(value / total) : ""));
 }
 
 const share = (part) => (part > 0 && part < 1e-4 ? "< 0.01 %" : `${number(100 * part, 3)} %`);
 
-function drawBar(plan) {
-  const most = Math.max(plan.loss.total, plan.lower_bound ?? 0) || 1;
+/** What is lost is stacked to the right; what pairs gain leads back from there to the total, below and hatched. */
+function drawBar({ loss, lower_bound: bound, optimal }) {
+  const added = Object.keys(PARTS).filter((part) => loss[part] > 0);
+  const reach = added.reduce((sum, part) => sum + loss[part], 0);
+  const most = Math.max(reach, loss.total, bound ?? 0) || 1;
+  const at = (value) => `${(100 * value) / most}%`;
+  const gain = loss.pairs < 0;
+  const high = gain ? 17 : 26;
+  const shape = (part, from, width, y, height) =>
+    svg("rect", { class: `part-${part}`, x: at(from), width: at(width), y, height, rx: 2 }, svg("title", {}, `${PARTS[part]} ${number(loss[part])}`));
   const parts = [];
   let from = 0;
-  for (const part of Object.keys(PARTS)) {
-    const width = (100 * plan.loss[part]) / most;
-    parts.push(svg("rect", { class: `part-${part}`, x: `${from}%`, width: `${width}%`, y: 4, height: 26, rx: 2 }, svg("title", {}, `${PARTS[part]} ${number(plan.loss[part])}`)));
-    from += width;
+  for (const part of added) {
+    parts.push(shape(part, from, loss[part], 4, high));
+    from += loss[part];
   }
-  if (plan.lower_bound !== null && !plan.optimal) {
-    const x = `${(100 * plan.lower_bound) / most}%`;
-    parts.push(svg("line", { class: "bound", x1: x, x2: x, y1: 0, y2: 34 }));
-    parts.push(svg("text", { x, y: 43, "text-anchor": "middle" }, "lower bound"));
+  if (gain) {
+    parts.push(svg("defs", {}, svg("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+      svg("rect", { class: "hatched", width: 6, height: 6 }), svg("line", { class: "hatching", x1: 0, x2: 0, y1: 0, y2: 6 }))));
+    parts.push(shape("pairs", loss.total, reach - loss.total, 4 + high, 11));
+    parts.push(svg("line", { class: "total", x1: at(loss.total), x2: at(loss.total), y1: 1, y2: 34 }));
   }
+  if (bound !== null && !optimal) {
+    parts.push(svg("line", { class: "bound", x1: at(bound), x2: at(bound), y1: 0, y2: 34 }));
+    parts.push(svg("text", { x: at(bound), y: 43, "text-anchor": "middle" }, "lower bound"));
+  }
+  $("bar").setAttribute("aria-label", `What the loss is made of${gain ? "; the hatched part is taken off" : ""}`);
   $("bar").replaceChildren(...parts);
 }
 
 /** The one-sided routes beside this one. */
 export function showRivals(plan, rivals) {
   const entry = (name, found) => {
-    const error = found.loss.dissimilarity + found.loss.initial + found.loss.noise;
+    const error = found.loss.total - found.loss.travel;
     return el("tr", {}, el("td", {}, name), ...[found.loss.total, found.loss.travel, error].map((value) => el("td", {}, number(value, 4))),
       el("td", {}, number(found.loss.total / plan.loss.total, 4)));
   };
@@ -99,12 +128,23 @@ export function showRivals(plan, rivals) {
   $("rivals").tBodies[0].replaceChildren(entry("this route", plan), ...rows);
 }
 
+/** The stops in order, as plain text, with the way to each and its λ where stops have their own. */
+export function showStops({ plan, problem }) {
+  const lambdas = Array.isArray(problem.learner.regularization) ? problem.learner.regularization : null;
+  const order = plan ? plan.order : [];
+  $("stops").replaceChildren(...order.map((region, k) => {
+    const notes = [...(k ? [`travel ${number(problem.travel[order[k - 1]][region], 4)}`] : []), ...(lambdas ? [`λ ${number(lambdas[k], 3)}`] : [])];
+    return el("li", {}, problem.regions[region], el("span", { class: "hint" }, notes.length ? ` ${notes.join(", ")}` : ""));
+  }));
+  if (plan?.closed) $("stops").append(el("li", {}, `back to ${problem.regions[order[0]]}`, el("span", { class: "hint" }, ` travel ${number(problem.travel[order[order.length - 1]][order[0]], 4)}`)));
+}
+
 /** What the colours and lines of the map mean. */
 export function showLegend({ scores, madeUp, rivals }) {
   const ramp = Array.from({ length: 22 }, (_, k) => svg("rect", { x: 5 * k, width: 5.5, height: 12, fill: shade(k / 21) }));
   const line = (name) => svg("svg", {}, svg("line", { class: name, x1: 1, x2: 33, y1: 7, y2: 7 }));
   $("map-legend").replaceChildren(
-    el("span", {}, `score / T ${number(Math.min(...scores), 3)}`, svg("svg", { class: "ramp", "aria-hidden": "true" }, ...ramp), number(Math.max(...scores), 3)),
+    el("span", {}, term("score", "score / T"), number(Math.min(...scores), 3), svg("svg", { class: "ramp", "aria-hidden": "true" }, ...ramp), number(Math.max(...scores), 3)),
     el("span", {}, svg("svg", {}, svg("circle", { class: "halo", cx: 17, cy: 7, r: 7 })), "expected error now"),
     el("span", {}, "★ last region"),
     ...Object.entries(RIVALS).filter(([name]) => rivals[name].shown).map(([name, text]) => el("span", {}, line(`rival ${name}`), text)),

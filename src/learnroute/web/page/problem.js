@@ -61,12 +61,13 @@ export function added(problem, place, detour, geographic) {
   } else {
     const delta = problem.dissimilarity;
     apart = delta[a][b];
-    const row = delta.map((_, j) => Math.max(0, (delta[a][j] + delta[b][j]) / 2 - apart / 4));
-    made.dissimilarity = [...delta.map((line, i) => [...line, row[i]]), [...row, 0]];
+    made.dissimilarity = withMiddle(delta, a, b);
   }
-  if (problem.initial) {
-    made.initial = [...problem.initial, Math.max(0, (problem.initial[a] + problem.initial[b]) / 2 - apart / 4)];
+  if (problem.dissimilarity_estimate) made.dissimilarity_estimate = withMiddle(problem.dissimilarity_estimate, a, b);
+  for (const field of ["initial", "initial_estimate"]) {
+    if (problem[field]) made[field] = [...problem[field], Math.max(0, (problem[field][a] + problem[field][b]) / 2 - apart / 4)];
   }
+  made.learner = withPositions(problem.learner, old + 1);
   if (problem.truth) made.truth = [...problem.truth, halfway(problem.truth)];
   if (problem.samples) made.samples = [...problem.samples, problem.samples[a]];
   if (problem.dissimilarity_low) {
@@ -76,14 +77,27 @@ export function added(problem, place, detour, geographic) {
   return { problem: made, detour: { ...detour, factors }, between: [problem.regions[a], problem.regions[b]] };
 }
 
+/** Squared distances with those of the point halfway between a and b. */
+function withMiddle(delta, a, b) {
+  const row = delta.map((_, j) => Math.max(0, (delta[a][j] + delta[b][j]) / 2 - delta[a][b] / 4));
+  return [...delta.map((line, i) => [...line, row[i]]), [...row, 0]];
+}
+
+/** The learner for another number of stops: where each has its own λ, the last one is repeated or left out. */
+function withPositions(learner, size) {
+  const own = learner.regularization;
+  return Array.isArray(own) ? { ...learner, regularization: Array.from({ length: size }, (_, k) => own[Math.min(k, own.length - 1)]) } : learner;
+}
+
 /** Leave a region out. */
 export function removed(problem, region, detour) {
   const list = (values) => values.filter((_, i) => i !== region);
   const matrix = (rows) => list(rows).map(list);
-  const made = { ...problem, travel: matrix(problem.travel) };
-  if (problem.dissimilarity) made.dissimilarity = matrix(problem.dissimilarity);
-  if (problem.dissimilarity_low) made.dissimilarity_low = matrix(problem.dissimilarity_low);
-  for (const field of ["regions", "coordinates", "vectors", "initial", "truth", "samples"]) {
+  const made = { ...problem, learner: withPositions(problem.learner, problem.travel.length - 1) };
+  for (const field of ["travel", "dissimilarity", "dissimilarity_low", "dissimilarity_estimate"]) {
+    if (problem[field]) made[field] = matrix(problem[field]);
+  }
+  for (const field of ["regions", "coordinates", "vectors", "initial", "initial_estimate", "truth", "samples"]) {
     if (problem[field]) made[field] = list(problem[field]);
   }
   if (problem.constraints) made.constraints = ends(problem, (name) => (name === problem.regions[region] ? undefined : name));
@@ -114,3 +128,8 @@ function freeName(names) {
   while (names.includes(`New ${k}`)) k++;
   return `New ${k}`;
 }
+
+/** Ways along streets after an edit: those of a region that moved or is new are straight, those of one removed are gone. */
+export const waysWithout = (ways, region) => ways && ways.map((row, i) => row.map((way, j) => (i === region || j === region ? null : way)));
+export const waysWithOneMore = (ways) => ways && [...ways.map((row) => [...row, null]), Array(ways.length + 1).fill(null)];
+export const waysWithOneLess = (ways, region) => ways && ways.filter((_, i) => i !== region).map((row) => row.filter((_, j) => j !== region));

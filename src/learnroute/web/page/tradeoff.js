@@ -2,7 +2,7 @@
 
 import { $, number, svg, ticks } from "./dom.js";
 
-const EDGE = { left: 52, right: 14, top: 12, bottom: 34 };
+const EDGE = { left: 62, right: 14, top: 12, bottom: 34 };
 
 /** Draw the curve with the current plan and the one-sided routes; a click on a point takes its rate. */
 export function drawTradeoff({ curve, plan, rivals }, onRate) {
@@ -11,7 +11,7 @@ export function drawTradeoff({ curve, plan, rivals }, onRate) {
   const [width, height] = [node.clientWidth || 320, node.clientHeight || 240];
   node.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const sides = (found) => ({
-    travel_cost: found.travel_cost, error: found.loss.dissimilarity + found.loss.initial + found.loss.noise,
+    travel_cost: found.travel_cost, error: found.loss.total - found.loss.travel,
   });
   const here = plan ? sides(plan) : null;
   const marks = Object.entries(rivals).filter(([, rival]) => rival.plan).map(([name, rival]) => [name, sides(rival.plan)]);

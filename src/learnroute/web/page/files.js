@@ -1,0 +1,51 @@
+// Problems in and out: files, examples, the address. What is read is what `load` of the page takes.
+
+import { download, get, post } from "./api.js";
+import { $, el } from "./dom.js";
+import { problemInAddress } from "./keeping.js";
+
+/** Have texts of files read by the service; where they have no learner, the given one is taken. */
+async function readTexts(files, source, learner) {
+  return { ...(await post("read", { files, learner })), source };
+}
+
+export async function readFiles(files, learner) {
+  const texts = await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() })));
+  return readTexts(texts, texts.map(({ name }) => name).join(", "), learner);
+}
+
+export async function readExample(name) {
+  return { problem: await get(`api/examples/${name}`), places: null, places_made_up: false, source: name };
+}
+
+/** Read the problem that the address holds; null if it holds none. */
+export async function readAddress() {
+  const text = await problemInAddress();
+  return text === null ? null : readTexts([{ name: "link.json", text }], "link");
+}
+
+/** Save what the menu of formats says; return the name of the file. */
+export async function saveFile({ problem, rate, method, ways }) {
+  const [what, format] = $("save-what").value.split(" ");
+  const asked = { problem, what, format, travel_rate: rate, ...(what === "plan" ? { method, ways } : {}) };
+  const link = el("a", { href: URL.createObjectURL(await download(asked)), download: `${what}${format}` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  return link.download;
+}
+
+/** Say in the menu of examples where the problem comes from. */
+export function showSource({ source }) {
+  $("example").querySelector(".own")?.remove();
+  if (![...$("example").options].some((option) => option.value === source)) $("example").prepend(el("option", { class: "own", value: source }, source));
+  $("example").value = source;
+}
+
+/** Offer the files that can be written: some need longitudes and latitudes, some a plane. */
+export function showFormats(known, { madeUp, geographic }) {
+  const before = $("save-what").value;
+  const fits = (kind) => (format) => !(kind.degrees.includes(format) && (madeUp || !geographic)) && !(kind.plane?.includes(format) && (madeUp || geographic));
+  const offered = ["plan", "problem"].flatMap((what) => known[what].write.filter(fits(known[what])).map((format) => `${what} ${format}`));
+  $("save-what").replaceChildren(...offered.map((choice) => el("option", { value: choice }, choice)));
+  if (offered.includes(before)) $("save-what").value = before;
+}

@@ -1,0 +1,136 @@
+// The learner: how it trains, and λ on a logarithmic slider with the paper's learner at its left end.
+
+import { $, number, svg } from "./dom.js";
+
+const [LEAST, MOST, STEPS] = [-3, 5, 20]; // λ from 10^LEAST to 10^MOST, so many steps a decade
+const LAST = (MOST - LEAST) * STEPS + 1; // position 0 is the paper's learner
+const THUMB = 8; // px from the edge of the slider to the middle of its thumb at either end
+
+/** λ at a position of the slider, in three digits. */
+export const lambdaAt = (place) => Number((10 ** (LEAST + (place - 1) / STEPS)).toPrecision(3));
+
+/** Position of a λ on the slider. */
+export const placeOf = (lambda) => (lambda > 0 ? Math.min(Math.max(1 + STEPS * (Math.log10(lambda) - LEAST), 1), LAST) : 0);
+
+/** One λ that stands for all: the geometric mean of those of a schedule. */
+function typical(regularization) {
+  if (!Array.isArray(regularization)) return Number(regularization) || 0;
+  const logs = regularization.filter((lambda) => lambda > 0).map(Math.log);
+  return logs.length ? Math.exp(logs.reduce((a, b) => a + b) / logs.length) : 0;
+}
+
+const rule = (learner) => learner.rule ?? "least-squares";
+
+/** m, n and σ alone. */
+export const shape = ({ features, samples, noise = 0 }) => ({ features, samples, noise });
+
+/** Whether a plan is to choose λ. */
+export const undecided = ({ regularization }) => typeof regularization === "string";
+
+/** Whether the paper's learner has no expected error, because m is within one of some n. */
+export function inMiddle({ learner, samples }) {
+  return (samples ?? [learner.samples]).some((n) => Math.abs(learner.features - n) <= 1);
+}
+
+/** The learner that the slider asks for. Where the paper's has no expected error, the least λ is as far as it goes. */
+export function slid(problem) {
+  const place = Math.max(Number($("lambda").value), inMiddle(problem) ? 1 : 0);
+  if (place === 0) return shape(problem.learner);
+  return { ...shape(problem.learner), rule: "proximal", regularization: lambdaAt(place) };
+}
+
+/** The learner that the fields ask for: a rule just chosen begins with members that suit m and n. */
+export function trained(before, { features, samples, noise }) {
+  const asked = $("rule").value;
+  const made = { features, samples, noise };
+  if (asked === "least-squares") return made;
+  if (asked === "proximal") return { ...made, rule: asked, regularization: before.regularization ?? 1 };
+  const own = rule(before) === "gradient";
+  const gentle = Number((1 / (1 + Math.sqrt(features / samples)) ** 2).toPrecision(2)); // half of where steps diverge
+  return { ...made, rule: asked, steps: own ? value("steps") : 10, rate: own ? value("step-size") : gentle || 0.1 };
+}
+
+const value = (id) => ($(id).value === "" ? NaN : Number($(id).value));
+
+/** What a chosen λ depends on. */
+export function basis({ problem, rate }) {
+  const { features, samples, noise = 0 } = problem.learner;
+  return [problem.travel, problem.dissimilarity ?? problem.vectors, problem.samples, JSON.stringify(problem.constraints ?? {}), features, samples, noise, rate];
+}
+
+/** The λ that was chosen, if it still is the best of what is shown. */
+export function chosenNow(state) {
+  const { chosen } = state;
+  return chosen && basis(state).every((part, k) => part === chosen.basis[k]) ? chosen : null;
+}
+
+/** Show how the learner trains, and what is known about λ. */
+export function showLearner(state) {
+  const { problem } = state;
+  const { learner } = problem;
+  const [kind, middle] = [rule(learner), inMiddle(problem)];
+  $("rule").value = kind;
+  $("regularization").hidden = kind === "gradient";
+  $("gradient").hidden = kind !== "gradient";
+  for (const [id, member] of [["steps", learner.steps], ["step-size", learner.rate]]) {
+    $(id).disabled = kind !== "gradient";
+    if (kind === "gradient" && document.activeElement !== $(id) && Number.isFinite(member)) $(id).value = member;
+  }
+  if (kind === "gradient") return;
+  const lambda = kind === "proximal" ? learner.regularization : 0;
+  const asking = undecided(learner);
+  const several = Array.isArray(lambda);
+  if (!asking) $("lambda").value = Math.round(placeOf(typical(lambda)));
+  const text = asking ? "being chosen…" : several ? `${number(Math.min(...lambda), 3)} … ${number(Math.max(...lambda), 3)}, one for each stop`
+    : placeOf(lambda) ? number(lambda, 4) : "0: the paper’s learner";
+  $("lambda-label").textContent = text;
+  $("lambda").setAttribute("aria-valuetext", `λ = ${text}`);
+  $("lambda").setAttribute("aria-invalid", String(middle && !asking && placeOf(typical(lambda)) === 0));
+  $("lambda-note").textContent = [saidOf(chosenNow(state), lambda), middle ? leftEnd(problem) : ""].filter(Boolean).join(" ");
+  drawScale(chosenNow(state), lambda, middle);
+}
+
+function saidOf(chosen, lambda) {
+  if (!chosen) return "";
+  const [low, high] = chosen.range.map((end) => number(end, 3));
+  if (chosen.kind === "schedule") return `One λ for each stop, chosen with the route. All of them times ${low} … ${high}: within 1 % of its loss.`;
+  const best = number(chosen.regularization, 4);
+  const here = lambda === chosen.regularization ? `λ = ${best} was chosen with the route.` : `The best λ is ${best}.`;
+  return `${here} Band: λ from ${low} to ${high} is within 1 % of its loss on that route.`;
+}
+
+function leftEnd({ learner: { features, samples }, samples: counts }) {
+  const n = counts ? "a region’s n" : `n = ${samples}`;
+  return `The left end is not available: with m = ${features} within one of ${n}, the paper’s learner has no expected error.`;
+}
+
+/** Decades below the slider, the range of λ that are nearly as good as the best, and the λ of a schedule. */
+function drawScale(chosen, lambda, middle) {
+  const node = $("lambda-scale");
+  const width = node.clientWidth || 300;
+  const at = (place) => THUMB + (place / LAST) * (width - 2 * THUMB);
+  const parts = [];
+  if (chosen) {
+    const factor = chosen.kind === "schedule" ? typical(chosen.regularization) : 1;
+    const [from, to] = chosen.range.map((end) => at(placeOf(factor * end)));
+    parts.push(svg("rect", { class: "band", x: from, width: Math.max(to - from, 3), y: 0, height: 8, rx: 3 }));
+    if (chosen.kind === "auto") parts.push(svg("path", { class: "best", d: `M${at(placeOf(chosen.regularization))} -1v10` }));
+  }
+  if (Array.isArray(lambda)) {
+    lambda.forEach((one, k) => parts.push(svg("path", { class: "best", "data-stop": k + 1, d: `M${at(placeOf(one))} 0v8` })));
+  }
+  parts.push(svg("text", { class: middle ? "unavailable" : "", x: 0, y: 22 }, "paper"));
+  for (let power = LEAST + 1; power <= MOST; power += 2) {
+    const x = at(placeOf(10 ** power));
+    parts.push(svg("path", { class: "tick", d: `M${x} 0v8` }));
+    parts.push(svg("text", { x, y: 22, "text-anchor": "middle" }, number(10 ** power)));
+  }
+  node.replaceChildren(...parts);
+}
+
+/** Say on average how much of the old model a visit keeps. */
+export function retentionText({ retentions }) {
+  const [least, most] = [Math.min(...retentions), Math.max(...retentions)];
+  const shown = [number(least, 3), number(most, 3)];
+  return shown[0] === shown[1] ? shown[0] : `${shown[0]} … ${shown[1]}`;
+}

@@ -1,0 +1,24 @@
+// One line for the user: what has happened, or what is wrong.
+
+import { $ } from "./dom.js";
+
+const FIELDS = {
+  "learner.features": "features", "learner.samples": "samples", "learner.noise": "noise", "learner.steps": "steps", "learner.rate": "step-size",
+  travel_rate: "rate",
+};
+
+export function say(text) {
+  $("status").className = "";
+  $("status").textContent = text;
+}
+
+export function complain(text) {
+  $("status").className = "wrong";
+  $("status").textContent = text;
+}
+
+/** Say why something failed, and mark the field at fault. */
+export function refuse(error) {
+  for (const [field, id] of Object.entries(FIELDS)) if (error.field?.endsWith(field)) $(id).setAttribute("aria-invalid", "true");
+  complain(error.message);
+}

@@ -1,0 +1,26 @@
+// Light or dark colours: as the system has them, or as chosen; remembered by the browser.
+
+import { $ } from "./dom.js";
+
+const SHOWN = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" };
+const NEXT = { auto: "light", light: "dark", dark: "auto" };
+
+function setTheme(theme) {
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  $("theme").textContent = SHOWN[theme];
+  $("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system has them" : theme}`);
+  $("theme").value = theme;
+  try {
+    localStorage.setItem("learnroute-theme", theme);
+  } catch { /* a browser without storage forgets the choice */ }
+}
+
+export function startTheme() {
+  let theme = "auto";
+  try {
+    theme = localStorage.getItem("learnroute-theme") ?? "auto";
+  } catch { /* none remembered */ }
+  setTheme(theme);
+  $("theme").addEventListener("click", () => setTheme(NEXT[$("theme").value]));
+}

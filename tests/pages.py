@@ -1,0 +1,93 @@
+"""What browser tests of the page share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from service import Service
+
+Open = Callable[..., Page]
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def launched() -> Iterator[Browser]:
+    """Start a browser: Debian's chromium, driven by playwright."""
+    if CHROMIUM is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("chromium is not installed: apt-get install chromium")
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+def opener(browser: Browser, service: Service) -> Iterator[Open]:
+    """Open the page; whatever it says on its console or loads from elsewhere fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_page(**options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: check_origin(request.url))
+        page.goto(service.url)
+        settle(page)
+        return page
+
+    def check_origin(url: str) -> None:
+        if not url.startswith((service.url, "blob:", "data:")):
+            complaints.append(f"loaded from elsewhere: {url}")
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [c for c in complaints if "status of 422" not in c] == []  # the browser's own note of a refusal
+
+
+def settle(page: Page) -> None:
+    """Wait until nothing is being calculated."""
+    page.wait_for_timeout(60)
+    page.wait_for_selector('body[data-busy="false"][data-plans]', state="attached")
+
+
+def total(page: Page) -> float:
+    return float(page.inner_text("#total"))
+
+
+def route(page: Page) -> list[str]:
+    """Return the names of regions in the order of the numbers on the map."""
+    shown = page.eval_on_selector_all(
+        ".region",
+        "nodes => nodes.map(n => ['.number', '.name'].map(part => n.querySelector(part).textContent))",
+    )
+    return [name for _, name in sorted((int(visit), name) for visit, name in shown)]
+
+
+def region(page: Page, name: str) -> Any:
+    return page.locator(f'.region[aria-label^="{name},"]')
+
+
+def drag(page: Page, name: str, dx: float, dy: float) -> None:
+    box = region(page, name).locator(".ring").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for k in range(1, 5):
+        page.mouse.move(x + dx * k / 4, y + dy * k / 4)
+    page.mouse.up()
+    settle(page)
