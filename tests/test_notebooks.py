@@ -16,7 +16,19 @@ import numpy as np
 import pytest
 
 import learnroute.plots
-from learnroute import InputError, Journey, Learner, Plan, Problem, compare, evaluate, plan, robustness, tradeoff
+from learnroute import (
+    InputError,
+    Journey,
+    Learner,
+    Plan,
+    Problem,
+    compare,
+    compare_learners,
+    evaluate,
+    plan,
+    robustness,
+    tradeoff,
+)
 from learnroute.formats import PICTURES
 from learnroute.learning import estimate, simulate
 from learnroute.model.certificates.one_tree import OneTree
@@ -61,13 +73,14 @@ def result(kind: str) -> Any:
         "plan": lambda: found,
         "comparison": lambda: compare(problem, ["exact", "nearest"]),
         "tradeoff": lambda: tradeoff(problem),
+        "learners": lambda: compare_learners(problem),
         "robustness": lambda: robustness(problem, 0.9, 20),
         "simulation": lambda: simulate(problem, found.order, 200),
     }
     return makers[kind]()
 
 
-KINDS = ("plan", "comparison", "tradeoff", "robustness", "simulation")
+KINDS = ("plan", "comparison", "tradeoff", "learners", "robustness", "simulation")
 
 
 def of_size(size: int, name: str = "R{}") -> Plan:
@@ -92,7 +105,8 @@ def test_reprs_are_short(size: int) -> None:
     compared = compare(few, ["nearest"])
     shown = [
         found, replace(found, optimal=False), replace(found, closed=True), found.problem, found.certificate, trip,
-        few, few.changed(title="t" * 1000), curve, curve.points[0], compared, replace(simulated, route=found.route),
+        few, few.changed(title="t" * 1000), curve, curve.points[0], compared, compare_learners(few),
+        compare_learners(few).rows[0], replace(simulated, route=found.route),
         replace(robustness(few, 0.2, 2), plan=found), few.learner,
         estimate(_samples(size)),
     ]  # fmt: skip
@@ -143,7 +157,8 @@ def test_without_matplotlib_the_table_is_shown_alone(kind: str, monkeypatch: pyt
 @pytest.mark.parametrize("kind", KINDS)
 def test_frames_have_one_row_each_and_need_pandas(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = result(kind)
-    rows = {"plan": "order", "comparison": "rows", "tradeoff": "points", "robustness": "pairs", "simulation": "errors"}
+    rows = {"plan": "order", "comparison": "rows", "tradeoff": "points", "learners": "rows", "robustness": "pairs",
+            "simulation": "errors"}  # fmt: skip
     assert len(found.to_frame()) == len(getattr(found, rows[kind]))
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InputError, match=r"^tables need pandas: pip install pandas$"):
@@ -289,7 +304,7 @@ def test_all_results_know_their_problem() -> None:
     problem = small(OVER)
     found = evaluate(problem, ["A", "B", "C", "D"])
     assert found.problem is problem
-    others = compare(problem, ["nearest"]), tradeoff(problem), robustness(problem, 0.3, 2)
+    others = compare(problem, ["nearest"]), tradeoff(problem), compare_learners(problem), robustness(problem, 0.3, 2)
     for one in (*others, simulate(problem, range(4), 10)):
         assert isinstance(one, Shown)
         assert one.problem is problem

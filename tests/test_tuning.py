@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import Journey, Learner, Problem, compare, evaluate, expected_loss, plan, robustness, tradeoff, verify
+from learnroute import (
+    InputError,
+    Journey,
+    Learner,
+    Problem,
+    compare,
+    evaluate,
+    expected_loss,
+    plan,
+    robustness,
+    tradeoff,
+    verify,
+)
 from learnroute.tuning import error_curve, tuned_for
 
 
@@ -96,6 +108,12 @@ def test_estimates_choose_lambda_and_bounds_say_what_they_would_give() -> None:
     low = delta.copy()
     low[0, 1] = low[1, 0] = -0.5  # by chance below 0
     assert plan(inflated.changed(dissimilarity_estimate=low)).optimal
+
+
+def test_a_first_model_that_is_right_everywhere_is_refused() -> None:
+    for kind in ("auto", "schedule"):
+        with pytest.raises(InputError, match="initial = 0 for all regions: regularised learners begin with"):
+            plan(asking(kind, initial=None))
 
 
 def test_a_given_route_gets_the_lambda_that_suits_it() -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from learnroute.solvers.registry import METHODS
     from learnroute.tradeoffs import Tradeoff, tradeoff
     from learnroute.verification import Check, Verification, verify
+    from learnroute.worth import LearnerTable, compare_learners
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,7 @@ __all__ = [
     "InputError",
     "Journey",
     "Learner",
+    "LearnerTable",
     "Loss",
     "Matching",
     "MetricReport",
@@ -60,6 +62,7 @@ __all__ = [
     "Verification",
     "check_metric",
     "compare",
+    "compare_learners",
     "error_over_time",
     "evaluate",
     "expected_loss",
@@ -97,6 +100,7 @@ _HOMES = {
     "learnroute.solvers.registry": ("METHODS",),
     "learnroute.tradeoffs": ("Tradeoff", "tradeoff"),
     "learnroute.verification": ("Check", "Verification", "verify"),
+    "learnroute.worth": ("LearnerTable", "compare_learners"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

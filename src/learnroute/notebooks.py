@@ -22,10 +22,18 @@ from learnroute.model.result import Plan
 from learnroute.model.showing import Shown, clipped, shortened
 from learnroute.model.validation import as_path
 from learnroute.planner import Comparison
-from learnroute.plots import draw_comparison, draw_plan, draw_robustness, draw_simulations, draw_tradeoff
+from learnroute.plots import (
+    draw_comparison,
+    draw_learners,
+    draw_plan,
+    draw_robustness,
+    draw_simulations,
+    draw_tradeoff,
+)
 from learnroute.plots.pictures import check_picture, new_figure, save_figure
 from learnroute.robust import Robustness
 from learnroute.tradeoffs import Tradeoff
+from learnroute.worth import COLUMNS, LEARNERS, ROUTES, LearnerTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 REPORTS = (".json", ".csv")  # what results other than plans are written as, besides pictures
+MARKDOWN = ".md"  # what comparisons of learners are written as, too
 PARTS = ("travel", "dissimilarity", "initial", "noise", "pairs")
 MOST_ROWS = 12  # of a table that is shown
 MOST_DRAWN = 20_000  # regions up to which a picture goes with the table
@@ -100,6 +109,7 @@ def save(result: Shown, path: str | Path, problem: Problem | None) -> None:
     """Write a result in the format that the name ends in."""
     path = as_path("path", path)
     formats = PLAN_WRITERS if isinstance(result, Plan) else REPORTS
+    formats = (*formats, MARKDOWN) if isinstance(result, LearnerTable) else formats
     check_destination(path, (*formats, *PICTURES))
     suffix = path.suffix.lower()
     if suffix in PICTURES:
@@ -111,6 +121,8 @@ def save(result: Shown, path: str | Path, problem: Problem | None) -> None:
         write_plan(result, path, known)
     elif suffix == ".json":
         write_text(path, dumps(result.to_dict()))  # type: ignore[attr-defined]
+    elif suffix == MARKDOWN:
+        write_text(path, _markdown(_sheet(result)))
     else:
         columns, rows = table_of(result, _known(result, problem))
         write_text(path, report_text([list(columns), *([_cell(value) for value in row] for row in rows)]))
@@ -118,6 +130,14 @@ def save(result: Shown, path: str | Path, problem: Problem | None) -> None:
 
 def _cell(value: Any) -> Any:
     return " > ".join(value) if isinstance(value, tuple) else value
+
+
+def _markdown(sheet: Sheet) -> str:
+    """Return a sheet as a table in Markdown, with the lines below it; names cannot end a cell."""
+    rows = [sheet.columns, tuple("---" for _ in sheet.columns), *sheet.rows]
+    table = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    lines = [sheet.headline, "", *table, ""] + [f"- {line}" for line in sheet.lines]
+    return "\n".join(" ".join(line.splitlines()) for line in lines).rstrip() + "\n"
 
 
 def _known(result: Shown, problem: Problem | None) -> Problem | None:
@@ -145,6 +165,8 @@ def _route(result: Shown) -> tuple[Sequence[str], Sequence[int]]:
         return result.route, result.order
     if isinstance(result, Robustness):
         return result.plan.route, result.plan.order
+    if isinstance(result, LearnerTable):
+        return result.floor.route or (), result.floor.order or ()
     if isinstance(result, Tradeoff):
         return result.points[0].route, result.points[0].order
     assert isinstance(result, Comparison)
@@ -173,6 +195,11 @@ def _(result: Comparison, problem: Problem, ax: Any) -> Any:
 @_drawn.register
 def _(result: Tradeoff, problem: Problem, ax: Any) -> Any:
     return draw_tradeoff(result, problem, ax=ax)
+
+
+@_drawn.register
+def _(result: LearnerTable, problem: Problem, ax: Any) -> Any:
+    return draw_learners(result, problem, ax)
 
 
 @_drawn.register
@@ -266,6 +293,21 @@ def _(result: Tradeoff, problem: Any) -> Table:
 
 
 @table_of.register
+def _(result: LearnerTable, problem: Any) -> Table:
+    columns = ("learner", "route_kind", "error", "travel_cost", "total", "saves", "step", "memory", "regularization",
+               "least_regularization", "largest_regularization", "refused", "route")  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
+    for row in result.rows:
+        numbers = (row.error, row.travel_cost, row.total, row.saves, row.step, row.memory)
+        known = [math.nan if number is None else number for number in numbers]
+        given = row.regularization
+        regularization = " ".join(f"{value:.6g}" for value in given) if isinstance(given, tuple) else given
+        near = row.regularization_range or (math.nan, math.nan)
+        rows.append((row.learner, row.route_kind, *known, regularization, *near, row.refused, row.route))
+    return Table(columns, rows)
+
+
+@table_of.register
 def _(result: Robustness, problem: Any) -> Table:
     rows: list[tuple[Any, ...]] = [
         (*pair.regions, pair.low, pair.high, pair.switch, pair.regret) for pair in result.pairs
@@ -351,6 +393,18 @@ def _(result: Tradeoff) -> Sheet:
         ("", "travel", "error", "best for travel rates", "first", "last"),
         _with_gap(rows, len(result.points), 0),
         (f"chosen at travel rate {result.rate:g}: {shortened(chosen.route)}",),
+    )
+
+
+@_sheet.register
+def _(result: LearnerTable) -> Sheet:
+    best = result.best
+    kind = f"{LEARNERS[best.learner]}, route: {ROUTES[best.route_kind]}"
+    return Sheet(
+        f"{_title(result)}least total loss {best.total:.5g} per region by {kind}",
+        COLUMNS,
+        result.cells(),
+        result.lines(),
     )
 
 

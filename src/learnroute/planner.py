@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -88,13 +88,7 @@ def _plan_with_learner(
     initial: Sequence[str | int] | None,
 ) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
-    quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > TUNED_EXACTLY else method
-
-    def solve(asked: Problem) -> IntArray:
-        objective, part = _seen(asked, objective_of(asked), quick), budget.part(TUNING_SHARE)
-        return quick.solve(objective, np.random.default_rng(seed), part, params).order
-
-    found = tune(problem, solve, budget.part(0.7))
+    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(0.7))
     decided = problem.regularized(found.regularization)
     objective = objective_of(decided)
     final = method.solve if initial is None else _warm(decided, objective, method, initial)
@@ -106,6 +100,19 @@ def _plan_with_learner(
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
     made = _assess(decided, answer, certificate, method.name, seed, time.monotonic() - started)
     return _as_chosen(made, problem, found)
+
+
+def route_finder(
+    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS
+) -> Callable[[Problem], IntArray]:
+    """Return what finds routes without bounds: by a method, or by `search` where proofs take long."""
+    quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > TUNED_EXACTLY else method
+
+    def solve(asked: Problem) -> IntArray:
+        objective, part = _seen(asked, objective_of(asked), quick), budget.part(TUNING_SHARE)
+        return quick.solve(objective, np.random.default_rng(seed), part, params).order
+
+    return solve
 
 
 def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:

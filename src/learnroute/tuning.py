@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from learnroute.errors import InputError
 from learnroute.model.learner import AUTO, SCHEDULE, updates_from
 from learnroute.model.losses import expected_loss, travel_cost
 from learnroute.model.problem import Problem
@@ -26,6 +27,7 @@ GRID = np.logspace(-3, 5, 33)  # λ that are tried first
 FINE = np.logspace(-4, 6, 241)  # the table of a schedule, and of the range of λ that are nearly as good
 PLANNED = GRID[::2]  # λ for which routes are planned
 FEW_REGIONS = 12  # up to which routes are planned for all of these, beyond for every fourth
+FACTORS = np.logspace(-3, 3, 121)  # of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
 FLAT = 0.01  # a loss this share above the least one is nearly as good
 VECTORISED_REGIONS = 1000
@@ -64,8 +66,22 @@ def tune(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     `solve` plans a route for a problem whose λ is given. Where the problem has unbiased estimates of its
     dissimilarities, λ is chosen by them.
     """
-    found = _constant(expected(problem), solve, budget)
-    return _scheduled(expected(problem), solve, budget, found) if problem.learner.regularization == SCHEDULE else found
+    check_first_model(expected(problem))
+    found = tune_constant(expected(problem), solve, budget)
+    if problem.learner.regularization != SCHEDULE:
+        return found
+    return tune_schedule(expected(problem), solve, budget, found)
+
+
+def check_first_model(problem: Problem) -> None:
+    """Refuse to choose λ where the first model is said to be right everywhere: then it would be best not to train."""
+    if problem.initial_sum == 0 < math.fsum(problem.scores):
+        raise InputError(
+            "regularised learners begin with the first model, and by this it is right everywhere; give how "
+            "dissimilar it is to each region",
+            field="initial",
+            found="= 0 for all regions",
+        )
 
 
 def tuned_for(problem: Problem, order: Sequence[int], kind: str = AUTO) -> Tuned:
@@ -122,8 +138,8 @@ def _asking(problem: Problem, kind: str) -> Any:
     return learner
 
 
-def _constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
-    """Choose one λ."""
+def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
+    """Choose one λ and the route, by the dissimilarities of the problem as they are."""
     step = 1 if problem.size <= FEW_REGIONS else 4
     pool: dict[tuple[int, ...], tuple[float, float]] = {}  # by route: its best λ, and the total there
     for k, one in enumerate(PLANNED[::step].tolist()):
@@ -141,7 +157,7 @@ def _constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     best = min(pool, key=lambda order: pool[order][1])
     value, total = pool[best]
     losses = error_curve(problem, best, FINE) + _travel(problem, best)
-    low, high = _range(FINE, losses, value, total)
+    low, high = flat_range(FINE, losses, value, total)
     return Tuned(value, best, total, low, high)
 
 
@@ -155,10 +171,14 @@ def _add(pool: dict[tuple[int, ...], tuple[float, float]], problem: Problem, ord
 
 
 def _best_for(problem: Problem, order: Sequence[int]) -> tuple[float, float]:
-    """Return the λ that suits a route best, and the error there: by a table that is refined."""
-    table = GRID
+    """Return the λ that suits a route best, and the error there."""
+    return least_of(lambda table: error_curve(problem, order, table), GRID)
+
+
+def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray) -> tuple[float, float]:
+    """Return where a curve over λ is least, and its value there: by a table that is refined."""
     for _ in range(4):
-        errors = error_curve(problem, order, table)
+        errors = curve(table)
         best = int(np.argmin(errors))
         low, high = table[max(0, best - 1)], table[min(len(table) - 1, best + 1)]
         found = float(table[best]), float(errors[best])
@@ -170,7 +190,7 @@ def _travel(problem: Problem, order: Sequence[int]) -> float:
     return problem.travel_rate * travel_cost(problem, np.asarray(order)) / problem.size
 
 
-def _range(table: FloatArray, losses: FloatArray, value: float, total: float) -> tuple[float, float]:
+def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float) -> tuple[float, float]:
     """Return the ends of the part of a table around a value where losses are nearly the least."""
     good = losses <= total + FLAT * abs(total)
     at = int(np.argmin(np.abs(np.log(table) - math.log(value))))
@@ -185,41 +205,53 @@ def _range(table: FloatArray, losses: FloatArray, value: float, total: float) ->
 # Schedules
 
 
-def _scheduled(problem: Problem, solve: Solve, budget: Budget, found: Tuned) -> Tuned:
-    """Choose one λ for each position."""
+def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) -> Tuned:
+    """Choose one λ for each position and the route, from the best single λ on."""
     assert isinstance(found.regularization, float)
     positions = np.arange(problem.size, dtype=np.float64)
     starts = np.full(problem.size, found.regularization), np.maximum(positions, FINE[0])
     order = np.array(found.order)
     best: tuple[float, FloatArray, IntArray] = (math.inf, starts[0], order)
     for start in starts:
-        schedule, at = _descended(problem, order, start), order
+        schedule, at = _descended(problem, order, start, budget), order
         total = _total(problem, at, schedule)
         while not budget.exhausted:
             other = solve(problem.regularized(schedule.tolist()))
-            changed = _descended(problem, other, schedule)
+            changed = _descended(problem, other, schedule, budget)
             better = _total(problem, other, changed)
             if better >= total * (1 - SETTLED):
                 break
             schedule, at, total = changed, other, better
         best = min(best, (total, schedule, at), key=lambda one: one[0])
     total, schedule, order = best
-    factors = np.logspace(-3, 3, 121)
-    losses = np.array([_total(problem, order, factor * schedule) for factor in factors])
-    low, high = _range(factors, losses, 1.0, total)
+    low, high = (_flat_factor(problem, order, schedule, total, way, budget) for way in (FACTORS[::-1], FACTORS))
     return Tuned(tuple(schedule.tolist()), tuple(order.tolist()), total, low, high)
+
+
+def _flat_factor(
+    problem: Problem, order: IntArray, schedule: FloatArray, total: float, factors: FloatArray, budget: Budget
+) -> float:
+    """Return the last factor of a schedule, beginning with 1, up to which its loss is nearly the least."""
+    reached = 1.0
+    for factor in factors[len(factors) // 2 + 1 :].tolist():
+        if budget.exhausted or _total(problem, order, factor * schedule) > total + FLAT * abs(total):
+            break
+        reached = factor
+    return reached
 
 
 def _total(problem: Problem, order: IntArray, schedule: FloatArray) -> float:
     return expected_loss(problem.regularized(schedule.tolist()), order).total
 
 
-def _descended(problem: Problem, order: IntArray, start: FloatArray) -> FloatArray:
-    """Return a schedule for a route that no other λ at a single position improves."""
+def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Budget) -> FloatArray:
+    """Return a schedule for a route that no other λ at a single position improves, unless the time ends first."""
     schedule = np.array(start)
     for table in (FINE, None):  # first all λ of a table, then those near each
         before = math.inf
         for _ in range(SWEEPS):
+            if budget.exhausted:
+                break
             error = _swept(problem, order, schedule, table)
             if error >= before * (1 - SETTLED):
                 break

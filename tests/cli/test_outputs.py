@@ -13,6 +13,7 @@ from learnroute import plan, read_problem, tradeoff
 ROOT = Path(__file__).parents[2]
 LAKES = str(ROOT / "examples" / "lakes.geojson")
 CITY = str(ROOT / "examples" / "city-survey.json")
+WAREHOUSE = str(ROOT / "examples" / "warehouse-robot.json")
 Capture = pytest.CaptureFixture[str]
 
 
@@ -25,6 +26,7 @@ Capture = pytest.CaptureFixture[str]
         (["compare", LAKES, "--methods", "nearest,travel"], ["json", "csv"]),
         (["tradeoff", LAKES], ["json", "csv"]),
         (["tradeoff", LAKES, "--budget", "1e6"], ["json", "gpx", "plan"]),
+        (["learners", WAREHOUSE], ["json", "csv", "md"]),
         (["robustness", LAKES, "--within", "0.1", "--draws", "2"], ["json"]),
         (["simulate", LAKES, "--runs", "10"], ["csv", "json"]),
         (["generate", "--regions", "4"], ["json", "npz"]),

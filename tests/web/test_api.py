@@ -19,6 +19,7 @@ from learnroute import (
     InputError,
     Problem,
     compare,
+    compare_learners,
     error_over_time,
     evaluate,
     plan,
@@ -118,6 +119,14 @@ def test_the_tradeoff_has_the_corners_of_all_routes(service: Service) -> None:
     found = [(point["travel_cost"] / 6, point["error"]) for point in answer["points"] if point["rates"]]
     assert np.array(found) == pytest.approx(np.array(oracle.corners(Problem.from_dict(data))), rel=1e-9)
     assert found == sorted(found)
+
+
+def test_learners_are_those_of_the_library(service: Service) -> None:
+    answer = service.post("learners", problem=example(), seed=2, travel_rate=0.5).json()
+    problem = Problem.from_dict(example()).changed(travel_rate=0.5)
+    assert answer == json.loads(json.dumps(compare_learners(problem, 2).to_dict()))
+    refusal = service.post("learners", problem={**example(), "initial": None})
+    assert "regularised learners begin with the first model" in refused(refusal, 422, "problem.initial")
 
 
 @pytest.mark.parametrize("format_", PLAN_WRITERS)

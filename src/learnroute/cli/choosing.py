@@ -1,4 +1,4 @@
-"""tradeoff, robustness, journey."""
+"""tradeoff, robustness, learners, journey."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from learnroute.planner import evaluate
 from learnroute.robust import Robustness, robustness
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import Choice, Tradeoff, tradeoff
+from learnroute.worth import COLUMNS, LearnerTable, compare_learners
 
 ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # what holds one route, and no curve
 MOST_ENDS = 12  # last regions that are listed
@@ -143,6 +144,40 @@ def robustness_command(
 
 
 @command(
+    "learners",
+    epilog="\b\nExample:\n  learnroute learners examples/warehouse-robot.json --plot learners.png",
+)
+@problem_options
+@seed_option
+@time_option
+@json_option
+@output_option("Write the table (.json, .csv or .md).")
+@plot_option
+def learners_command(
+    source: Source, seed: int, time_limit: float | None, as_json: bool, outputs: tuple[Path, ...],
+    pictures: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Show which learner is worth it for the problem in FILE.
+
+    The paper's learner on the shortest and on its best route, a proximal one with the best λ on both, λ and route
+    chosen together, one λ for each visit, the running mean, recursive least squares, and the error of the mean model,
+    below which none comes.
+    """
+    check_outputs(outputs, (*REPORTS, ".md"), pictures)
+    problem = source.read()
+    with progress_shown() as progress:
+        found = compare_learners(problem, seed, time_limit, progress)
+    deliver(
+        outputs,
+        found.save,
+        pictures,
+        lambda plots, path: plots.save_learners(found, problem, path),
+        found.to_dict() if as_json else None,
+        lambda: _print_learners(found, problem),
+    )
+
+
+@command(
     "journey",
     epilog="\b\nExample:\n  learnroute journey trip.json --begin examples/warehouse-robot.json\n"
     '  learnroute journey trip.json --visited "Hazmat cage"',
@@ -191,7 +226,7 @@ def journey_command(
         _print_journey(trip)
 
 
-COMMANDS = (tradeoff_command, robustness_command, journey_command)
+COMMANDS = (tradeoff_command, robustness_command, learners_command, journey_command)
 
 
 def _measurements(path: Path | None) -> dict[str, Any]:
@@ -272,6 +307,17 @@ def _write(found: Tradeoff, path: Path, picked: Choice | None) -> None:
         for name, point in [*(("", point) for point in found.points), *found.marks.items()]
     ]
     return write_text(path, report_text([header, *rows]))
+
+
+def _print_learners(found: LearnerTable, problem: Problem) -> None:
+    console = terminal()
+    print_heading(console, problem)
+    shown = table(*COLUMNS, left=2)
+    for cells in found.cells():
+        shown.add_row(*cells)
+    console.print(shown)
+    for line in found.lines():
+        console.print(f"note       {line}", markup=False)
 
 
 def _print_robustness(found: Robustness, problem: Problem) -> None:

@@ -67,7 +67,7 @@ class Shown:
         """Write the result in the format that the name ends in, whole or not at all.
 
         All results: .json (`to_dict`), .csv (the table of `to_frame`), and as a picture .png, .svg or .pdf. Plans
-        also: all other formats of `write_plan`, and their .csv is that of `write_plan`.
+        also: all other formats of `write_plan`, and their .csv is that of `write_plan`. Learners also: .md.
 
         Parameters
         ----------
@@ -96,8 +96,9 @@ class Shown:
         Returns
         -------
         pandas.DataFrame
-            A plan: one row a stop. A comparison: one row a method. A trade-off: one row a route. Robustness: one row a
-            pair of regions on which the plan hangs. A simulation: one row a run.
+            A plan: one row a stop. A comparison: one row a method. A trade-off: one row a route. Learners: one
+            row a learner and route. Robustness: one row a pair of regions on which the plan hangs. A simulation: one
+            row a run.
 
         Raises
         ------

@@ -7,16 +7,19 @@ from learnroute.plots.robust import draw_robustness, save_robustness
 from learnroute.plots.routes import draw_plan, save_plan
 from learnroute.plots.simulations import draw_simulations, save_simulations
 from learnroute.plots.tradeoffs import draw_tradeoff, save_tradeoff
+from learnroute.plots.worth import draw_learners, save_learners
 
 __all__ = [
     "check_picture",
     "draw_comparison",
+    "draw_learners",
     "draw_plan",
     "draw_ratios",
     "draw_robustness",
     "draw_simulations",
     "draw_tradeoff",
     "save_comparison",
+    "save_learners",
     "save_plan",
     "save_ratios",
     "save_robustness",

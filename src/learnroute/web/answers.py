@@ -60,6 +60,46 @@ class Tradeoff(BaseModel):
     marks: dict[str, TradeoffPoint] = Field(description="Routes of other methods, by method")
 
 
+class ComparedLearner(BaseModel):
+    """One learner on one route."""
+
+    learner: str
+    route_kind: str = Field(description="Which route: shortest, papers-best (of least squares) or own-best")
+    memory: NonNegativeInt | None = Field(description="Numbers kept besides the samples at hand; null for the floor")
+    order: list[NonNegativeInt] | None
+    route: list[str] | None
+    error: float | None = Field(description="Expected final error per region; null where it does not exist")
+    travel_cost: float | None
+    total: float | None
+    saves: float | None = Field(description="What the total is below that of the first row that has one")
+    step: float | None = Field(description="What the total is below that of the row before")
+    regularization: float | list[float] | None = Field(description="λ, or one for each visit")
+    regularization_range: list[float] | None = Field(
+        description="The λ whose loss is within 1 %; where there is one for each visit, common factors"
+    )
+    refused: str | None = Field(description="Why there is no expected error")
+
+
+class LearnerCurve(BaseModel):
+    """The total loss on one route, by λ."""
+
+    route_kind: str
+    order: list[NonNegativeInt]
+    totals: list[float]
+    limit: float | None = Field(description="The total loss of least squares, where it exists")
+
+
+class LearnerTable(BaseModel):
+    """Learners side by side, from the paper's on the shortest route down to the floor."""
+
+    rows: list[ComparedLearner]
+    regularizations: list[float] = Field(description="The λ of the curves")
+    curves: list[LearnerCurve]
+    dissimilarities: Literal["estimate", "given"] = Field(description="By which dissimilarities all errors are")
+    complete: bool = Field(description="Whether the time limit did not come first")
+    notes: list[str]
+
+
 class ErrorHistory(BaseModel):
     """The expected error of each region before the first visit and after each visit of a route."""
 

@@ -282,6 +282,10 @@ class TradeoffRequest(SolvingRequest):
     ] = 20
 
 
+class LearnersRequest(SolvingRequest):
+    """Say which learner is worth it."""
+
+
 class UploadedFile(BaseModel):
     """A file as text."""
 

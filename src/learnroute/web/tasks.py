@@ -27,12 +27,14 @@ from learnroute.web.requests import (
     ErrorHistoryRequest,
     EvaluateRequest,
     ExportRequest,
+    LearnersRequest,
     PlanRequest,
     ReadRequest,
     Request,
     TradeoffRequest,
 )
 from learnroute.web.settings import Limits
+from learnroute.worth import compare_learners
 
 MOST_WAY_PLACES = 100_000  # on all ways along streets that a page gets
 
@@ -75,6 +77,15 @@ def _compare(asked: CompareRequest, limits: Limits, progress: Progress) -> Resul
 
 def _tradeoff(asked: TradeoffRequest, limits: Limits, progress: Progress) -> Result:
     found = tradeoff(asked.rated_problem, asked.points, asked.seed, asked.seconds(limits), progress)
+    return _json(found.to_dict())
+
+
+def _learners(asked: LearnersRequest, limits: Limits, progress: Progress) -> Result:
+    seconds = asked.seconds(limits)
+    try:
+        found = compare_learners(asked.rated_problem, asked.seed, seconds, progress)
+    except InputError as error:  # what can be wrong now is in the problem
+        raise refusal_of(error, "problem.") from None
     return _json(found.to_dict())
 
 
@@ -168,6 +179,7 @@ TASKS: dict[str, Kind] = {
     "evaluate": Kind(_evaluate, EvaluateRequest, answers.Plan, "Say what a given route costs"),
     "compare": Kind(_compare, CompareRequest, answers.Comparison, "Run several methods on one problem"),
     "tradeoff": Kind(_tradeoff, TradeoffRequest, answers.Tradeoff, "Routes from least travel to least error"),
+    "learners": Kind(_learners, LearnersRequest, answers.LearnerTable, "Say which learner is worth it"),
     "error_history": Kind(
         _error_history, ErrorHistoryRequest, answers.ErrorHistory, "Expected error by region after each visit"
     ),

@@ -1,0 +1,78 @@
+"""Recursive least squares: the expected error of one fit to the samples of all regions together.
+
+It keeps the second moments of all features seen so far (m x m numbers) and no samples, and never forgets. So its final
+model is that of all samples pooled, in any order: min Σ_k |X_k'w - y_k|²/N + λ·|w - w_0|², with X_k the m x n_k
+samples of region k, N = Σ n_k, and λ the strength of the ridge prior around the first model w_0.
+
+With C = Σ X_k·X_k'/N and P = λ·(C + λI)⁻¹, the model is Σ W_k·w*_k + noise: W_0 = P (and w*_0 = w_0),
+W_k = (C + λI)⁻¹·X_k·X_k'/N. These matrices add up to I and know no direction, so E W_k'W_l = c_kl·I, and with
+s_k = Σ_l c_kl = E tr W_k/m the expected error on region j is
+
+    e_j = Σ_k s_k·Δ[k, j] - ½·Σ_kl c_kl·Δ[k, l] + ν.
+
+Samples are exchangeable, so s_k = (1 - p₁)·n_k/N, s_0 = p₁, c_0k = q·n_k/N, and c_kl = n_k·n_l·κ/m for k ≠ l, where
+κ = E x_a'G²x_b·x_b'x_a for two different samples, G = (N·C + N·λ·I)⁻¹. All samples together make up
+E tr (I - P)² = N·(N - 1)·κ/m + N·η/m, with η the same for one sample and itself. The right singular vectors of a
+Gaussian matrix are uniformly distributed, whatever its singular values √d: fourth moments of a unit vector in N
+dimensions and E[Σd·f] = m·N·E f + 2·E[d/ds f(s·d) at s = 1] (Stein's identity) give
+
+    N·(N + 2)·η = m·N·E Σ g + 2·E Σ d·g' + 2·E Σ d²/(d + α)²,   g = d/(d + α)²,   α = N·λ.
+
+These are sums over one expected spectrum (`wishart`): exact for Gaussian features, but for its quadrature.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from learnroute.model.problem import Problem
+from learnroute.model.spectrum import proximal_moments
+from learnroute.model.validation import FloatArray
+from learnroute.model.wishart import expected_spectrum
+
+
+def pooled_error(problem: Problem, regularizations: Sequence[float] | FloatArray) -> FloatArray:
+    """Return the expected final error (per region) of one fit to all samples, for each of many λ > 0."""
+    table = np.asarray(regularizations, dtype=np.float64)
+    m, size, counts = problem.learner.features, problem.size, problem.counts.astype(np.float64)
+    total = int(problem.counts.sum())
+    moments = proximal_moments(m, total, table)
+    shares = counts / total
+    fitted = float(shares @ problem.scores) / size  # Σ_k n_k/N·Δ[k, j], the mean over regions j
+    between = _between(problem, shares)
+    initial = problem.initial_sum / size
+    first = float(shares @ problem.initial)
+    error = (
+        moments.plasticity * fitted
+        + moments.retention * initial
+        - 0.5 * _shared(m, total, table) * between
+        - moments.coupling * first
+        + problem.learner.noise**2 * moments.noise
+    )
+    return np.asarray(error)
+
+
+def floor_of(problem: Problem) -> float:
+    """Return the error of the mean model, ΣΔ/(2T²): where Δ are squared distances, no model has a smaller one."""
+    return math.fsum(problem.scores) / (2 * problem.size**2)
+
+
+def _between(problem: Problem, shares: FloatArray) -> float:
+    """Σ_kl n_k·n_l/N²·Δ[k, l]."""
+    if problem.samples is None:
+        return math.fsum(problem.scores) / problem.size**2
+    return math.fsum(share * float(shares @ problem.dissimilarities_to(k)) for k, share in enumerate(shares.tolist()))
+
+
+def _shared(m: int, total: int, table: FloatArray) -> FloatArray:
+    """κ·N²/m, by λ: what different samples have in common in the weights of the fit."""
+    d, weights = expected_spectrum(min(m, total), max(m, total))
+    alpha = total * table[:, None]
+    gain = d / (d + alpha) ** 2
+    learnt = (d / (d + alpha)) ** 2 @ weights  # E tr (I - P)²
+    slope = gain * (alpha - d) / (d + alpha)
+    own = (m * total * (gain @ weights) + 2 * (slope @ weights) + 2 * learnt) / (total + 2)  # N·η
+    return np.asarray((learnt - own) / m * (total / (total - 1)))

@@ -1,0 +1,120 @@
+"""LearnerTable -> picture: total loss against λ, one curve a route, from the paper's learner on the left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from learnroute.errors import check_type
+from learnroute.model.learner import LEAST_SQUARES
+from learnroute.model.problem import Problem
+from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, entitle, own_or_new, save_figure, tidy
+from learnroute.worth import OWN, PAPERS, PROXIMAL, RECURSIVE, SHORTEST, Curve, LearnerTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LOOKS = {SHORTEST: (BLUE, "-", 2.6), PAPERS: (VERMILLION, "--", 1.6), OWN: (GREEN, "-.", 1.6)}
+NAMES = {SHORTEST: "shortest", PAPERS: "best for the paper's learner", OWN: "planned with λ"}
+DRAWN = (LEAST_SQUARES, PROXIMAL)  # learners whose routes have a curve
+WIDE = 6.0  # times the floor: losses further apart are drawn on a logarithmic axis
+ROOM = 0.06  # of the height, above and below
+
+
+def save_learners(found: LearnerTable, problem: Problem, path: str | Path) -> None:
+    """Write the picture of a comparison of learners.
+
+    Parameters
+    ----------
+    found, problem
+        What `compare_learners` found, and for which problem.
+    path
+        Where to: .png, .svg or .pdf.
+
+    Raises
+    ------
+    InputError
+        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
+    """
+    save_figure(path, lambda: draw_learners(found, problem))
+
+
+def draw_learners(found: LearnerTable, problem: Problem, ax: Axes | None = None) -> Figure:
+    """Draw the total loss against λ on each route, the paper's learner where λ is 0, and the floor.
+
+    Parameters
+    ----------
+    found, problem
+        What `compare_learners` found, and for which problem.
+    ax
+        Axes to draw in; a figure is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    check_type("found", found, LearnerTable)
+    check_type("problem", problem, Problem)
+    figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
+    values = found.regularizations
+    axes.set_xscale("log")
+    marked = False
+    for curve in found.curves:
+        colour, dash, width = LOOKS[curve.route_kind]
+        axes.plot(values, curve.totals, color=colour, ls=dash, lw=width, label=_name(found, curve), zorder=2)
+        best = min(range(len(values)), key=lambda k: curve.totals[k])
+        axes.plot([values[best]], [curve.totals[best]], "o", color=colour, ms=6, zorder=3)
+        if curve.limit is not None:
+            label = None if marked else "the paper's learner (λ → 0)"
+            axes.plot([values[0]], [curve.limit], "D", color=colour, ms=8, mec="black", label=label, zorder=4,
+                      clip_on=False)  # fmt: skip
+            marked = True
+    recursive = next(row for row in found.rows if row.learner == RECURSIVE)
+    for row, dash, name in ((recursive, ":", "recursive least squares"), (found.floor, "--", "floor: the mean model")):
+        assert row.total is not None
+        axes.axhline(row.total, color=GREY if dash == ":" else "black", ls=dash, lw=1.3, label=name, zorder=1)
+    _limit(axes, found)
+    axes.set_xlim(values[0], values[-1])
+    axes.set_xlabel("regularisation λ")
+    axes.set_ylabel("expected total loss per region")
+    axes.legend(loc="best", fontsize=9, frameon=False)
+    tidy(axes)
+    learner = problem.learner
+    name = f"{problem.title}: " if problem.title else ""
+    title = f"{name}which learner is worth it?\nm = {learner.features}, n = {_counts(problem)}, σ = {learner.noise:g}"
+    entitle(figure, axes, ax is None, title, 12)
+    return figure
+
+
+def _limit(axes: Axes, found: LearnerTable) -> None:
+    """Choose the axis of losses: from the floor to what training as the paper does, or not at all, costs."""
+    floor = found.floor.total
+    assert floor is not None
+    known = [curve.limit for curve in found.curves if curve.limit is not None]
+    ends = [total for curve in found.curves for total in (curve.totals[0], curve.totals[-1])]
+    top = max(known) if known else min(max(ends), WIDE * max(floor, min(ends)))
+    top = max(top, min(max(ends), 1.5 * top))
+    low = min([floor, *(min(curve.totals) for curve in found.curves)])
+    if low > 0 and top > WIDE * low:
+        axes.set_yscale("log")
+        axes.set_ylim(low * (low / top) ** ROOM, top * (top / low) ** ROOM)
+    elif top > low:
+        axes.set_ylim(low - ROOM * (top - low), top + ROOM * (top - low))
+
+
+def _name(found: LearnerTable, curve: Curve) -> str:
+    """Say what a route is: one may be shortest and best at once."""
+    kinds = {row.route_kind: None for row in found.rows if row.order == curve.order and row.learner in DRAWN}
+    return f"route: {', '.join(NAMES[kind] for kind in kinds)}"
+
+
+def _counts(problem: Problem) -> str:
+    counts = problem.counts
+    return f"{counts[0]}" if counts.min() == counts.max() else f"{counts.min()} … {counts.max()}"

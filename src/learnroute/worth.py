@@ -1,0 +1,430 @@
+"""Which learner is worth it: the paper's, regularised ones with a λ of their own, and one that never forgets.
+
+All are priced by the same closed forms (docs/theory.md) for the same dissimilarities, each on the shortest route, and
+those whose error depends on the route on the best one as well.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError, check_type
+from learnroute.model.learner import LEAST_SQUARES
+from learnroute.model.losses import expected_loss, travel_cost
+from learnroute.model.pooled import floor_of, pooled_error
+from learnroute.model.problem import Problem
+from learnroute.model.rounding import PRINTED
+from learnroute.model.showing import Shown
+from learnroute.model.validation import IntArray, as_count
+from learnroute.planner import route_finder
+from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.registry import METHODS
+from learnroute.tuning import (
+    Tuned,
+    check_first_model,
+    error_curve,
+    expected,
+    flat_range,
+    least_of,
+    tune_constant,
+    tune_schedule,
+)
+
+PROXIMAL, SCHEDULE, RUNNING_MEAN, RECURSIVE, MEAN_MODEL = (
+    "proximal", "schedule", "running-mean", "recursive", "mean-model",
+)  # fmt: skip
+LEARNERS = {
+    LEAST_SQUARES: "least squares (paper)",
+    PROXIMAL: "proximal, one λ",
+    SCHEDULE: "proximal, λ by visit",
+    RUNNING_MEAN: "running mean, λ = t-1",
+    RECURSIVE: "recursive least sq.",
+    MEAN_MODEL: "floor: mean model",
+}
+SHORTEST, PAPERS, OWN = "shortest", "papers-best", "own-best"
+ROUTES = {SHORTEST: "shortest", PAPERS: "paper's best", OWN: "own best"}
+COLUMNS = ("learner", "route", "error", "travel", "total", "saves", "step", "kept", "λ", "within 1 %")
+FIRST = 0.3  # λ of the running mean at its first visit, where least squares has no expected error
+CURVE = np.logspace(-3, 4, 71)  # λ of the curves
+PRIOR = np.logspace(-9, 5, 57)  # λ of the ridge prior that are tried first
+PRIOR_FINE = np.logspace(-9, 5, 337)
+MOST_REGIONS = 2000
+
+
+@dataclass(frozen=True)
+class LearnerRow:
+    """One learner on one route.
+
+    Attributes
+    ----------
+    learner, route_kind
+        A key of `LEARNERS` and one of `ROUTES`.
+    error
+        The expected final error per region; None where it does not exist (`refused` says why).
+    travel_cost, total
+        Of the whole route, in its own units; and the total loss per region.
+    saves, step
+        What the total is below that of the first row that has one, and below that of the row before.
+    memory
+        Numbers that the learner keeps besides the samples at hand; None for the floor, which is no learner.
+    regularization, regularization_range
+        λ (one for each position of a schedule), and the λ whose loss is within 1 % (of a schedule: common factors).
+    order, route
+        The stops, as indices and as names.
+    """
+
+    learner: str
+    route_kind: str
+    memory: int | None
+    order: tuple[int, ...] | None
+    route: tuple[str, ...] | None
+    error: float | None = None
+    travel_cost: float | None = None
+    total: float | None = None
+    saves: float | None = None
+    step: float | None = None
+    regularization: float | tuple[float, ...] | None = None
+    regularization_range: tuple[float, float] | None = None
+    refused: str | None = None
+
+    def __repr__(self) -> str:
+        found = f"total loss {self.total:.5g}" if self.total is not None else "no expected error"
+        return f"<LearnerRow {LEARNERS[self.learner]}, route {ROUTES[self.route_kind]}: {found}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        lists = {name: list(value) for name, value in vars(self).items() if isinstance(value, tuple)}
+        return {**vars(self), **lists}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The total loss of a proximal learner on one route, by λ; `limit` is that of least squares, where it exists."""
+
+    route_kind: str
+    order: tuple[int, ...]
+    totals: tuple[float, ...]
+    limit: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {**vars(self), "order": list(self.order), "totals": list(self.totals)}
+
+
+@dataclass(frozen=True)
+class LearnerTable(Shown):
+    """Learners side by side, from the paper's on the shortest route down to the floor.
+
+    Attributes
+    ----------
+    rows
+        One a learner and route; the last one is the floor: the error of the mean model, on the shortest route.
+    regularizations, curves
+        The λ of the curves, and one curve a route.
+    dissimilarities
+        By which dissimilarities all errors are: `estimate` (unbiased estimates) or `given` (the problem's own).
+    complete
+        False where the time limit came first: better routes or λ may exist.
+    notes
+        What to know about the rows.
+    """
+
+    rows: tuple[LearnerRow, ...]
+    regularizations: tuple[float, ...]
+    curves: tuple[Curve, ...]
+    dissimilarities: str
+    complete: bool
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        best = self.best
+        assert best.total is not None
+        kind = f"{LEARNERS[best.learner]}, route: {ROUTES[best.route_kind]}"
+        return f"<LearnerTable of {len(self.rows)} rows: least total loss {best.total:.5g} by {kind}>"
+
+    @property
+    def best(self) -> LearnerRow:
+        """The learner that forgets (all but recursive least squares) with the least total loss."""
+        known = [row for row in self.rows if row.total is not None and row.learner not in (RECURSIVE, MEAN_MODEL)]
+        return min(known, key=lambda row: row.total or 0.0)
+
+    @property
+    def floor(self) -> LearnerRow:
+        """The last row."""
+        return self.rows[-1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "regularizations": list(self.regularizations),
+            "curves": [curve.to_dict() for curve in self.curves],
+            "dissimilarities": self.dissimilarities,
+            "complete": self.complete,
+            "notes": list(self.notes),
+        }
+
+    def lines(self) -> tuple[str, ...]:
+        """Return what is to be said below a table of `cells`."""
+        unbiased = "unbiased estimates of the dissimilarities"
+        by = unbiased if self.dissimilarities == "estimate" else "the dissimilarities of the problem"
+        late = () if self.complete else ("the time limit came first: better routes or λ may exist",)
+        return (
+            f"errors are by {by}; kept: numbers in memory",
+            "saves: of the total loss, against the first row; step: loss, against the row before",
+            *self.notes,
+            *late,
+        )
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """Return what tables show below `COLUMNS`, one tuple of texts a row."""
+        reference = next((row.total for row in self.rows if row.total is not None), None)
+        return [_cells(row, reference) for row in self.rows]
+
+
+def compare_learners(
+    problem: Problem, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None
+) -> LearnerTable:
+    """Return what each learner is worth on this problem.
+
+    How the problem's own learner trains is left aside; its m, n and σ count. Where the problem has unbiased estimates
+    of its dissimilarities, all routes, λ and errors are by them.
+
+    Parameters
+    ----------
+    problem
+        What to plan.
+    seed
+        Same problem and seed: same table.
+    time_limit
+        Seconds; when they are over, the best routes and λ so far are taken.
+    progress
+        Called now and then with the name of the stage and the share of it that is done.
+    """
+    check_type("problem", problem, Problem)
+    if problem.size > MOST_REGIONS:
+        reason = f"learners are compared on at most {MOST_REGIONS}; give some of the regions"
+        raise InputError(reason, field="regions", found=f"has {problem.size} entries")
+    seed = as_count("seed", seed, least=0, meaning="the seed")
+    budget = Budget.of(time_limit, progress)
+    asked = expected(problem).changed(dissimilarity_estimate=None, initial_estimate=None)
+    check_first_model(asked)
+    table = _Table(asked.regularized(1.0), seed, budget)
+    return LearnerTable(
+        rows=_with_savings(table.rows()),
+        regularizations=tuple(CURVE.tolist()),
+        curves=table.curves(),
+        dissimilarities="given" if expected(problem) is problem else "estimate",
+        complete=not budget.exhausted,
+        notes=table.notes(),
+        problem=problem,
+    )
+
+
+class _Table:
+    """Plans the routes, chooses the regularisations and prices the rows."""
+
+    def __init__(self, problem: Problem, seed: int, budget: Budget) -> None:
+        self.problem = problem
+        self.budget = budget
+        self.papers, self.refused = _with_least_squares(problem)
+        search = route_finder(problem, METHODS["auto"], seed, budget)
+        shortest = route_finder(problem, METHODS["travel"], seed, budget)(problem)
+        least_squares = None if self.papers is None else search(self.papers)
+        budget.progress("routes", 1.0)
+        together = tune_constant(problem, search, budget.part(0.6))
+        found = [shortest, np.array(together.order), *([] if least_squares is None else [least_squares])]
+        self.shortest = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
+        self.papers_best = None if self.papers is None else self._least(self.shortest, *found)
+        self.on_shortest = self._tuned(self.shortest)
+        self.on_papers_best = None if self.papers_best is None else self._tuned(self.papers_best)
+        given = [self.on_shortest] + ([] if self.on_papers_best is None else [self.on_papers_best])
+        self.together = min(together, *given, key=_total)
+        self.mean = np.maximum(np.arange(problem.size), self._first).tolist()
+        self.scheduled = tune_schedule(problem, search, budget, self.together)
+        budget.progress("schedule", 1.0)
+
+    def rows(self) -> list[LearnerRow]:
+        """Return the rows, without what they save."""
+        problem, m = self.problem, self.problem.learner.features
+        least_squares = [
+            self._row(LEAST_SQUARES, kind, m, order, self.papers)
+            for kind, order in ((SHORTEST, self.shortest), (PAPERS, self.papers_best))
+        ]
+        proximal = [
+            self._tuned_row(PROXIMAL, kind, tuned)
+            for kind, tuned in (
+                (SHORTEST, self.on_shortest), (PAPERS, self.on_papers_best), (OWN, self.together),
+            )
+        ]  # fmt: skip
+        mean = self._row(RUNNING_MEAN, SHORTEST, 2 * m, self.shortest, problem.regularized(self.mean))
+        return [
+            *least_squares,
+            *proximal,
+            self._tuned_row(SCHEDULE, OWN, self.scheduled),
+            replace(mean, regularization=tuple(self.mean)),
+            self._recursive(),
+            self._priced(MEAN_MODEL, None, floor_of(problem)),
+        ]
+
+    def curves(self) -> tuple[Curve, ...]:
+        """Return total losses by λ, on each route once."""
+        routes = {SHORTEST: self.shortest, PAPERS: self.papers_best, OWN: self.together.order}
+        found: dict[tuple[int, ...], Curve] = {}
+        for kind, order in routes.items():
+            if order is None or order in found:
+                continue
+            travel = self._travel_loss(order)
+            totals = error_curve(self.problem, order, CURVE) + travel
+            limit = None if self.papers is None else expected_loss(self.papers, order).total
+            found[order] = Curve(kind, order, tuple(totals.tolist()), limit)
+        return tuple(found.values())
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what the numbers do not."""
+        problem = self.problem
+        notes = [f"left untrained, the first model has an error of {problem.initial_sum / problem.size:.5g}"]
+        notes += [] if self.refused is None else [f"least squares: {self.refused}"]
+        if self._first:
+            notes.append(f"running mean: λ = {FIRST:g} at the first visit, where least squares has no expected error")
+        if not _squared_distances(problem):
+            notes.append(
+                "the dissimilarities are no squared distances between models (upper bounds seldom are): the floor is "
+                "what an equal mean of all models would have, and no bound"
+            )
+        if problem.initial_sum / problem.size < floor_of(problem):
+            notes.append("the first model is said to be better than the mean model: check the initial dissimilarities")
+        return tuple(notes)
+
+    @property
+    def _first(self) -> float:
+        """The least λ of the running mean: 0, where that has an expected error."""
+        return FIRST if self.papers is None else 0.0
+
+    def _in_the_better_direction(self, order: IntArray) -> tuple[int, ...]:
+        """Return a shortest route, or its reverse if that is allowed, as short and better for least squares."""
+        back = order[::-1]
+        if not self.problem.ends.allows(back) or travel_cost(self.problem, back) > travel_cost(self.problem, order):
+            return _as_tuple(order)
+        return self._least(order, back)
+
+    def _least(self, *orders: ArrayLike) -> tuple[int, ...]:
+        """Return the first of the routes with the least loss of least squares (of λ = 1, where that has none)."""
+        problem = self.problem if self.papers is None else self.papers
+        return _as_tuple(np.asarray(min(orders, key=lambda order: expected_loss(problem, order).total)))
+
+    def _tuned(self, order: tuple[int, ...]) -> Tuned:
+        stops = np.array(order)
+        return tune_constant(self.problem, lambda _: stops, Budget())
+
+    def _travel_loss(self, order: tuple[int, ...]) -> float:
+        return self.problem.travel_rate * travel_cost(self.problem, order) / self.problem.size
+
+    def _row(
+        self, learner: str, kind: str, memory: int, order: tuple[int, ...] | None, problem: Problem | None
+    ) -> LearnerRow:
+        if order is None or problem is None:
+            names = None if order is None else self._names(order)
+            return LearnerRow(learner, kind, memory, order, names, refused=self.refused)
+        loss = expected_loss(problem, order)
+        travel = travel_cost(problem, order)
+        return LearnerRow(learner, kind, memory, order, self._names(order), loss.error, travel, loss.total)
+
+    def _tuned_row(self, learner: str, kind: str, tuned: Tuned | None) -> LearnerRow:
+        memory = 2 * self.problem.learner.features
+        if tuned is None:
+            return self._row(learner, kind, memory, None, None)
+        row = self._row(learner, kind, memory, tuned.order, self.problem.regularized(tuned.regularization))
+        return replace(row, regularization=tuned.regularization, regularization_range=(tuned.low, tuned.high))
+
+    def _recursive(self) -> LearnerRow:
+        """Price the fit to all samples, with the ridge prior that suits it best."""
+        m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
+        value, error = least_of(lambda table: pooled_error(self.problem, table), PRIOR)
+        totals = pooled_error(self.problem, PRIOR_FINE) + travel
+        row = self._priced(RECURSIVE, m * m + m, error)
+        nearly = flat_range(PRIOR_FINE, totals, value, error + travel)
+        return replace(row, regularization=value, regularization_range=nearly)
+
+    def _priced(self, learner: str, memory: int | None, error: float) -> LearnerRow:
+        """Return the row of an error that depends on no route."""
+        order = self.shortest
+        total = error + self._travel_loss(order)
+        travel = travel_cost(self.problem, order)
+        return LearnerRow(learner, SHORTEST, memory, order, self._names(order), error, travel, total)
+
+    def _names(self, order: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(self.problem.regions[i] for i in order)
+
+
+def _with_least_squares(problem: Problem) -> tuple[Problem | None, str | None]:
+    """Return the problem for the paper's learner, or why it has no expected error."""
+    n = problem.learner.samples if problem.samples is None else int(problem.samples[0])
+    try:
+        learner = replace(problem.learner, samples=n, rule=LEAST_SQUARES, regularization=None)
+        return problem.changed(learner=learner), None
+    except InputError:
+        counts = problem.counts[np.abs(problem.counts - problem.learner.features) <= 1]
+        return None, f"the expected error does not exist for m = {problem.learner.features}, n = {counts[0]}"
+
+
+def _with_savings(rows: list[LearnerRow]) -> tuple[LearnerRow, ...]:
+    """Add what each row saves."""
+    first = before = None
+    found = []
+    for row in rows:
+        if row.total is not None:
+            saves, step = (None if other is None else other - row.total for other in (first, before))
+            row = replace(row, saves=saves, step=step)
+            first, before = row.total if first is None else first, row.total
+        found.append(row)
+    return tuple(found)
+
+
+def _squared_distances(problem: Problem) -> bool:
+    """Whether dissimilarities are squared distances between some vectors (Schoenberg 1935)."""
+    matrix = problem.dissimilarity
+    if matrix is None:
+        return True
+    rows = matrix.mean(axis=0)
+    gram = (rows[:, None] + rows[None, :] - matrix - rows.mean()) / 2
+    return bool(np.linalg.eigvalsh(gram)[0] >= -PRINTED * max(1e-300, float(np.abs(matrix).max())) * problem.size)
+
+
+def _cells(row: LearnerRow, reference: float | None) -> tuple[str, ...]:
+    error, travel, total = ("" if x is None else f"{x:.5g}" for x in (row.error, row.travel_cost, row.total))
+    share = ""
+    if row.saves is not None and reference:
+        share = f"{row.saves / reference:.1%}".replace("-0.0%", "0.0%")
+    given, within = row.regularization, row.regularization_range
+    regularization = "" if given is None else f"{given:.3g}" if isinstance(given, float) else _span(given)
+    near = "" if within is None else f"{'× ' * isinstance(given, tuple)}{_span(within)}"
+    return (
+        LEARNERS[row.learner],
+        ROUTES[row.route_kind],
+        error if row.refused is None else "none",
+        travel,
+        total,
+        share,
+        "" if row.step is None else f"{row.step:.3g}",
+        "" if row.memory is None else f"{row.memory}",
+        regularization,
+        near,
+    )
+
+
+def _span(values: tuple[float, ...]) -> str:
+    return f"{min(values):.2g} … {max(values):.2g}"
+
+
+def _as_tuple(order: IntArray) -> tuple[int, ...]:
+    return tuple(int(i) for i in order)
+
+
+def _total(tuned: Tuned) -> float:
+    return tuned.total

@@ -1,0 +1,283 @@
+"""Which learner is worth it: each row against a direct computation, recursive least squares against sampling."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import oracle
+from calls import call
+from learnroute import Constraints, InputError, Learner, LearnerTable, Problem, compare_learners, plan
+from learnroute.model.learner import LEAST_SQUARES
+from learnroute.model.pooled import floor_of, pooled_error
+from learnroute.model.spectrum import proximal_moments
+from learnroute.plots import draw_learners
+from learnroute.study.families import random_problem
+from learnroute.worth import (
+    FIRST,
+    MEAN_MODEL,
+    OWN,
+    PAPERS,
+    PROXIMAL,
+    RECURSIVE,
+    RUNNING_MEAN,
+    SCHEDULE,
+    SHORTEST,
+    LearnerRow,
+)
+from samples import small
+
+ROOT = Path(__file__).parents[1]
+WAREHOUSE = str(ROOT / "examples" / "warehouse-robot.json")
+LEARNERS = {
+    "under": Learner(20, 30, 0.5),
+    "over": Learner(30, 20, 0.5),
+    "equal": Learner(20, 20, 0.5, rule="proximal", regularization=1.0),
+}
+GRID = np.logspace(-3, 4, 561)  # λ that are all tried
+
+
+def row(found: LearnerTable, learner: str, kind: str) -> LearnerRow:
+    return next(one for one in found.rows if (one.learner, one.route_kind) == (learner, kind))
+
+
+def totals(problem: Problem, order: Any, regularizations: Any) -> Any:
+    """The total loss by λ: one number each, or (with two axes) one row a schedule. The recursion, written out."""
+    table = np.asarray(regularizations, dtype=float)
+    by_visit = np.broadcast_to(table[..., None], (*table.shape, problem.size)) if table.ndim == 1 else table
+    delta, m, variance = np.array(oracle.delta_of(problem)), problem.learner.features, problem.learner.noise**2
+    errors = np.tile(np.asarray(problem.initial), (len(by_visit), 1))
+    for t, k in enumerate(order):
+        values, which = np.unique(by_visit[:, t], return_inverse=True)
+        law = proximal_moments(m, int(problem.counts[k]), values)
+        p1, q, noise = (np.asarray(part)[which][:, None] for part in (law.retention, law.coupling, law.noise))
+        errors = p1 * errors - q * errors[:, [k]] + (1 - p1) * delta[k] + variance * noise
+    way = sum(float(problem.travel[a, b]) for a, b in itertools.pairwise(order))
+    way += float(problem.travel[order[-1], order[0]]) if problem.constraints.returns else 0.0
+    return errors.mean(axis=1) + problem.travel_rate * way / problem.size
+
+
+@pytest.mark.parametrize("ends", [{}, {"start": "R2"}, {"returns": True}], ids=["free", "start", "tour"])
+@pytest.mark.parametrize("shape", LEARNERS)
+def test_rows_are_those_of_all_orders_and_many_regularizations(shape: str, ends: dict[str, Any]) -> None:
+    problem = random_problem("vectors", 5, Learner(20, 30, 0.5), 3)
+    problem = problem.changed(learner=LEARNERS[shape], constraints=Constraints(**ends))
+    orders = list(oracle.allowed_orders(problem))
+    found = compare_learners(problem)
+    least_squares = {}
+    if shape != "equal":
+        least_squares = {order: oracle.journey_loss(problem, order) for order in orders}
+        best = min(parts["total"] for parts in least_squares.values())
+        assert row(found, LEAST_SQUARES, PAPERS).total == pytest.approx(best, rel=1e-9)
+        first = found.rows[0]
+        assert first.total == pytest.approx(least_squares[first.order or ()]["total"], rel=1e-9)
+    ways = [oracle.journey_loss(problem.changed(learner=LEARNERS["under"]), order)["travel_cost"] for order in orders]
+    assert found.rows[0].order is not None
+    assert found.floor.travel_cost == pytest.approx(min(ways), rel=1e-12)
+    for kind in (SHORTEST, *([PAPERS] if least_squares else [])):
+        given = row(found, PROXIMAL, kind)
+        by_value = totals(problem, given.order, GRID)
+        assert given.total == pytest.approx(by_value.min(), rel=1e-3)
+        assert given.total <= by_value.min() * (1 + 1e-9)
+        assert totals(problem, given.order, [given.regularization])[0] == pytest.approx(given.total, rel=1e-9)
+    together = row(found, PROXIMAL, OWN)
+    least = min(float(totals(problem, order, GRID).min()) for order in orders)
+    assert together.total is not None
+    assert least * (1 - 1e-3) <= together.total <= least * (1 + 1e-6)
+    curve = next(one for one in found.curves if one.order == together.order)
+    assert curve.totals == pytest.approx(totals(problem, curve.order, found.regularizations), rel=1e-9)
+    scheduled = row(found, SCHEDULE, OWN)
+    assert scheduled.total is not None
+    assert scheduled.total <= together.total * (1 + 1e-12)
+    assert totals(problem, scheduled.order, [scheduled.regularization])[0] == pytest.approx(scheduled.total, rel=1e-9)
+    mean = row(found, RUNNING_MEAN, SHORTEST)
+    values = [max(FIRST if shape == "equal" else 0.0, t) for t in range(5)]
+    assert mean.regularization == pytest.approx(values)
+    assert mean.total == pytest.approx(totals(problem, mean.order, [values])[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", LEARNERS)
+def test_the_schedule_is_nearly_the_best_of_all(shape: str) -> None:
+    problem = random_problem("vectors", 3, Learner(20, 30, 0.5), 5).changed(learner=LEARNERS[shape])
+    values = np.logspace(-2, 4, 31)
+    schedules = np.array(list(itertools.product(values, repeat=3)))
+    least = min(float(totals(problem, order, schedules).min()) for order in itertools.permutations(range(3)))
+    found = row(compare_learners(problem), SCHEDULE, OWN).total
+    assert found is not None
+    assert least * (1 - 5e-3) <= found <= least * (1 + 1e-3)  # route and schedule in turns: a local optimum
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("shape", LEARNERS)
+def test_no_learner_is_below_the_floor(shape: str, seed: int) -> None:
+    problem = random_problem("vectors", 7, Learner(20, 30, 0.1), seed)
+    problem = problem.changed(learner=replace(LEARNERS[shape], noise=0.1))
+    found = compare_learners(problem)
+    vectors = problem.vectors
+    assert vectors is not None
+    assert found.floor.error == pytest.approx(float(((vectors - vectors.mean(axis=0)) ** 2).sum()) / 7, rel=1e-12)
+    for one in found.rows[:-1]:
+        assert one.error is None or one.error > float(found.floor.error or 0)
+        assert one.total is None or one.total > float(found.floor.total or 0)
+
+
+SHAPES = [
+    (3, [2, 2, 2], 0.05), (3, [2, 2, 2, 2], 1e-9), (6, [4] * 5, 0.3), (20, [5] * 3, 0.2), (20, [4] * 4, 0.02),
+    (8, [3, 9, 5, 2], 0.1), (5, [1, 1], 0.5), (12, [6, 6], 0.1), (30, [10] * 6, 0.02), (4, [30] * 6, 1e-9),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("m", "counts", "value"), SHAPES, ids=str)
+def test_recursive_least_squares_has_the_error_of_sampled_fits(m: int, counts: list[int], value: float) -> None:
+    rng = np.random.default_rng(7)
+    size, total, sigma, runs = len(counts), sum(counts), 0.5, 4000
+    truth, first = rng.standard_normal((size, m)), 0.7 * rng.standard_normal(m)
+    problem = Problem(
+        1 - np.eye(size), Learner(m, 5 * m, sigma, rule="proximal", regularization=1.0), vectors=truth,
+        initial=((truth - first) ** 2).sum(axis=1), samples=counts,
+    )  # fmt: skip
+    x = rng.standard_normal((runs, m, total))
+    y = np.einsum("rmk,km->rk", x, np.repeat(truth, counts, axis=0)) + sigma * rng.standard_normal((runs, total))
+    moments = x @ x.transpose(0, 2, 1) + total * value * np.eye(m)
+    products = np.einsum("rmk,rk->rm", x, y) + total * value * first
+    models = np.linalg.solve(moments, products[:, :, None])[:, :, 0]
+    errors = ((models[:, None, :] - truth) ** 2).sum(axis=2).mean(axis=1)
+    predicted = float(pooled_error(problem, [value])[0])
+    assert abs(errors.mean() - predicted) < 3.5 * errors.std() / np.sqrt(runs)
+
+
+def test_recursive_least_squares_has_known_limits() -> None:
+    problem = random_problem("vectors", 6, Learner(10, 40, 0.5), 1)
+    fixed = problem.regularized(1.0)
+    assert pooled_error(fixed, [1e12])[0] == pytest.approx(problem.initial.mean(), rel=1e-6)
+    many = problem.regularized(1.0).changed(samples=[10**6] * 6)
+    assert pooled_error(many, [1e-9])[0] == pytest.approx(floor_of(problem), rel=1e-4)
+    same = fixed.changed(vectors=np.zeros((6, 3)))  # one model everywhere: least squares with 6·40 samples
+    assert pooled_error(same, [1e-12])[0] == pytest.approx(10 * 0.25 / (240 - 10 - 1), rel=1e-6)
+    found = row(compare_learners(problem), RECURSIVE, SHORTEST)
+    values = np.logspace(-9, 4, 1001)
+    assert found.error == pytest.approx(float(pooled_error(fixed, values).min()), rel=1e-5)
+
+
+def test_savings_and_memory_are_told() -> None:
+    found = compare_learners(small(Learner(60, 100, 0.5)))
+    sums = [float(one.total or 0) for one in found.rows]
+    assert [one.saves for one in found.rows[1:]] == pytest.approx([sums[0] - value for value in sums[1:]])
+    assert [one.step for one in found.rows[1:]] == pytest.approx([a - b for a, b in itertools.pairwise(sums)])
+    assert (found.rows[0].saves, found.rows[0].step) == (None, None)
+    assert [one.memory for one in found.rows] == [60, 60, 120, 120, 120, 120, 120, 3660, None]
+    assert found.best.total == min(sums[:-2])
+
+
+def test_where_least_squares_has_no_error_its_rows_say_so() -> None:
+    problem = small(LEARNERS["equal"], samples=[30, 40, 21, 15])
+    found = compare_learners(problem)
+    assert found.rows[0].refused == "the expected error does not exist for m = 20, n = 21"
+    for one in (found.rows[0], found.rows[1], found.rows[3]):
+        assert (one.error, one.total, one.refused) == (None, None, found.rows[0].refused)
+    assert found.rows[2].saves is None
+    assert found.rows[4].saves is not None
+    assert all(curve.limit is None for curve in found.curves)
+    assert any("λ = 0.3 at the first visit" in note for note in found.notes)
+    assert draw_learners(found, problem).axes
+
+
+def test_unbiased_estimates_are_what_all_errors_are_by() -> None:
+    exact = small(Learner(60, 100, 0.5))
+    wide = small(Learner(60, 100, 0.5), dissimilarity=3 * np.array(exact.dissimilarity), initial=[9, 9, 9, 9])
+    wide = wide.changed(dissimilarity_estimate=exact.dissimilarity, initial_estimate=exact.initial)
+    found, wanted = compare_learners(wide), compare_learners(exact)
+    assert (found.dissimilarities, wanted.dissimilarities) == ("estimate", "given")
+    assert found.rows == wanted.rows
+    assert "unbiased estimates" in found.lines()[0]
+
+
+def test_a_table_is_the_same_for_a_seed_and_comes_in_time() -> None:
+    problem = random_problem("euclidean", 10, Learner(60, 50, 0.5), 2)
+    assert compare_learners(problem, seed=3).to_dict() == compare_learners(problem, seed=3).to_dict()
+    hurried = compare_learners(problem, time_limit=1e-3)
+    assert not hurried.complete
+    assert "time limit" in hurried.lines()[-1]
+    assert [one.learner for one in hurried.rows][-1] == MEAN_MODEL
+    assert all(sorted(one.order or ()) == list(range(10)) for one in hurried.rows)
+
+
+def test_dissimilarities_that_no_models_have_are_told() -> None:
+    notes = compare_learners(small(dissimilarity=[[0, 1, 9, 9], [1, 0, 1, 9], [9, 1, 0, 1], [9, 9, 1, 0]])).notes
+    assert any("no squared distances" in note for note in notes)
+    assert not any("no squared distances" in note for note in compare_learners(
+        random_problem("vectors", 4, Learner(60, 100, 0.5), 1)).notes)  # fmt: skip
+    near = compare_learners(small(initial=[0.1, 0.1, 0.1, 0.1])).notes
+    assert any("check the initial dissimilarities" in note for note in near)
+
+
+def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
+    """A large λ gives all positions the same weight; searches of many regions once divided by zero there."""
+    problem = random_problem("places", 150, Learner(120, 100, 0.5), 1).regularized(1e4)
+    found = plan(problem, "search", time_limit=2)
+    assert sorted(found.order) == list(range(150))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda: small(initial=[0, 0, 0, 0]), "initial = 0 for all regions: regularised learners begin with"),
+        (lambda: random_problem("places", 2001, Learner(8, 20), 0), "regions has 2001 entries: learners are compared"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_a_line(given: Any, message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        compare_learners(given())
+    assert str(refusal.value).startswith(message)
+    assert "\n" not in str(refusal.value)
+
+
+def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = call(capsys, "learners", WAREHOUSE, "-o", str(tmp_path / "a.md"), "-o", str(tmp_path / "a.json"))
+    assert code == 0
+    found = json.loads((tmp_path / "a.json").read_text())
+    lines = (tmp_path / "a.md").read_text().splitlines()
+    assert sum(line.startswith("|") for line in lines) == 2 + len(found["rows"])
+    for one, line in zip(found["rows"], lines[4:], strict=False):
+        assert f"| {one['total']:.5g} |" in line
+        assert f"{one['total']:.5g}" in out
+    code, out, _ = call(capsys, "learners", WAREHOUSE, "--json")
+    assert json.loads(out) == found
+    code, out, err = call(capsys, "learners", WAREHOUSE, "-o", "a.gpx")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "unknown format '.gpx'" in err
+
+
+def test_the_figures_of_the_documents_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "learners", str(ROOT / "examples" / "city-survey.json"))
+    assert code == 0
+    printed = [line.split() for line in out.splitlines()]
+    page = (ROOT / "docs" / "choosing.md").read_text().split("learnroute learners")[1].split("```")[2]
+    rows = [line.split() for line in page.splitlines() if line.strip()]
+    assert len(rows) == 11
+    for one in rows:
+        assert one in printed
+    readme = (ROOT / "README.md").read_text().split("learnroute learners")[1].split("![")[0]
+    for number in ("11.71", "8.61", "8.06", "8.01", "7.97"):
+        assert number in readme
+        assert any(value.startswith(number[:3]) and abs(float(value) - float(number)) < 0.006
+                   for line in printed for value in line if value.replace(".", "").isdigit())  # fmt: skip
+
+
+def test_the_picture_has_a_curve_a_route() -> None:
+    problem = random_problem("vectors", 8, Learner(60, 100, 0.5), 1)
+    found = compare_learners(problem)
+    axes = draw_learners(found, problem).axes[0]
+    assert axes.get_xscale() == "log"
+    drawn = [line for line in axes.get_lines() if np.size(line.get_xdata()) == len(found.regularizations)]
+    assert len(drawn) == len(found.curves) == len({curve.order for curve in found.curves})
+    marks = [line for line in axes.get_lines() if line.get_marker() == "D"]
+    assert [float(np.asarray(line.get_ydata())[0]) for line in marks] == [curve.limit for curve in found.curves]
+    low, high = axes.get_ylim()
+    assert low < float(found.floor.total or 0) < high
