@@ -6,7 +6,6 @@ those whose error depends on the route on the best one as well.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
