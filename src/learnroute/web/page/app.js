@@ -15,6 +15,7 @@ import { complain, refuse, say } from "./saying.js";
 import { listenToTerms } from "./terms.js";
 import { startTheme } from "./theme.js";
 import { drawTradeoff } from "./tradeoff.js";
+import { Worth, learnerOf } from "./worth.js";
 
 const CURVE = $("tradeoff-text").textContent; // what the trade-off is, before it is drawn
 const FIRST = "city-survey";
@@ -24,7 +25,7 @@ const MOST_HISTORY = 300; // regions up to which errors over time are asked for
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
-  method: "auto", rate: 1, plan: null, errorHistory: null, time: 0, part: 1, curve: null, chosen: null, before: null, ways: null, source: "",
+  method: "auto", rate: 1, given: null, plan: null, errorHistory: null, time: 0, part: 1, curve: null, chosen: null, before: null, ways: null, source: "",
   rivals: { baseline: { shown: false, plan: null }, travel: { shown: false, plan: null } },
 };
 const map = new RouteMap($("map"), {
@@ -32,6 +33,7 @@ const map = new RouteMap($("map"), {
 });
 const player = new Player((time, part) => setTime(time, part));
 const steps = new Steps();
+const worth = new Worth(showProgress, takeRow);
 let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem: { write: [], degrees: [] } };
 
 // ---- changing
@@ -40,15 +42,15 @@ let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem:
 function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_made_up: madeUp, ways = null, source }) {
   const made = { ...problem, coordinates: problem.coordinates ?? places, regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) };
   const geographic = problem.geographic ?? false;
-  restore({ problem: made, rate, geographic, madeUp, ways, source, detour: detours(made, geographic), method: state.method, chosen: null });
+  restore({ problem: made, rate, geographic, madeUp, ways, source, detour: detours(made, geographic), method: state.method, given: null, chosen: null });
   steps.record(snapshot());
   showSteps();
 }
 
 /** What is kept of a state. */
 function snapshot() {
-  const { problem, rate, method, geographic, madeUp, detour, ways, source, chosen } = state;
-  return { problem, rate, method, geographic, madeUp, detour, ways, source, chosen };
+  const { problem, rate, method, given, geographic, madeUp, detour, ways, source, chosen } = state;
+  return { problem, rate, method, given, geographic, madeUp, detour, ways, source, chosen };
 }
 
 /** Show a state that was kept: an earlier step, or the one before a reload. */
@@ -77,11 +79,14 @@ function showSteps() {
   $("redo").disabled = !steps.undone.length;
 }
 
-/** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step. */
-function changed(kind = null, step = true) {
+/** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step; `given` is the route to show, none to plan one. */
+function changed(kind = null, step = true, given = null) {
   clearAddress();
   if ($("status").classList.contains("wrong") && $("status").textContent !== refusal) say(""); // it was about something else
-  if (step) steps.record(snapshot(), kind);
+  if (step) {
+    state.given = given;
+    steps.record(snapshot(), kind);
+  }
   showSteps();
   const size = state.problem.travel.length;
   $("curve").disabled = size > MOST_CURVE;
@@ -92,6 +97,7 @@ function changed(kind = null, step = true) {
   showSelected(state);
   showEnds(state.problem);
   showLearner(state);
+  worth.refresh(state);
   map.draw(state);
   newest.refresh();
 }
@@ -166,6 +172,13 @@ function chooseLambda(kind) {
   changed();
 }
 
+/** Apply a row of the comparison of learners: its learner, and its route. */
+function takeRow(row) {
+  player.stop();
+  state.problem = { ...state.problem, learner: learnerOf(row, state.problem.learner) };
+  changed(null, true, row.order);
+}
+
 async function calculate(signal) {
   const inputs = ["features", "samples", "noise", "rate", "steps", "step-size"].map($).filter((input) => !input.disabled);
   const wrong = inputs.filter((input) => input.value === "" || !input.checkValidity());
@@ -175,7 +188,8 @@ async function calculate(signal) {
   const size = state.problem.travel.length;
   const dropped = () => state.problem.travel.length !== size || state.problem.learner !== learner;
   const asked = { problem: state.problem, travel_rate: state.rate };
-  const found = await planned({ ...asked, method: state.method }, signal, showProgress);
+  const found = state.given ? await post("evaluate", { ...asked, route: state.given }, signal)
+    : await planned({ ...asked, method: state.method }, signal, showProgress);
   $("working").hidden = true;
   if (dropped() || (undecided(learner) && newest.superseded)) return;
   if (undecided(learner)) {
@@ -191,6 +205,7 @@ async function calculate(signal) {
   if (state.time > size) state.time = size;
   showPlan(found);
   showStops(state);
+  worth.refresh(state);
   map.draw(state);
   if (!newest.superseded) setStale("rest");
   if ($("status").textContent === refusal) say(""); // why there was no plan; other messages stay
@@ -396,7 +411,8 @@ function listen() {
   $("forward").addEventListener("click", () => jump(state.time + 1));
   $("play").addEventListener("click", () => state.errorHistory && player.toggle(state.time, state.problem.travel.length));
   $("curve").addEventListener("click", computeCurve);
-  $("cancel").addEventListener("click", () => newest.abort());
+  $("compare-learners").addEventListener("click", () => worth.ask(state));
+  $("cancel").addEventListener("click", () => { newest.abort(); worth.cancel(); });
   $("file").addEventListener("change", async (event) => {
     if (event.target.files.length) await open(readFiles(event.target.files, shape(state.problem.learner)));
     event.target.value = "";
@@ -411,6 +427,7 @@ function listen() {
     if (!state.problem) return;
     if (state.errorHistory) drawHeat(state, jump);
     showLearner(state);
+    worth.refresh(state);
     showCurve();
   });
 }

@@ -25,9 +25,9 @@ export async function readAddress() {
 }
 
 /** Save what the menu of formats says; return the name of the file. */
-export async function saveFile({ problem, rate, method, ways }) {
+export async function saveFile({ problem, rate, method, given, ways }) {
   const [what, format] = $("save-what").value.split(" ");
-  const asked = { problem, what, format, travel_rate: rate, ...(what === "plan" ? { method, ways } : {}) };
+  const asked = { problem, what, format, travel_rate: rate, ...(what === "plan" ? { method, ways, ...(given ? { route: given } : {}) } : {}) };
   const link = el("a", { href: URL.createObjectURL(await download(asked)), download: `${what}${format}` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);

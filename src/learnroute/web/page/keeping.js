@@ -18,7 +18,7 @@ export class Steps {
     const together = kind !== null && kind === this.last.kind && now - this.last.time < TOGETHER;
     this.last = { kind, time: now };
     const top = this.done[this.done.length - 1];
-    if (top && ["problem", "rate", "method"].every((part) => top[part] === snapshot[part])) return;
+    if (top && ["problem", "rate", "method", "given"].every((part) => top[part] === snapshot[part])) return;
     if (together && this.done.length > 1) this.done.pop();
     this.done.push(snapshot);
     if (this.done.length > MOST_STEPS) this.done.shift();

@@ -19,7 +19,8 @@ function typical(regularization) {
   return logs.length ? Math.exp(logs.reduce((a, b) => a + b) / logs.length) : 0;
 }
 
-const rule = (learner) => learner.rule ?? "least-squares";
+/** How a learner trains. */
+export const rule = (learner) => learner.rule ?? "least-squares";
 
 /** m, n and σ alone. */
 export const shape = ({ features, samples, noise = 0 }) => ({ features, samples, noise });
@@ -58,10 +59,13 @@ export function basis({ problem, rate }) {
   return [problem.travel, problem.dissimilarity ?? problem.vectors, problem.samples, JSON.stringify(problem.constraints ?? {}), features, samples, noise, rate];
 }
 
+/** Whether what was found for a basis still is about what is shown. */
+export const holds = (state, old) => basis(state).every((part, k) => part === old[k]);
+
 /** The λ that was chosen, if it still is the best of what is shown. */
 export function chosenNow(state) {
   const { chosen } = state;
-  return chosen && basis(state).every((part, k) => part === chosen.basis[k]) ? chosen : null;
+  return chosen && holds(state, chosen.basis) ? chosen : null;
 }
 
 /** Show how the learner trains, and what is known about λ. */
