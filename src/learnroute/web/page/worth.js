@@ -10,7 +10,7 @@ const LEARNERS = {
 };
 const ROUTES = { shortest: "shortest", "papers-best": "paper’s best", "own-best": "own best" };
 const NO_RULE = ["recursive", "mean-model"]; // rows that are no rule of a problem's learner
-const EDGE = { left: 62, right: 14, top: 12, bottom: 36 };
+const EDGE = { left: 62, right: 22, top: 12, bottom: 36 };
 const [PAPER, GAP] = [12, 30]; // px from the axis to the paper's learner, and from there to the least λ
 const WIDE = 6; // times the least loss: losses further apart are drawn on a logarithmic axis
 const ABOUT = $("worth-text").textContent; // what it is, before learners are compared
@@ -167,7 +167,7 @@ function draw(found) {
     parts.push(svg("line", { class: "axis", x1: x(10 ** power), x2: x(10 ** power), y1: bottom, y2: bottom + 4 }));
     parts.push(svg("text", { x: x(10 ** power), y: bottom + 15, "text-anchor": "middle" }, number(10 ** power)));
   }
-  const marks = wide ? decades(low, top) : ticks(y0, y1, 4);
+  const marks = wide ? decades(low, top) : ticks(y0, y1, 6);
   for (const loss of marks) parts.push(svg("text", { x: EDGE.left - 5, y: y(loss) + 4, "text-anchor": "end" }, number(loss, 4)));
   const floor = rows[rows.length - 1].total;
   parts.push(svg("line", { class: "floor", x1: EDGE.left, x2: width - EDGE.right, y1: y(floor), y2: y(floor) }, svg("title", {}, `floor ${number(floor)}`)));
