@@ -81,6 +81,11 @@ class Journey:
         The expected error of the current model on each region, or the measured one.
     visits, rest
         The visits made, and the names of the regions planned next, in order.
+
+    Raises
+    ------
+    InputError
+        Where an argument is wrong, or the file exists.
     """
 
     def __init__(

@@ -56,6 +56,18 @@ def plan(
         Called now and then with the name of the stage and the share of it that is done.
     params
         How the solvers are tuned; the defaults suit most problems.
+
+    Returns
+    -------
+    Plan
+        The route, its expected loss, a lower bound on all routes, and what proves it.
+
+    Raises
+    ------
+    InputError
+        Where an argument is not of the type, or outside of the range, that is asked for.
+    RefusedError
+        Where the method cannot solve this problem, such as `algorithm1` with travel that differs by direction.
     """
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
@@ -135,7 +147,25 @@ def _seen(problem: Problem, objective: Objective, method: Method) -> Objective:
 
 
 def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
-    """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be."""
+    """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be.
+
+    Parameters
+    ----------
+    problem
+        What the route is for.
+    route
+        Names or indices of all regions, in order of visit.
+
+    Returns
+    -------
+    Plan
+        As `plan` returns one, with the method `given`.
+
+    Raises
+    ------
+    InputError
+        Where the route does not visit each region once, or breaks a constraint of the problem.
+    """
     check_type("problem", problem, Problem)
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
@@ -299,6 +329,29 @@ def compare(
 
     `time_limit` is for each method (60 s if omitted), and for the bound if no method brings one. Random methods are
     averaged over `draws` routes.
+
+    Parameters
+    ----------
+    problem
+        What to plan.
+    methods
+        Names out of `learnroute.METHODS`; all but `auto` if omitted.
+    seed, progress
+        As for `plan`.
+    time_limit
+        Seconds for each method (60 if omitted), and for the bound if no method brings one.
+    draws
+        How many routes of a random method are averaged.
+
+    Returns
+    -------
+    Comparison
+        One row a method, and the best lower bound of them.
+
+    Raises
+    ------
+    InputError
+        Where an argument is not of the type, or outside of the range, that is asked for, or a method is unknown.
     """
     check_type("problem", problem, Problem)
     draws = as_count("draws", draws, meaning="the number of draws")

@@ -88,6 +88,27 @@ def read_problem(
 
     Members of `learner` (features, samples, noise, rule, …) and of `constraints` (start, end, return) replace those of
     the file, and so does `travel_rate`.
+
+    Parameters
+    ----------
+    path
+        A file in one of the formats, or a folder with one problem in it.
+    learner
+        Members (features, samples, noise, rule, …) that replace those of the file.
+    constraints
+        Members (start, end, return) that replace those of the file.
+    travel_rate
+        Replaces that of the file.
+
+    Returns
+    -------
+    Problem
+        The problem, validated.
+
+    Raises
+    ------
+    InputError
+        Where the file cannot be read, or what is in it is no problem; says file, line and field.
     """
     path = as_path("path", path)
     for field, changes in (("learner", learner), ("constraints", constraints)):
@@ -126,6 +147,23 @@ def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
     """Write a problem in the format that the name ends in (`WRITERS`); a folder where it has no suffix.
 
     Some formats need several files; all that were written are returned.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    path
+        Its suffix decides the format.
+
+    Returns
+    -------
+    tuple of pathlib.Path
+        All files that were written.
+
+    Raises
+    ------
+    InputError
+        Where the format is unknown or cannot hold the problem, or the file cannot be written.
     """
     check_type("problem", problem, Problem)
     path = as_path("path", path)
@@ -134,7 +172,23 @@ def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
 
 
 def read_plan(path: str | Path) -> Any:
-    """Read the members of a plan that was written as JSON."""
+    """Read the members of a plan that was written as JSON.
+
+    Parameters
+    ----------
+    path
+        A `.json` file.
+
+    Returns
+    -------
+    dict
+        The members of the plan, as JSON has them; `verify` takes them.
+
+    Raises
+    ------
+    InputError
+        Where the file cannot be read, or is no JSON.
+    """
     path = as_path("path", path)
     if path.suffix.lower() != ".json":
         raise InputError("plans are read from .json files; write the plan as .json", where=path)
@@ -143,7 +197,22 @@ def read_plan(path: str | Path) -> Any:
 
 
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:
-    """Write a plan in the format that the name ends in (`PLAN_WRITERS`); most say where to go only with the problem."""
+    """Write a plan in the format that the name ends in (`PLAN_WRITERS`); most say where to go only with the problem.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    path
+        Its suffix decides the format.
+    problem
+        The problem that was planned: where its regions are.
+
+    Raises
+    ------
+    InputError
+        Where the format is unknown or needs places that the problem does not have, or the file cannot be written.
+    """
     check_type("plan", plan, Plan)
     if problem is not None:
         check_type("problem", problem, Problem)
