@@ -142,3 +142,20 @@ def test_every_file_of_a_problem_is_named(capsys: Capture, tmp_path: Path, name:
     assert code == 0
     named = {line.removeprefix("wrote ") for line in err.splitlines()}
     assert named == {str(path) for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("command", [["plan"], ["compare", "--methods", "nearest,travel"], ["tradeoff"]])
+def test_pictures_and_prints_have_the_title_that_was_given(capsys: Capture, tmp_path: Path, command: list[str]) -> None:
+    picture = tmp_path / "route.svg"
+    words = [command[0], LAKES, *command[1:], "--title", "Summer & winter", "--plot", str(picture)]
+    code, out, err = call(capsys, *words)
+    assert code == 0, err
+    assert out.startswith("Summer & winter: 9 regions") or command == ["tradeoff"]
+    assert "Summer &amp; winter" in picture.read_text()
+    assert "Nine lakes" not in picture.read_text() + out
+
+
+def test_a_title_of_several_lines_is_refused(capsys: Capture) -> None:
+    code, _, err = call(capsys, "plan", LAKES, "--title", "one\ntwo")
+    assert code == 2
+    assert "title" in err

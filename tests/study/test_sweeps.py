@@ -336,10 +336,10 @@ def test_engines_that_cannot_be(tmp_path: Path, options: list[str], message: str
 
 def test_without_joblib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "joblib", None)
-    with pytest.raises(InputError, match=r"pip install 'learnroute\[study\]', or say --workers 1"):
+    with pytest.raises(InputError, match=r"\(or say --workers 1\): pip install joblib pyarrow"):
         sweep(SMALL, tmp_path / "a", workers=2)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'learnroute\[dask\]'"):
+    with pytest.raises(InputError, match=r"pip install distributed, or pip install '\.\[dask\]'"):
         sweep(SMALL, tmp_path / "b", dask="local")
 
 

@@ -13,6 +13,7 @@ from learnroute.formats import (
     gpx,
     graphml,
     json_files,
+    kml,
     missions,
     npz_files,
     orders,
@@ -61,6 +62,7 @@ PLAN_WRITERS: dict[str, Callable[[Plan, Path, Problem | None], None]] = {
     ".csv": csv_files.write_plan,
     ".geojson": geojson.write_plan,
     ".gpx": gpx.write_plan,
+    ".kml": kml.write_plan,
     ".plan": missions.write_plan,
     ".yaml": poses.write_plan,
     ".tour": tsplib.write_tour,
@@ -73,8 +75,9 @@ PICTURES = (".png", ".svg", ".pdf")
 PLACES_NEEDED: dict[str, Callable[[Problem, Path], object]] = {
     ".geojson": tracks.in_degrees,
     ".gpx": tracks.in_degrees,
+    ".kml": tracks.in_degrees,
     ".plan": tracks.in_degrees,
-    ".yaml": tracks.in_plane,
+    ".yaml": tracks.in_metres,
 }
 
 
@@ -126,6 +129,17 @@ def problem_from(
 ) -> Problem:
     """Build a problem from the content of a file, some of it replaced: see `read_problem`."""
     if isinstance(data, dict):
+        if {"route", "order", "loss"} <= data.keys():
+            raise InputError(
+                "is a plan, and a problem is needed: give the file that it was planned from (`learnroute verify` "
+                "checks a plan, `learnroute convert PLAN NEW --problem FILE` writes it in another format)"
+            )
+        if not (learner or data.get("learner")) and data.keys() & {"travel", "coordinates"}:
+            raise InputError(
+                'missing; say how it learns, as in {"features": 80, "samples": 100, "noise": 0.1}, or give --features '
+                "and --samples (tables: a learner.csv)",
+                field="learner",
+            )
         for field, changes in (("learner", learner), ("constraints", constraints)):
             own = data.get(field) or {}
             if changes and isinstance(own, dict):
