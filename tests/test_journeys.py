@@ -231,3 +231,25 @@ def test_the_command_keeps_a_journey(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "exists; resume" in called("--begin", str(problem), code=2)
     seen.write_text("{")
     assert f"{seen}: line 1" in called("--visited", second["next"], "--measured", str(seen), code=2)
+
+
+def test_a_time_limit_ends_each_planning(tmp_path: Path) -> None:
+    problem = random_problem("vectors", 60, Learner(400, 100, 0.1), 1)
+    trip = Journey(problem, file=tmp_path / "trip.json", time_limit=1e-6)
+    assert sorted(trip.rest) == sorted(problem.regions)
+    trip.visit(time_limit=1e-6)
+    assert sorted(trip.rest) == sorted(trip.left)
+    assert Journey.resume(tmp_path / "trip.json").rest == trip.rest
+    before = trip.to_dict()
+    with pytest.raises(InputError, match=r"^time_limit = 0: seconds must be > 0"):
+        trip.visit(time_limit=0)
+    assert trip.to_dict() == before
+
+
+def test_the_command_takes_a_time_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_problem(random_problem("vectors", 6, Learner(80, 100, 0.1), 1), tmp_path / "p.json")
+    trip = str(tmp_path / "trip.json")
+    assert run(["journey", trip, "--begin", str(tmp_path / "p.json"), "--time-limit", "5"]) == 0
+    assert run(["journey", trip, "--visited", "R1", "--time-limit", "-1"]) == 2
+    assert "time_limit = -1.0: seconds must be > 0" in capsys.readouterr().err
+    assert not Journey.resume(trip).visits

@@ -72,6 +72,8 @@ class Journey:
     file
         Where to keep the journey (.json): written whole after every step, so that `Journey.resume` goes on after any
         interruption. Must not exist yet.
+    progress, time_limit
+        As for `plan`, for the first planning; `visit` takes its own. The best route found in time is taken.
 
     Attributes
     ----------
@@ -90,7 +92,7 @@ class Journey:
 
     def __init__(
         self, problem: Problem, method: str = "auto", seed: int = 0, file: str | Path | None = None,
-        progress: Progress | None = None,
+        progress: Progress | None = None, time_limit: float | None = None,
     ) -> None:  # fmt: skip
         check_type("problem", problem, Problem)
         method_named(method)
@@ -100,11 +102,12 @@ class Journey:
             check_destination(self.file, (".json",))
             if is_there(self.file):
                 raise InputError("exists; resume that journey, or give another name", where=self.file)
-        problem = decided(problem, self.seed, progress=progress)
+        budget = Budget.of(time_limit, progress)
+        problem = decided(problem, self.seed, budget.part(0.5).seconds_left, progress)
         self.origin = self.problem = problem
         self.errors: FloatArray = problem.initial
         self.visits: tuple[Visit, ...] = ()
-        self.rest: tuple[str, ...] = self._planned(progress)
+        self.rest: tuple[str, ...] = self._planned(budget)
         self._keep()
 
     @classmethod
@@ -197,12 +200,14 @@ class Journey:
         dissimilarity: Mapping[str, float] | None = None,
         vector: Sequence[float] | None = None,
         progress: Progress | None = None,
+        time_limit: float | None = None,
     ) -> str | None:
         """Note that a region (the next one, if none is named) was visited and trained in; return where to go next.
 
         What was measured there replaces what was assumed, and the rest is planned anew. With a file, the step is stored
-        when this returns.
+        when this returns. `time_limit` is in seconds; the best rest found in time is taken.
         """
+        budget = Budget.of(time_limit, progress)
         name = self.next if region is None else region
         if name is None:
             raise InputError("all regions are visited; the journey is over", field="region")
@@ -210,7 +215,7 @@ class Journey:
         before = self.problem, self.errors, self.visits, self.rest
         try:
             self._take(visit)
-            self.rest = self._planned(progress)
+            self.rest = self._planned(budget)
             self._keep()
         except BaseException:
             self.problem, self.errors, self.visits, self.rest = before
@@ -300,13 +305,12 @@ class Journey:
             errors = along.retention[t] * errors + gained + along.noise[t]
         return errors
 
-    def _planned(self, progress: Progress | None) -> tuple[str, ...]:
+    def _planned(self, budget: Budget) -> tuple[str, ...]:
         """Plan the rest from where the agent stands."""
         ids, objective = self._ahead()
         if self.visits and len(ids) <= 2:
             return tuple(self.problem.regions[i] for i in ids[1:])
         rng = np.random.default_rng([self.seed, len(self.visits)])
-        budget = Budget.of(None, progress)
         try:
             answer = method_named(self.method).solve(objective, rng, budget)
         except RefusedError:  # the way on from here need not cost what the way back does

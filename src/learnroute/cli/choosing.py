@@ -156,10 +156,11 @@ def robustness_command(
 )  # fmt: skip
 @click.option("--method", type=Name(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
 @click.option("--seed", type=int, help="With --begin; 0 if left out. Same seed, same answer.")
+@time_option
 @json_option
 def journey_command(
     state: Path, begin: Path | None, visited: str | None, measured: Path | None, method: str | None, seed: int | None,
-    as_json: bool,
+    time_limit: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Plan again on the way: JOURNEY is a file that keeps the visits made and the rest of the route.
 
@@ -176,11 +177,11 @@ def journey_command(
         )
     with progress_shown() as progress:
         if begin:
-            trip = Journey(read_problem(told(begin)), method or "auto", seed or 0, state, progress)
+            trip = Journey(read_problem(told(begin)), method or "auto", seed or 0, state, progress, time_limit)
         else:
             trip = Journey.resume(state)
         if visited:
-            trip.visit(visited, **_measurements(measured), progress=progress)
+            trip.visit(visited, **_measurements(measured), progress=progress, time_limit=time_limit)
     if as_json:
         print_json({
             "next": trip.next, "visited": [visit.region for visit in trip.visits], "rest": list(trip.rest),
