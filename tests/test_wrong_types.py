@@ -130,6 +130,10 @@ METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
             "time_limit": None,
         },
     ),
+    "Journey.drop": lambda: (
+        learnroute.Journey(problem()).drop,
+        {"region": "A", "progress": None, "time_limit": None},
+    ),
     "Journey.resume": lambda: (learnroute.Journey.resume, {"file": "journey.json"}),
     "Tradeoff.within": lambda: (learnroute.tradeoff(problem()).within, {"budget": 1e6}),
     "Tradeoff.below": lambda: (learnroute.tradeoff(problem()).below, {"ceiling": 1e6}),
