@@ -92,7 +92,7 @@ def test_a_plan_of_another_problem_is_not_converted(capsys: Capture, tmp_path: P
         ([saved, track, "--problem", CITY], "plan.json: route"),
         ([saved, track, "--problem", LAKES, "--noise", "5"], "plan.json: loss.total ="),
         ([saved, str(tmp_path / "route.gpx")], "to convert one, say what it is a plan of with --problem"),
-        ([saved, str(tmp_path / "p.json.json")], "route: belongs to a plan"),
+        ([saved, str(tmp_path / "p.json.json")], "is a plan, and a problem is needed"),
         ([LAKES, track, "--problem", LAKES], "plans are read from .json files"),
     ):
         code, _, err = call(capsys, "convert", *arguments)
