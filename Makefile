@@ -4,7 +4,7 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
 BIN := .venv/bin
 EXAMPLE := examples/city-survey.json
 
-.PHONY: demo test reproduce benchmark clean
+.PHONY: demo test docs dist reproduce benchmark clean
 
 demo: .venv/for-demo
 	@mkdir -p demo
@@ -18,6 +18,15 @@ test: .venv/installed
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -n 2
 
+docs: .venv/for-docs
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "The site is docs/_build/html/index.html."
+
+dist: .venv/for-dist
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	$(BIN)/python tests/smoke.py dist
+
 reproduce: .venv/installed
 	$(BIN)/learnroute reproduce -o reproduction --report REPRODUCTION.md
 
@@ -27,12 +36,14 @@ benchmark: .venv/installed
 	$(BIN)/python benchmarks/load.py
 
 clean:
-	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# the demo needs little, the tests and studies everything
+# the demo needs little, the tests and studies everything but Sphinx
 .venv/for-demo: EXTRAS := plot
+.venv/for-docs: EXTRAS := docs
+.venv/for-dist: EXTRAS := dist
 .venv/installed: EXTRAS := dev
-.venv/for-demo .venv/installed: pyproject.toml
+.venv/for-demo .venv/for-docs .venv/for-dist .venv/installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "make: Python >= 3.11 with venv is needed; say PYTHON=/path/to/python" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip

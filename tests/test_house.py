@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import learnroute.learning
 import learnroute.plots
 from learnroute import METHODS
 from learnroute.cli import run
+from learnroute.errors import EXTRAS
 from learnroute.formats import FOLDER, PLAN_WRITERS, READERS, WRITERS
 from learnroute.study.families import FAMILIES
 
@@ -111,3 +113,15 @@ def test_every_term_of_the_glossary_is_found_where_it_points() -> None:
 def test_the_words_of_the_field_lead_into_the_solvers(word: str) -> None:
     pattern = re.compile(re.escape(word).replace(r"\ ", r"\s+"), re.IGNORECASE)
     assert any(pattern.search(path.read_text()) for path in (ROOT / "src" / "learnroute" / "solvers").rglob("*.py"))
+
+
+def test_what_to_install_is_what_the_extras_name() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for extra, packages in EXTRAS.items():
+        assert [re.match(r"[\w-]+", need)[0] for need in extras[extra]] == packages.split()  # type: ignore[index]
+
+
+def test_all_versions_are_the_same() -> None:
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert named == learnroute.__version__
+    assert f"version: {named}\n" in (ROOT / "CITATION.cff").read_text()

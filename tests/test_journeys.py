@@ -231,3 +231,83 @@ def test_the_command_keeps_a_journey(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "exists; resume" in called("--begin", str(problem), code=2)
     seen.write_text("{")
     assert f"{seen}: line 1" in called("--visited", second["next"], "--measured", str(seen), code=2)
+
+
+def test_a_time_limit_ends_each_planning(tmp_path: Path) -> None:
+    problem = random_problem("vectors", 60, Learner(400, 100, 0.1), 1)
+    trip = Journey(problem, file=tmp_path / "trip.json", time_limit=1e-6)
+    assert sorted(trip.rest) == sorted(problem.regions)
+    trip.visit(time_limit=1e-6)
+    assert sorted(trip.rest) == sorted(trip.left)
+    assert Journey.resume(tmp_path / "trip.json").rest == trip.rest
+    before = trip.to_dict()
+    with pytest.raises(InputError, match=r"^time_limit = 0: seconds must be > 0"):
+        trip.visit(time_limit=0)
+    assert trip.to_dict() == before
+
+
+def test_the_command_takes_a_time_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_problem(random_problem("vectors", 6, Learner(80, 100, 0.1), 1), tmp_path / "p.json")
+    trip = str(tmp_path / "trip.json")
+    assert run(["journey", trip, "--begin", str(tmp_path / "p.json"), "--time-limit", "5"]) == 0
+    assert run(["journey", trip, "--visited", "R1", "--time-limit", "-1"]) == 2
+    assert "time_limit = -1.0: seconds must be > 0" in capsys.readouterr().err
+    assert not Journey.resume(trip).visits
+
+
+@pytest.mark.parametrize("learner", [*REAL.values(), Learner(90, 100, 0.3, "proximal", 0.7)], ids=[*REAL, "proximal"])
+@pytest.mark.parametrize("kind", ["matrices", "vectors", "samples"])
+def test_after_a_region_is_dropped_the_rest_is_planned_best(tmp_path: Path, kind: str, learner: Learner) -> None:
+    problem = random_problem("places" if kind == "vectors" else "uniform", 6, learner, 3)
+    samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
+    initial = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    problem = problem.changed(constraints=Constraints(end="R5"), samples=samples, initial=initial)
+    trip = Journey(problem, "exact" if learner.rule == "least-squares" else "auto", file=tmp_path / "trip.json")
+    here = trip.next
+    trip.visit(errors={"R1": 0.5, "R2": 0.25} if kind != "vectors" else None)
+    gone = next(name for name in trip.rest if name != "R5")
+    assert trip.drop(gone) == trip.next != gone
+    assert gone not in trip.problem.regions
+    assert trip.route[0] == here
+    assert trip.route[-1] == "R5"
+    kept = [name for name in problem.regions if name != gone]
+    assert sorted(trip.route) == sorted(kept)
+    again = Journey.resume(tmp_path / "trip.json")
+    assert again.rest == trip.rest
+    assert again.errors.tolist() == trip.errors.tolist()
+    losses = []
+    for order in itertools.permutations(trip.rest[:-1]):  # all ways through what is left
+        again.rest = (*order, "R5")
+        losses.append(again.expected_loss)
+    assert trip.expected_loss == pytest.approx(min(losses), rel=1e-9)
+    places = [problem.regions.index(name) for name in kept]
+    assert trip.problem.travel.tolist() == problem.travel[np.ix_(places, places)].tolist()
+    apart = [problem.dissimilarities_to(i)[places].tolist() for i in places]
+    assert [trip.problem.dissimilarities_to(i).tolist() for i in range(5)] == apart
+
+
+def test_what_cannot_be_dropped_is_said_and_nothing_changes() -> None:
+    problem = random_problem("uniform", 4, REAL["over"], 3).changed(constraints=Constraints("R1", "R4"))
+    trip = Journey(problem)
+    trip.visit()
+    before = trip.to_dict()
+    for name, message in (
+        ("R1", "is visited already; left are R2, R3, R4"),
+        ("R4", "the route must begin or end there"),
+        ("R9", "is no region"),
+    ):
+        with pytest.raises(InputError, match=message):
+            trip.drop(name)
+    assert trip.to_dict() == before
+    trip.drop("R2")
+    assert trip.route == ("R1", "R3", "R4")
+
+
+def test_the_command_drops_a_region(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_problem(random_problem("vectors", 5, Learner(80, 100, 0.1), 1), tmp_path / "p.json")
+    trip = str(tmp_path / "trip.json")
+    assert run(["journey", trip, "--begin", str(tmp_path / "p.json")]) == 0
+    assert run(["journey", trip, "--drop", "R3"]) == 0
+    assert sorted(Journey.resume(trip).rest) == ["R1", "R2", "R4", "R5"]
+    assert run(["journey", trip, "--drop", "R1", "--visited", "R2"]) == 2
+    assert "one step at a time" in capsys.readouterr().err

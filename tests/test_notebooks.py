@@ -150,7 +150,7 @@ def test_html_is_well_formed_and_names_do_no_harm(kind: str) -> None:
 def test_without_matplotlib_the_table_is_shown_alone(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert "img" not in {tag for tag, _ in Checked(result(kind)._repr_html_()).tags}
-    with pytest.raises(InputError, match=r"pip install 'learnroute\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install matplotlib, or pip install '\.\[plot\]'"):
         result(kind).plot()
 
 

@@ -116,7 +116,7 @@ def right() -> dict[str, dict[str, Any]]:
         "Learner": {"features": 80, "samples": 100, "noise": 0.1, "rule": "proximal", "regularization": 1.0,
                     "steps": None, "rate": None},
         "Constraints": {"start": None, "end": None, "returns": False},
-        "Journey": {"problem": asked, "method": "auto", "seed": 0, "file": None, "progress": None},
+        "Journey": {"problem": asked, "method": "auto", "seed": 0, "file": None, "progress": None, "time_limit": None},
         "SolverParams": dict(vars(learnroute.SolverParams())),
     }  # fmt: skip
 
@@ -124,7 +124,18 @@ def right() -> dict[str, dict[str, Any]]:
 METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
     "Journey.visit": lambda: (
         learnroute.Journey(problem()).visit,
-        {"region": "A", "errors": {"B": 1.0}, "dissimilarity": None, "vector": None, "progress": None},
+        {
+            "region": "A",
+            "errors": {"B": 1.0},
+            "dissimilarity": None,
+            "vector": None,
+            "progress": None,
+            "time_limit": None,
+        },
+    ),
+    "Journey.drop": lambda: (
+        learnroute.Journey(problem()).drop,
+        {"region": "A", "progress": None, "time_limit": None},
     ),
     "Journey.resume": lambda: (learnroute.Journey.resume, {"file": "journey.json"}),
     "Tradeoff.within": lambda: (learnroute.tradeoff(problem()).within, {"budget": 1e6}),

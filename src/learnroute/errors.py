@@ -10,6 +10,14 @@ from typing import Any, Self
 LONGEST_SHOWN = 60  # characters of a value in a message
 LONGEST_MESSAGE = 500  # characters of a message; the middle of a longer one is left out
 MOST_LISTED = 12  # names in a message
+EXTRAS = {  # what each optional part needs
+    "plot": "matplotlib",
+    "learning": "scikit-learn",
+    "streets": "scipy",
+    "study": "joblib pyarrow",
+    "dask": "distributed",
+    "web": "fastapi pydantic uvicorn",
+}
 
 _NOT_GIVEN = object()
 
@@ -111,6 +119,11 @@ def did_you_mean(name: object, known: Iterable[Any], otherwise: str = "known are
 def listed(names: Sequence[str]) -> str:
     """List names, of many the first few."""
     return ", ".join(names) or "none" if len(names) <= MOST_LISTED + 4 else f"{', '.join(names[:MOST_LISTED])}, …"
+
+
+def install(extra: str) -> str:
+    """Say how to install what an optional part needs; both ways work without learnroute being on an index."""
+    return f"pip install {EXTRAS[extra]}, or pip install '.[{extra}]' in a checkout of learnroute"
 
 
 def check_type(field: str, value: object, *kinds: type) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,12 +27,15 @@ from learnroute.model.objective import Objective, least_products
 from learnroute.model.pairs import Dissimilarities, Pairs
 from learnroute.model.problem import Problem
 from learnroute.model.showing import shortened
+from learnroute.model.streets import Streets
 from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
 from learnroute.planner import decided
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
 
 MEASURED = ("errors", "dissimilarity", "vector")
+BY_REGION = ("initial", "vectors", "coordinates", "truth", "samples", "initial_estimate")  # fields of a problem
+BY_PAIR = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate")
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,39 @@ class Visit:
             data["vector"] = list(self.vector)
         return data
 
+    def without(self, region: str) -> Visit:
+        """Return the visit without what was measured about a region."""
+        errors = {name: value for name, value in self.errors.items() if name != region}
+        apart = {name: value for name, value in self.dissimilarity.items() if name != region}
+        return replace(self, errors=errors, dissimilarity=apart)
+
+
+@dataclass(frozen=True)
+class _SomeStreets(Streets):
+    """The streets between some of the regions."""
+
+    whole: Streets
+    kept: Sequence[int]
+
+    def path(self, origin: int, goal: int) -> FloatArray:
+        return self.whole.path(self.kept[origin], self.kept[goal])
+
+
+def _only(problem: Problem, kept: list[int]) -> Problem:
+    """Return the problem of some of its regions."""
+    changes: dict[str, Any] = {"regions": [problem.regions[i] for i in kept]}
+    for name in BY_REGION:
+        values = getattr(problem, name)
+        changes[name] = None if values is None else values[kept]
+    for name in BY_PAIR:
+        values = getattr(problem, name)
+        changes[name] = None if values is None else values[np.ix_(kept, kept)]
+    if problem.points is None:  # else travel follows from the places
+        changes["travel"] = problem.travel[np.ix_(kept, kept)]
+    if problem.streets is not None:
+        changes["streets"] = _SomeStreets(problem.streets, tuple(kept))
+    return problem.changed(**changes)
+
 
 class Journey:
     """A route under way.
@@ -72,6 +108,8 @@ class Journey:
     file
         Where to keep the journey (.json): written whole after every step, so that `Journey.resume` goes on after any
         interruption. Must not exist yet.
+    progress, time_limit
+        As for `plan`, for the first planning; `visit` takes its own. The best route found in time is taken.
 
     Attributes
     ----------
@@ -81,11 +119,16 @@ class Journey:
         The expected error of the current model on each region, or the measured one.
     visits, rest
         The visits made, and the names of the regions planned next, in order.
+
+    Raises
+    ------
+    InputError
+        Where an argument is wrong, or the file exists.
     """
 
     def __init__(
         self, problem: Problem, method: str = "auto", seed: int = 0, file: str | Path | None = None,
-        progress: Progress | None = None,
+        progress: Progress | None = None, time_limit: float | None = None,
     ) -> None:  # fmt: skip
         check_type("problem", problem, Problem)
         method_named(method)
@@ -95,11 +138,12 @@ class Journey:
             check_destination(self.file, (".json",))
             if is_there(self.file):
                 raise InputError("exists; resume that journey, or give another name", where=self.file)
-        problem = decided(problem, self.seed, progress=progress)
+        budget = Budget.of(time_limit, progress)
+        problem = decided(problem, self.seed, budget.part(0.5).seconds_left, progress)
         self.origin = self.problem = problem
         self.errors: FloatArray = problem.initial
         self.visits: tuple[Visit, ...] = ()
-        self.rest: tuple[str, ...] = self._planned(progress)
+        self.rest: tuple[str, ...] = self._planned(budget)
         self._keep()
 
     @classmethod
@@ -192,12 +236,14 @@ class Journey:
         dissimilarity: Mapping[str, float] | None = None,
         vector: Sequence[float] | None = None,
         progress: Progress | None = None,
+        time_limit: float | None = None,
     ) -> str | None:
         """Note that a region (the next one, if none is named) was visited and trained in; return where to go next.
 
         What was measured there replaces what was assumed, and the rest is planned anew. With a file, the step is stored
-        when this returns.
+        when this returns. `time_limit` is in seconds; the best rest found in time is taken.
         """
+        budget = Budget.of(time_limit, progress)
         name = self.next if region is None else region
         if name is None:
             raise InputError("all regions are visited; the journey is over", field="region")
@@ -205,10 +251,39 @@ class Journey:
         before = self.problem, self.errors, self.visits, self.rest
         try:
             self._take(visit)
-            self.rest = self._planned(progress)
+            self.rest = self._planned(budget)
             self._keep()
         except BaseException:
             self.problem, self.errors, self.visits, self.rest = before
+            raise
+        return self.next
+
+    def drop(
+        self, region: str, progress: Progress | None = None, time_limit: float | None = None
+    ) -> str | None:  # fmt: skip
+        """Leave a region out that is not visited yet, plan the rest anew, and return where to go next.
+
+        The region is no part of the problem any more: no error is counted there. What was measured about it is lost.
+        """
+        budget = Budget.of(time_limit, progress)
+        self._check_left(region)
+        if region in (self.problem.constraints.start, self.problem.constraints.end):
+            raise InputError("the route must begin or end there (constraints); it stays", field="region", value=region)
+        if isinstance(self.problem.learner.regularization, tuple):
+            reason = "λ is given for each position of the whole route; begin another journey with the regions left"
+            raise InputError(reason, field="region", value=region)
+        if self.problem.size == 2:
+            raise InputError("a journey has at least 2 regions", field="region", value=region)
+        before = self.origin, self.problem, self.errors, self.visits, self.rest
+        kept = [i for i, name in enumerate(self.problem.regions) if name != region]
+        try:
+            self.origin, self.problem = _only(self.origin, kept), _only(self.problem, kept)
+            self.errors = frozen(self.errors[kept])
+            self.visits = tuple(visit.without(region) for visit in self.visits)
+            self.rest = self._planned(budget)
+            self._keep()
+        except BaseException:
+            self.origin, self.problem, self.errors, self.visits, self.rest = before
             raise
         return self.next
 
@@ -224,13 +299,7 @@ class Journey:
 
     def _checked(self, region: str, measured: Mapping[str, Any]) -> Visit:
         """Check a visit before anything changes."""
-        if not isinstance(region, str):
-            raise InputError("the name of a region is needed", field="region", value=region)
-        if region not in self.left:
-            known = region in self.problem.regions
-            hint = f"left are {listed(self.left)}" if known else did_you_mean(region, self.left, "left are")
-            why = "is visited already" if known else "is no region"
-            raise InputError(f"{why}; {hint}", field="region", value=region)
+        self._check_left(region)
         apart, vector = self._by_region("dissimilarity", measured["dissimilarity"]), measured["vector"]
         if vector is not None:
             if self.problem.vectors is None:
@@ -248,6 +317,16 @@ class Journey:
                 "a region to itself is 0; leave it out", field=f"dissimilarity.{region}", found=f"= {apart[region]:g}"
             )
         return Visit(region, self._by_region("errors", measured["errors"]), apart, vector)
+
+    def _check_left(self, region: str) -> None:
+        """Refuse what is no region that can still be visited."""
+        if not isinstance(region, str):
+            raise InputError("the name of a region is needed", field="region", value=region)
+        if region not in self.left:
+            known = region in self.problem.regions
+            hint = f"left are {listed(self.left)}" if known else did_you_mean(region, self.left, "left are")
+            why = "is visited already" if known else "is no region"
+            raise InputError(f"{why}; {hint}", field="region", value=region)
 
     def _by_region(self, field_name: str, values: Any) -> dict[str, float]:
         if values is None:
@@ -295,13 +374,12 @@ class Journey:
             errors = along.retention[t] * errors + gained + along.noise[t]
         return errors
 
-    def _planned(self, progress: Progress | None) -> tuple[str, ...]:
+    def _planned(self, budget: Budget) -> tuple[str, ...]:
         """Plan the rest from where the agent stands."""
         ids, objective = self._ahead()
         if self.visits and len(ids) <= 2:
             return tuple(self.problem.regions[i] for i in ids[1:])
         rng = np.random.default_rng([self.seed, len(self.visits)])
-        budget = Budget.of(None, progress)
         try:
             answer = method_named(self.method).solve(objective, rng, budget)
         except RefusedError:  # the way on from here need not cost what the way back does

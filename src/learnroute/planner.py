@@ -65,6 +65,18 @@ def plan(
     initial
         A route to start from (a warm start: auto, exact, search), as of an older plan; regions that it lacks are put in
         where that costs least travel.
+
+    Returns
+    -------
+    Plan
+        The route, its expected loss, a lower bound on all routes, and what proves it.
+
+    Raises
+    ------
+    InputError
+        Where an argument is not of the type, or outside of the range, that is asked for.
+    RefusedError
+        Where the method cannot solve this problem, such as `algorithm1` with travel that differs by direction.
     """
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
@@ -194,7 +206,25 @@ def _shortest_of_tied(
 
 
 def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
-    """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be."""
+    """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be.
+
+    Parameters
+    ----------
+    problem
+        What the route is for.
+    route
+        Names or indices of all regions, in order of visit.
+
+    Returns
+    -------
+    Plan
+        As `plan` returns one, with the method `given`.
+
+    Raises
+    ------
+    InputError
+        Where the route does not visit each region once, or breaks a constraint of the problem.
+    """
     check_type("problem", problem, Problem)
     started = time.monotonic()
     order = as_order(_indices(problem, route), problem.size, problem.regions)
@@ -358,6 +388,29 @@ def compare(
 
     `time_limit` is for each method (60 s if omitted), and for the bound if no method brings one. Random methods are
     averaged over `draws` routes.
+
+    Parameters
+    ----------
+    problem
+        What to plan.
+    methods
+        Names out of `learnroute.METHODS`; all but `auto` if omitted.
+    seed, progress
+        As for `plan`.
+    time_limit
+        Seconds for each method (60 if omitted), and for the bound if no method brings one.
+    draws
+        How many routes of a random method are averaged.
+
+    Returns
+    -------
+    Comparison
+        One row a method, and the best lower bound of them.
+
+    Raises
+    ------
+    InputError
+        Where an argument is not of the type, or outside of the range, that is asked for, or a method is unknown.
     """
     check_type("problem", problem, Problem)
     draws = as_count("draws", draws, meaning="the number of draws")

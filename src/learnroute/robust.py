@@ -105,6 +105,27 @@ def robustness(
     """Plan for the upper bounds, and see how the choice and its loss move when dissimilarities are smaller.
 
     Lower bounds are the problem's `dissimilarity_low`; or each may be smaller than its bound by a share of `within`.
+
+    Parameters
+    ----------
+    problem
+        What to plan.
+    within
+        Share by which dissimilarities may be smaller than they are given.
+    draws
+        How many sets of dissimilarities are drawn.
+    seed, time_limit, progress
+        As for `plan`.
+
+    Returns
+    -------
+    Robustness
+        The plan, its loss at both bounds, how often it stays best, and the dissimilarities that it hangs on.
+
+    Raises
+    ------
+    InputError
+        Where there are no lower bounds and no `within`, or an argument is out of its range.
     """
     check_type("problem", problem, Problem)
     low, high = dissimilarity_bounds(problem, within)

@@ -144,6 +144,25 @@ def tradeoff(
 
     Up to 14 regions: all of them. Beyond, about `points` plans are made: at rates where two neighbours on the
     curve tie, and, where only the last region counts, with each region as the last one.
+
+    Parameters
+    ----------
+    problem
+        What to plan; its `travel_rate` only marks a point of the curve.
+    points
+        About how many plans to make beyond 14 regions.
+    seed, time_limit, progress
+        As for `plan`.
+
+    Returns
+    -------
+    Tradeoff
+        The routes, from least travel to least error, and whether they are all.
+
+    Raises
+    ------
+    InputError
+        Where an argument is not of the type, or outside of the range, that is asked for.
     """
     check_type("problem", problem, Problem)
     points = as_count("points", points, least=2, meaning="the number of points")

@@ -94,7 +94,7 @@ def test_a_plan_of_another_problem_is_not_converted(capsys: Capture, tmp_path: P
         ([saved, track, "--problem", CITY], "plan.json: route"),
         ([saved, track, "--problem", LAKES, "--noise", "5"], "plan.json: loss.total ="),
         ([saved, str(tmp_path / "route.gpx")], "to convert one, say what it is a plan of with --problem"),
-        ([saved, str(tmp_path / "p.json.json")], "route: belongs to a plan"),
+        ([saved, str(tmp_path / "p.json.json")], "is a plan, and a problem is needed"),
         ([LAKES, track, "--problem", LAKES], "plans are read from .json files"),
     ):
         code, _, err = call(capsys, "convert", *arguments)
@@ -144,3 +144,20 @@ def test_every_file_of_a_problem_is_named(capsys: Capture, tmp_path: Path, name:
     assert code == 0
     named = {line.removeprefix("wrote ") for line in err.splitlines()}
     assert named == {str(path) for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("command", [["plan"], ["compare", "--methods", "nearest,travel"], ["tradeoff"]])
+def test_pictures_and_prints_have_the_title_that_was_given(capsys: Capture, tmp_path: Path, command: list[str]) -> None:
+    picture = tmp_path / "route.svg"
+    words = [command[0], LAKES, *command[1:], "--title", "Summer & winter", "--plot", str(picture)]
+    code, out, err = call(capsys, *words)
+    assert code == 0, err
+    assert out.startswith("Summer & winter: 9 regions") or command == ["tradeoff"]
+    assert "Summer &amp; winter" in picture.read_text()
+    assert "Nine lakes" not in picture.read_text() + out
+
+
+def test_a_title_of_several_lines_is_refused(capsys: Capture) -> None:
+    code, _, err = call(capsys, "plan", LAKES, "--title", "one\ntwo")
+    assert code == 2
+    assert "title" in err

@@ -187,7 +187,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
         (HEAD + NODES.replace("2", "two") + EDGE + "</graph></graphml>", "line 3, vector = 'two': a finite number"),
         (HEAD + NODES.replace("2", "") + EDGE + "</graph></graphml>", "line 3, vector: missing at node 'b'"),
         (HEAD + NODES.replace('"r"', '"q"') + EDGE + "</graph></graphml>", "0 regions; mark at least 2 nodes"),
-        (HEAD + NODES.replace('"v"', '"q"') + EDGE + "</graph></graphml>", "town.regions.json: no vectors and no"),
+        (HEAD + NODES.replace('"v"', '"q"') + EDGE + "</graph></graphml>", "town.graphml: has no vectors and no"),
     ],
     ids=range(21),
 )

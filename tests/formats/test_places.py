@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from learnroute import Constraints, InputError, read_problem, write_problem
+from learnroute import Constraints, InputError, plan, read_problem, write_plan, write_problem
 from learnroute.formats.json_files import problem_to_dict
 from samples import small
 
@@ -102,3 +102,41 @@ def test_the_example_is_one_and_two_in_a_folder_are_refused(tmp_path: Path) -> N
     (tmp_path / "other.csv").write_text(TABLE)
     with pytest.raises(InputError, match=r"2 problems in one folder; name one of them: other\.csv, places\.csv"):
         read_problem(tmp_path)
+
+
+@pytest.mark.parametrize("text", [
+    "id,latitude,longitude,v1,v2\nLondon,51.5,-0.1,1,2\nParis,48.86,2.35,3,4\nBerlin,52.5,13.4,5,6\n",
+    "ID,Longitude,Latitude,V1,V2\nLondon,-0.1,51.5,1,2\nParis,2.35,48.86,3,4\nBerlin,13.4,52.5,5,6\n",
+    "lng,v2,lat,name,v1,id\n-0.1,2,51.5,London,1,7\n2.35,4,48.86,Paris,3,8\n13.4,6,52.5,Berlin,5,9\n",
+    "\ufeffname;lat;lon;v1;v2\nLondon;51.5;-0.1;1;2\nParis;48.86;2.35;3;4\nBerlin;52.5;13.4;5;6\n",
+    "name;lat;lon;v1;v2\nLondon;51,5;-0,1;1;2\nParis;48,86;2,35;3,0;4\nBerlin;52,5;13,4;5;6,0\n",
+    "name\tlat\tlon\tv1\tv2\nLondon\t51.5\t-0.1\t1\t2\nParis\t48.86\t2.35\t3\t4\nBerlin\t52.5\t13.4\t5\t6\n",
+])  # fmt: skip
+def test_tables_of_other_programs(tmp_path: Path, text: str) -> None:
+    usual = read_problem(table(tmp_path, TABLE), LEARNER)
+    assert problem_to_dict(read_problem(table(tmp_path, text), LEARNER)) == problem_to_dict(usual)
+
+
+def test_names_with_semicolons_stay_names(tmp_path: Path) -> None:
+    (tmp_path / "travel.csv").write_text(",A;1;2;3,B\nA;1;2;3,0,2.5\nB,2.5,0\n")
+    (tmp_path / "dissimilarity.csv").write_text(";B;A;1\nB;0;7\n".replace("A;1", '"A;1;2;3"') + '"A;1;2;3";7,0;0\n')
+    problem = read_problem(tmp_path, LEARNER)
+    assert problem.regions == ("A;1;2;3", "B")
+    assert problem.dissimilarity is not None
+    assert problem.dissimilarity.tolist() == [[0, 7], [7, 0]]
+
+
+def test_two_columns_of_the_same_kind_are_refused(tmp_path: Path) -> None:
+    text = TABLE.replace("v2", "latitude")
+    with pytest.raises(InputError, match=r"column 'lat': known are .*, once each"):
+        read_problem(table(tmp_path, text), LEARNER)
+
+
+def test_what_is_no_problem_is_met_with_what_to_do(tmp_path: Path) -> None:
+    path = table(tmp_path, TABLE)
+    with pytest.raises(InputError, match=r"learner: missing; say how it learns, as in .*, or give --features"):
+        read_problem(path)
+    problem = read_problem(path, LEARNER)
+    write_plan(plan(problem), tmp_path / "plan.json")
+    with pytest.raises(InputError, match=r"plan\.json: is a plan, and a problem is needed: give the file"):
+        read_problem(tmp_path / "plan.json")

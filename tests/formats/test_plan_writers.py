@@ -7,6 +7,7 @@ import json
 import math
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import gpxpy
 import numpy as np
@@ -96,14 +97,14 @@ def test_what_a_plan_needs_is_said_before_it_is_sought(tmp_path: Path, capsys: p
     planar = small(coordinates=PLACES)
     for suffix in PLAN_WRITERS:
         path = tmp_path / f"r{suffix}"
-        needs_degrees, needs_metres = suffix in (".geojson", ".gpx", ".plan"), suffix == ".yaml"
+        needs_degrees, needs_metres = suffix in (".geojson", ".gpx", ".kml", ".plan"), suffix == ".yaml"
         for problem, refused in (
             (planar, needs_degrees),
             (globe(), needs_metres),
             (small(), needs_degrees or needs_metres),
         ):
             if refused:
-                with pytest.raises(InputError, match=r"files need .*; give coordinates"):
+                with pytest.raises(InputError, match=r"files need .*; (give coordinates|at most 100 km)"):
                     check_plan_destination(path, problem)
             else:
                 check_plan_destination(path, problem)
@@ -154,3 +155,59 @@ def test_names_that_look_like_formulas_come_back_to_the_letter(tmp_path: Path, n
     (tmp_path / "here").mkdir()
     write_problem(problem, tmp_path / "here" / name)
     assert list(read_problem(tmp_path / "here" / name).regions) == HOSTILE
+
+
+KML = {"k": "http://www.opengis.net/kml/2.2"}
+
+
+@pytest.mark.parametrize("returns", [False, True])
+def test_kml_has_the_stops_and_the_way(tmp_path: Path, returns: bool) -> None:
+    problem = globe(returns, regions=["A & B", '<"C">', "Zürich", "東京"], title="Tom & Jerry")
+    found = evaluate(problem, [2, 0, 3, 1])
+    write_plan(found, tmp_path / "r.kml", problem)
+    root = ElementTree.parse(tmp_path / "r.kml").getroot()
+    marks = root.findall("k:Document/k:Placemark", KML)
+    assert [mark.findtext("k:name", "", KML) for mark in marks] == [
+        "1. Zürich", "2. A & B", "3. 東京", '4. <"C">', "Tom & Jerry",
+    ]  # fmt: skip
+    points = [mark.findtext("k:Point/k:coordinates", "", KML) for mark in marks[:4]]
+    assert [[float(number) for number in text.split(",")] for text in points] == [PLACES[i] for i in found.order]
+    (way,) = marks[4].findall("k:MultiGeometry/k:LineString/k:coordinates", KML)
+    assert way.text is not None
+    line = [[float(number) for number in pair.split(",")] for pair in way.text.split()]
+    assert line == [PLACES[i] for i in closed(found.order, returns)]
+
+
+def test_kml_across_the_date_line_has_two_lines(tmp_path: Path) -> None:
+    problem = small(coordinates=[[170, 0], [-170, 0], [175, 10], [179, 5]], geographic=True)
+    write_plan(evaluate(problem, [0, 1, 2, 3]), tmp_path / "r.kml", problem)
+    lines = ElementTree.parse(tmp_path / "r.kml").getroot().findall(".//k:LineString", KML)
+    assert len(lines) == 3  # there, and back again
+
+
+@pytest.mark.parametrize("home", [[8.54, 47.37], [179.99, -16.5], [0.0, 0.0], [25.0, 84.0]])
+def test_poses_from_degrees_keep_distances_and_directions(tmp_path: Path, home: list[float]) -> None:
+    rng = np.random.default_rng(0)
+    around = 0.2 / math.cos(math.radians(home[1]))
+    places = np.array([home, *(home + rng.uniform(-1, 1, (3, 2)) * [around, 0.2])])
+    places[1] = [home[0] + around, home[1]]  # due east, nearly
+    places[2] = [home[0], home[1] + 0.1]  # due north
+    problem = small(coordinates=places, geographic=True, travel=None)
+    found = evaluate(problem, [3, 1, 0, 2])
+    write_plan(found, tmp_path / "r.yaml", problem)
+    text = (tmp_path / "r.yaml").read_text()
+    assert f"latitude {home[1]:g}, longitude {home[0]:g}: the map's datum" in text.splitlines()[0]
+    poses = [pose["pose"]["position"] for pose in yaml.safe_load(text)["poses"]]
+    at = np.empty((4, 2))
+    at[list(found.order)] = [[pose["x"], pose["y"]] for pose in poses]
+    assert at[0].tolist() == [0, 0]
+    assert at[2] == pytest.approx([0, 1000 * problem.travel[0, 2]])
+    assert at[1, 0] == pytest.approx(1000 * problem.travel[0, 1], rel=1e-2)
+    apart = np.hypot(*(at[:, None] - at[None, :]).transpose(2, 0, 1))
+    assert apart[0] == pytest.approx(1000 * problem.travel[0])
+    assert apart == pytest.approx(1000 * problem.travel, rel=1e-4)
+
+
+def test_places_too_far_apart_for_a_flat_map_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\.yaml files need places on one flat map, but '.*' is \d+ km from"):
+        check_plan_destination(tmp_path / "r.yaml", globe())

@@ -164,7 +164,7 @@ def test_what_is_missing_beside_the_instance_is_named(tmp_path: Path) -> None:
         ("[]", "x.regions.json: []: an object with learner"),
         ("{", "x.regions.json: line 1, column 2: not JSON"),
         ('{"travel": [[0, 1], [1, 0]]}', "x.regions.json: travel: comes from x.tsp; leave it out here"),
-        ("{}", "x.regions.json: no vectors and no dissimilarity; put there"),
+        ("{}", "x.regions.json: no vectors and no dissimilarity of the regions; put one"),
         ('{"vectors": [[0], [1]]}', "learner: missing"),
     ):
         other.write_text(text)
@@ -173,5 +173,5 @@ def test_what_is_missing_beside_the_instance_is_named(tmp_path: Path) -> None:
         assert message in str(refusal.value)
     assert read_problem(path, LEARNER).size == 2
     other.unlink()
-    with pytest.raises(InputError, match=r"x\.regions\.json: no vectors and no dissimilarity; put there"):
+    with pytest.raises(InputError, match=r"x\.tsp: has no vectors and no .*; put .* into x\.regions\.json beside it"):
         read_problem(path)

@@ -61,5 +61,5 @@ def test_same_plan_same_picture(tmp_path: Path) -> None:
 
 def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match=r"pip install 'learnroute\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install matplotlib, or pip install '\.\[plot\]'"):
         save_plan(plan(small()), small(), tmp_path / "a.png")

@@ -144,7 +144,7 @@ def test_damaged_rows_are_refused(folder: Path, tmp_path: Path) -> None:
 
 def test_without_pyarrow_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"pip install 'learnroute\[study\]', or write .csv"):
+    with pytest.raises(InputError, match=r"\(or write \.csv\): pip install joblib pyarrow"):
         write_rows([], tmp_path / "rows.parquet")
     assert list(tmp_path.iterdir()) == []
 

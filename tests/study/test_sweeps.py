@@ -108,6 +108,17 @@ def test_the_order_of_solving_does_not_show(tmp_path: Path) -> None:
     assert list(Store(tmp_path / "b").rows()) == straight
 
 
+def test_small_and_large_problems_mix_so_that_the_pace_tells_the_time_left(tmp_path: Path) -> None:
+    experiment = Experiment(families=("uniform",), regions=(4, 8, 16, 100), features=(80, 120), replicates=50)
+    with opened(tmp_path / "s", experiment, False) as store:
+        order = list(store.pending())
+        assert order == list(store.pending())
+    assert sorted(order) == list(range(experiment.size))
+    for done in (100, 200, 300):  # of 400 cells: about a quarter of them are of each size
+        sizes = [experiment.cell(number).regions for number in order[:done]]
+        assert all(abs(sizes.count(size) / done - 1 / 4) < 0.08 for size in experiment.regions)
+
+
 def test_a_log_cut_anywhere_goes_on_from_its_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     straight = rows_of(SMALL, tmp_path / "a", workers=1)
     log = tmp_path / "a" / LOG_FILE
@@ -336,10 +347,10 @@ def test_engines_that_cannot_be(tmp_path: Path, options: list[str], message: str
 
 def test_without_joblib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "joblib", None)
-    with pytest.raises(InputError, match=r"pip install 'learnroute\[study\]', or say --workers 1"):
+    with pytest.raises(InputError, match=r"\(or say --workers 1\): pip install joblib pyarrow"):
         sweep(SMALL, tmp_path / "a", workers=2)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'learnroute\[dask\]'"):
+    with pytest.raises(InputError, match=r"pip install distributed, or pip install '\.\[dask\]'"):
         sweep(SMALL, tmp_path / "b", dask="local")
 
 

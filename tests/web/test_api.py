@@ -161,7 +161,7 @@ def test_a_problem_of_several_files_is_read_whole(service: Service) -> None:
     assert answer["problem"]["geographic"] is True
     alone = service.post("read", files=[file for file in files if file["name"].endswith(".tsp")])
     assert alone.status_code == 422
-    assert alone.json()["detail"].startswith("burma14.regions.json: no vectors and no dissimilarity; put there")
+    assert alone.json()["detail"].startswith("burma14.tsp: has no vectors and no dissimilarity of the regions; put one")
     lakes = {"name": "lakes.geojson", "text": (ROOT / "examples" / "lakes.geojson").read_text()}
     assert len(service.post("read", files=[lakes]).json()["problem"]["travel"]) == 9
     written = service.post("export", problem=answer["problem"], what="problem", format=".geojson")

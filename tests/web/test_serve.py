@@ -103,7 +103,10 @@ def test_without_the_web_stack_the_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['uvicorn'] = None; from learnroute.cli import run; sys.exit(run(['serve']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert done.stderr == "learnroute: the service needs FastAPI and uvicorn: pip install 'learnroute[web]'\n"
+    assert done.stderr == (
+        "learnroute: the service needs FastAPI and uvicorn: pip install fastapi pydantic uvicorn, or "
+        "pip install '.[web]' in a checkout of learnroute\n"
+    )
 
 
 def test_the_wheel_has_the_page_and_the_examples(tmp_path: Path) -> None:

@@ -189,12 +189,14 @@ def learners_command(
     "--measured", type=click.Path(path_type=Path), metavar="FILE",
     help="What was measured there: a JSON object with any of errors, dissimilarity (a number a region) and vector.",
 )  # fmt: skip
+@click.option("--drop", metavar="NAME", help="A region that will not be visited after all; no error is counted there.")
 @click.option("--method", type=Name(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
 @click.option("--seed", type=int, help="With --begin; 0 if left out. Same seed, same answer.")
+@time_option
 @json_option
 def journey_command(
     state: Path, begin: Path | None, visited: str | None, measured: Path | None, method: str | None, seed: int | None,
-    as_json: bool,
+    drop: str | None, time_limit: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Plan again on the way: JOURNEY is a file that keeps the visits made and the rest of the route.
 
@@ -203,19 +205,24 @@ def journey_command(
     """
     if measured and not visited:
         raise InputError("where? Name the region with --visited", field="--measured")
-    if begin and visited:
-        raise InputError("begin the journey first, then tell it the visits", field="--begin", found="and --visited")
+    if begin and (visited or drop):
+        found = f"and {'--visited' if visited else '--drop'}"
+        raise InputError("begin the journey first, then tell it the visits", field="--begin", found=found)
+    if visited and drop:
+        raise InputError("one step at a time; give one of them", field="--visited", found="and --drop")
     if not begin and (method is not None or seed is not None):
         raise InputError(
             "a journey keeps those that it began with; give them with --begin", field="--method", found="and --seed"
         )
     with progress_shown() as progress:
         if begin:
-            trip = Journey(read_problem(told(begin)), method or "auto", seed or 0, state, progress)
+            trip = Journey(read_problem(told(begin)), method or "auto", seed or 0, state, progress, time_limit)
         else:
             trip = Journey.resume(state)
         if visited:
-            trip.visit(visited, **_measurements(measured), progress=progress)
+            trip.visit(visited, **_measurements(measured), progress=progress, time_limit=time_limit)
+        elif drop:
+            trip.drop(drop, progress, time_limit)
     if as_json:
         print_json({
             "next": trip.next, "visited": [visit.region for visit in trip.visits], "rest": list(trip.rest),

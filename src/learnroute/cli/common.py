@@ -52,9 +52,14 @@ class Source:
     learner: dict[str, Any]
     constraints: dict[str, Any]
     travel_rate: float | None
+    title: str | None = None
 
     def read(self) -> Problem:
         """Read the problem, or refuse; of a folder, say which of its files is read."""
+        problem = self._read()
+        return problem if self.title is None else problem.changed(title=self.title)
+
+    def _read(self) -> Problem:
         if self.file != STANDARD_INPUT:
             return read_problem(told(self.file), self.learner, self.constraints, self.travel_rate)
         if sys.stdin is None:
@@ -110,6 +115,9 @@ OPTIONS = {
     "travel_rate": click.option(
         "--travel-rate", type=float, metavar="X", help="How much loss a unit of travel is worth, instead of the file's."
     ),
+    "title": click.option(
+        "--title", metavar="TEXT", help="What pictures and prints are headed by, instead of the file's."
+    ),
 }
 
 
@@ -123,7 +131,7 @@ def problem_options(function: F) -> F:
     def command(
         *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, rule: str | None,
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
-        end: str | None, return_: bool | None, travel_rate: float | None, **others: Any,
+        end: str | None, return_: bool | None, travel_rate: float | None, title: str | None, **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
         learner["regularization"] = (
@@ -134,7 +142,7 @@ def problem_options(function: F) -> F:
         elif rule is None and steps is not None and rate is not None:
             learner["rule"] = GRADIENT
         constraints = {"start": start, "end": end, "return": return_}
-        return function(*args, Source(file, _given(learner), _given(constraints), travel_rate), **others)
+        return function(*args, Source(file, _given(learner), _given(constraints), travel_rate, title), **others)
 
     command.__doc__ = (
         f"{inspect.getdoc(function)}\n\nFILE is a problem: {suffixes(READERS)}; or - for JSON on standard input."

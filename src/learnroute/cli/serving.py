@@ -9,7 +9,7 @@ import webbrowser
 import click
 
 from learnroute.cli.common import command
-from learnroute.errors import InputError
+from learnroute.errors import InputError, install
 from learnroute.model.validation import as_number
 
 TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
@@ -55,7 +55,7 @@ def serve_command(
     try:
         from learnroute.web.server import serve
     except ImportError:
-        raise InputError("the service needs FastAPI and uvicorn: pip install 'learnroute[web]'") from None
+        raise InputError(f"the service needs FastAPI and uvicorn: {install('web')}") from None
     from learnroute.web.settings import Limits, Settings, is_loopback
 
     token = os.environ.get(TOKEN_VARIABLE) or (

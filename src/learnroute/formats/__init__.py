@@ -13,6 +13,7 @@ from learnroute.formats import (
     gpx,
     graphml,
     json_files,
+    kml,
     missions,
     npz_files,
     orders,
@@ -61,6 +62,7 @@ PLAN_WRITERS: dict[str, Callable[[Plan, Path, Problem | None], None]] = {
     ".csv": csv_files.write_plan,
     ".geojson": geojson.write_plan,
     ".gpx": gpx.write_plan,
+    ".kml": kml.write_plan,
     ".plan": missions.write_plan,
     ".yaml": poses.write_plan,
     ".tour": tsplib.write_tour,
@@ -73,8 +75,9 @@ PICTURES = (".png", ".svg", ".pdf")
 PLACES_NEEDED: dict[str, Callable[[Problem, Path], object]] = {
     ".geojson": tracks.in_degrees,
     ".gpx": tracks.in_degrees,
+    ".kml": tracks.in_degrees,
     ".plan": tracks.in_degrees,
-    ".yaml": tracks.in_plane,
+    ".yaml": tracks.in_metres,
 }
 
 
@@ -88,6 +91,27 @@ def read_problem(
 
     Members of `learner` (features, samples, noise, rule, …) and of `constraints` (start, end, return) replace those of
     the file, and so does `travel_rate`.
+
+    Parameters
+    ----------
+    path
+        A file in one of the formats, or a folder with one problem in it.
+    learner
+        Members (features, samples, noise, rule, …) that replace those of the file.
+    constraints
+        Members (start, end, return) that replace those of the file.
+    travel_rate
+        Replaces that of the file.
+
+    Returns
+    -------
+    Problem
+        The problem, validated.
+
+    Raises
+    ------
+    InputError
+        Where the file cannot be read, or what is in it is no problem; says file, line and field.
     """
     path = as_path("path", path)
     for field, changes in (("learner", learner), ("constraints", constraints)):
@@ -105,6 +129,17 @@ def problem_from(
 ) -> Problem:
     """Build a problem from the content of a file, some of it replaced: see `read_problem`."""
     if isinstance(data, dict):
+        if {"route", "order", "loss"} <= data.keys():
+            raise InputError(
+                "is a plan, and a problem is needed: give the file that it was planned from (`learnroute verify` "
+                "checks a plan, `learnroute convert PLAN NEW --problem FILE` writes it in another format)"
+            )
+        if not (learner or data.get("learner")) and data.keys() & {"travel", "coordinates"}:
+            raise InputError(
+                'missing; say how it learns, as in {"features": 80, "samples": 100, "noise": 0.1}, or give --features '
+                "and --samples (tables: a learner.csv)",
+                field="learner",
+            )
         for field, changes in (("learner", learner), ("constraints", constraints)):
             own = data.get(field) or {}
             if changes and isinstance(own, dict):
@@ -126,6 +161,23 @@ def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
     """Write a problem in the format that the name ends in (`WRITERS`); a folder where it has no suffix.
 
     Some formats need several files; all that were written are returned.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    path
+        Its suffix decides the format.
+
+    Returns
+    -------
+    tuple of pathlib.Path
+        All files that were written.
+
+    Raises
+    ------
+    InputError
+        Where the format is unknown or cannot hold the problem, or the file cannot be written.
     """
     check_type("problem", problem, Problem)
     path = as_path("path", path)
@@ -134,7 +186,23 @@ def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
 
 
 def read_plan(path: str | Path) -> Any:
-    """Read the members of a plan that was written as JSON."""
+    """Read the members of a plan that was written as JSON.
+
+    Parameters
+    ----------
+    path
+        A `.json` file.
+
+    Returns
+    -------
+    dict
+        The members of the plan, as JSON has them; `verify` takes them.
+
+    Raises
+    ------
+    InputError
+        Where the file cannot be read, or is no JSON.
+    """
     path = as_path("path", path)
     if path.suffix.lower() != ".json":
         raise InputError("plans are read from .json files; write the plan as .json", where=path)
@@ -143,7 +211,22 @@ def read_plan(path: str | Path) -> Any:
 
 
 def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:
-    """Write a plan in the format that the name ends in (`PLAN_WRITERS`); most say where to go only with the problem."""
+    """Write a plan in the format that the name ends in (`PLAN_WRITERS`); most say where to go only with the problem.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    path
+        Its suffix decides the format.
+    problem
+        The problem that was planned: where its regions are.
+
+    Raises
+    ------
+    InputError
+        Where the format is unknown or needs places that the problem does not have, or the file cannot be written.
+    """
     check_type("plan", plan, Plan)
     if problem is not None:
         check_type("problem", problem, Problem)

@@ -39,8 +39,11 @@ def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
 
 def models_missing(path: Path) -> InputError:
     """Say where dissimilarities are looked for."""
+    other = file_beside(path)
+    if is_there(other):
+        return InputError("no vectors and no dissimilarity of the regions; put one of them there", where=other)
     return InputError(
-        "no vectors and no dissimilarity; put there, as in a JSON problem, learner, and vectors or dissimilarity of "
-        "the regions",
-        where=file_beside(path),
+        f"has no vectors and no dissimilarity of the regions; put one of them, and the learner, into {other.name} "
+        "beside it, as a JSON problem has them",
+        where=path,
     )

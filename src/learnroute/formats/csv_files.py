@@ -9,9 +9,11 @@ those that say how it trains) and `options.csv` (columns `title`, `start`, `end`
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ PLACES = (("lon", "lat"), ("x", "y"))
 COLUMNS = ("initial", "samples", "initial_estimate", *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate")
 OPTIONS = ("title", *MEMBERS, "travel_rate")
+DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
 FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
 
 
@@ -150,12 +153,16 @@ def _no_formula(cell: Any) -> Any:
 
 def read_table(path: Path) -> Table:
     """Read a table with a header, all rows as long as it; blank lines do not count."""
-    reader = csv.reader(io.StringIO(read_text(path)), strict=True)
+    text = read_text(path)
+    delimiter = _delimiter(text)
+    reader = csv.reader(io.StringIO(text), strict=True, delimiter=delimiter)
     rows, lines = [], []
     try:
         for row in reader:
-            if any(cell.strip() for cell in row):
-                rows.append([cell.strip() for cell in row])
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                numbers = [DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells[1:]] if delimiter != "," else cells[1:]
+                rows.append([cells[0], *numbers])
                 lines.append(reader.line_num)
     except csv.Error as error:
         raise InputError(f"not CSV ({error})", where=path, line=reader.line_num) from None
@@ -165,6 +172,18 @@ def read_table(path: Path) -> Table:
         if len(row) != len(rows[0]):
             raise InputError(f"{len(row)} cells; the header has {len(rows[0])}", where=path, line=line)
     return rows[0], rows[1:], lines[1:]
+
+
+def _delimiter(text: str) -> str:
+    """Return what stands between cells: semicolons or tabs where the first line has some, and no commas; else commas.
+
+    So save spreadsheets in countries that write 0,5: cells other than the first of a row are read that way then.
+    """
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    with contextlib.suppress(csv.Error):  # said when the table is read
+        cells = {mark: len(next(csv.reader([first], delimiter=mark), [])) for mark in (",", ";", "\t")}
+        return "," if cells[","] > 1 else max(cells, key=lambda mark: cells[mark])
+    return ","
 
 
 def _number(path: Path, line: int, field: str, cell: str) -> float:
@@ -228,17 +247,22 @@ def _vectors(path: Path, names: list[str]) -> list[list[float]]:
 def header_of(path: Path) -> list[str]:
     """Return the cells of a table's first line that is not blank."""
     try:
-        rows = csv.reader(io.StringIO(read_text(path)))
+        text = read_text(path)
+        rows = csv.reader(io.StringIO(text), delimiter=_delimiter(text))
         return next(([cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)), [])
     except csv.Error as error:
         raise InputError(f"not CSV ({error})", where=path) from None
 
 
 def read_columns(
-    path: Path, known: tuple[str, ...], names: list[str] | None = None, *, vectors: bool = False
-) -> tuple[list[str], dict[str, list[float]]]:
-    """Read a table with one row a region, its name first, into columns of numbers; `v1`, `v2`, … only as `vectors`."""
-    header, rows, lines = read_table(path)
+    path: Path, known: tuple[str, ...], names: list[str] | None = None, *, vectors: bool = False,
+    table: Table | None = None,
+) -> tuple[list[str], dict[str, list[float]]]:  # fmt: skip
+    """Read a table with one row a region, its name first, into columns of numbers; `v1`, `v2`, … only as `vectors`.
+
+    `table` is what was read from the path already, where that was.
+    """
+    header, rows, lines = table or read_table(path)
     found = [row[0] for row in rows]
     if names is not None:
         _same_regions(path, found, names)

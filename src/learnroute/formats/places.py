@@ -1,8 +1,9 @@
 """Problems as one CSV table of places, with the learner beside it.
 
 Columns are `name`, `lat` and `lon` (or `x` and `y`), and a vector in `v1`, `v2`, …; optional are `initial` and
-`samples`. Travel is the distance between places. `learner.csv` and `options.csv` beside the table are those of a folder
-of tables; without vectors, dissimilarities are in `dissimilarity.csv` there.
+`samples`. `id`, `latitude` and `longitude` will do as well, in any case and order. Travel is the distance between
+places. `learner.csv` and `options.csv` beside the table are those of a folder of tables; without vectors,
+dissimilarities are in `dissimilarity.csv` there.
 """
 
 from __future__ import annotations
@@ -15,20 +16,38 @@ from learnroute.formats import csv_files
 from learnroute.formats.files import read_text, write_text
 from learnroute.model.problem import Problem
 
-NAMES = ("name", "region")
+NAMES = ("name", "region", "id")  # where there are several, the first of these is the name, and the others are not read
+OTHER_WORDS = {"latitude": "lat", "longitude": "lon", "lng": "lon", "long": "lon"}
 
 
 def is_places(path: Path) -> bool:
     """Whether a table has places, and not travel costs: by its header, unless it is called travel.csv."""
     if path.name.lower() == "travel.csv":
         return False
-    header = csv_files.header_of(path)
-    return header[:1] in [[name] for name in NAMES] and any(set(pair) <= set(header) for pair in csv_files.PLACES)
+    header = {_word(field) for field in csv_files.header_of(path)}
+    return bool(header & set(NAMES)) and any(set(pair) <= header for pair in csv_files.PLACES)
+
+
+def _word(field: str) -> str:
+    """Return the name of a column as this program has it."""
+    word = field.lower()
+    known = (*NAMES, *csv_files.COLUMNS)
+    return OTHER_WORDS.get(word, word if word in known or (word[:1] == "v" and word[1:].isdigit()) else field)
+
+
+def _names_first(table: csv_files.Table) -> csv_files.Table:
+    """Return a table with its column of names first, and no other ones."""
+    header, rows, lines = table
+    words = [_word(field) for field in header]
+    named = min((NAMES.index(word), k) for k, word in enumerate(words) if word in NAMES)[1]
+    kept = [named, *(k for k, word in enumerate(words) if word not in NAMES)]
+    return [words[k] for k in kept], [[row[k] for k in kept] for row in rows], lines
 
 
 def read(path: Path) -> dict[str, Any]:
     """Read a table of places, and the tables beside it, into the members of a problem."""
-    names, columns = csv_files.read_columns(path, (*NAMES, *csv_files.COLUMNS), vectors=True)
+    table = _names_first(csv_files.read_table(path))
+    names, columns = csv_files.read_columns(path, (*NAMES, *csv_files.COLUMNS), vectors=True, table=table)
     data: dict[str, Any] = {"regions": names, **csv_files.members_of(path, columns)}
     vectors = [columns[f"v{k + 1}"] for k in range(sum(field.startswith("v") for field in columns))]
     other = path.parent / "dissimilarity.csv"

@@ -15,7 +15,8 @@ from learnroute.model.result import Plan
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     """Write one pose a stop, facing the next stop; the last one keeps the direction in which it was reached."""
     stops = stops_of(plan, problem, path, degrees=False)
-    lines = ["poses:"]
+    lines = [] if problem is None or not problem.geographic else [_origin(problem)]
+    lines.append("poses:")
     for stop, facing in zip(stops, _headings(stops), strict=True):
         x, y = (decimal(value, point=True) for value in stop.place)
         z, w = (decimal(turn(facing / 2), point=True) for turn in (math.sin, math.cos))
@@ -27,6 +28,13 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
             f"      orientation: {{x: 0.0, y: 0.0, z: {z}, w: {w}}}",
         ]
     write_text(path, "\n".join(lines) + "\n")
+
+
+def _origin(problem: Problem) -> str:
+    """Say where the map's origin is on the globe: at the first region of the problem, whatever the route."""
+    assert problem.coordinates is not None
+    longitude, latitude = (decimal(value) for value in problem.coordinates[0])
+    return f"# metres east (x) and north (y) of latitude {latitude}, longitude {longitude}: the map's datum"
 
 
 def _headings(stops: list[Stop]) -> list[float]:

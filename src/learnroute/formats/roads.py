@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, install
 from learnroute.model.rounding import SAME
 from learnroute.model.streets import Streets
 from learnroute.model.validation import FloatArray, IntArray, frozen
@@ -111,7 +111,7 @@ def _dijkstra() -> Any:
     try:
         from scipy.sparse.csgraph import dijkstra
     except ImportError:
-        raise InputError("road graphs need SciPy: pip install 'learnroute[streets]'") from None
+        raise InputError(f"road graphs need SciPy: {install('streets')}") from None
     return dijkstra
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from learnroute.errors import InputError
+from learnroute.model.distances import Points
 from learnroute.model.losses import ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray
 
 Place = tuple[float, float]
+FARTHEST = 100.0  # km from the origin of a robot's flat map
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,11 @@ class Stop:
 def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool = True) -> list[Stop]:
     """Return the visits of a plan, and the first place once more where the way back counts.
 
-    The file format at `path` needs longitudes and latitudes (`degrees`), or places in a plane.
+    The file format at `path` needs longitudes and latitudes (`degrees`), or places in a plane: see `in_metres`.
     """
     if problem is None:
         raise InputError("the problem is needed too, for the places of its regions", where=path)
-    places = in_degrees(problem, path) if degrees else in_plane(problem, path)
+    places = in_degrees(problem, path) if degrees else in_metres(problem, path)
     order = [*plan.order, *plan.order[: int(problem.constraints.returns)]]
     legs = [0.0, *ways_of(problem).legs(plan.order).tolist()]
     found = []
@@ -80,15 +82,36 @@ def in_degrees(problem: Problem, path: Path) -> FloatArray:
     return _wrapped(problem.coordinates)
 
 
-def in_plane(problem: Problem, path: Path) -> FloatArray:
-    """Return x and y, or refuse."""
-    if problem.coordinates is None or problem.geographic:
-        what = "there are no coordinates" if problem.coordinates is None else "the coordinates are in degrees"
+def in_metres(problem: Problem, path: Path) -> FloatArray:
+    """Return x and y in the plane of a robot's map, or refuse.
+
+    Longitudes and latitudes are projected to metres east and north of the problem's first region, by the azimuthal
+    equidistant projection: directions and distances from there are right, and all others off by less than one part in
+    ten thousand, since nothing may be farther away than `FARTHEST`.
+    """
+    if problem.coordinates is None:
         raise InputError(
-            f"{path.suffix} files need x and y in the plane of the robot's map, but {what}; give coordinates in metres",
+            f"{path.suffix} files need x and y in the plane of the robot's map, but there are no coordinates; give "
+            "coordinates in metres, or as [longitude, latitude] with geographic: true",
             where=path,
         )
-    return problem.coordinates
+    if not problem.geographic:
+        return problem.coordinates
+    distance = Points(problem.coordinates, geographic=True).between(0, np.arange(problem.size))
+    far = int(np.argmax(distance))
+    if distance[far] > FARTHEST:
+        raise InputError(
+            f"{path.suffix} files need places on one flat map, but {problem.regions[far]!r} is {distance[far]:.0f} km "
+            f"from {problem.regions[0]!r}; at most {FARTHEST:g} km, or write .gpx",
+            where=path,
+        )
+    east = np.radians((problem.coordinates[:, 0] - problem.coordinates[0, 0] + 180) % 360 - 180)
+    latitude, home = np.radians(problem.coordinates[:, 1]), np.radians(problem.coordinates[0, 1])
+    x = np.cos(latitude) * np.sin(east)
+    y = np.cos(home) * np.sin(latitude) - np.sin(home) * np.cos(latitude) * np.cos(east)
+    away = np.hypot(x, y)
+    scale = 1000 * distance / np.where(away > 0, away, 1.0)
+    return np.column_stack([x * scale, y * scale])
 
 
 def decimal(number: float, *, point: bool = False) -> str:

@@ -1,12 +1,13 @@
 """Stage II: train along a route, simulate it, and get dissimilarities from data.
 
-The learners need scikit-learn (`pip install 'learnroute[learning]'`); everything else here needs NumPy alone.
+The learners need scikit-learn; everything else here needs NumPy alone.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from learnroute.errors import install
 from learnroute.learning.data import RegionData, Rows, split
 from learnroute.learning.estimation import Estimate, estimate
 from learnroute.learning.following import Following, follow, model_distance, squared_error
@@ -51,5 +52,5 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("sklearn"):
             raise
-        raise ImportError("the learners need scikit-learn: pip install 'learnroute[learning]'") from None
+        raise ImportError(f"the learners need scikit-learn: {install('learning')}") from None
     return getattr(learners, name)

@@ -114,6 +114,25 @@ def split(
     """Deal every region's rows: `estimate` for Δ, `test` for testing, what is left for training.
 
     The rows of one region depend on the seed and on its place among the regions, on nothing else.
+
+    Parameters
+    ----------
+    samples
+        Features and targets of each region, by its name.
+    estimate, test
+        Shares of the rows; what is left is for training.
+    seed
+        Same samples and seed: same rows.
+
+    Returns
+    -------
+    dict of str to Rows
+        Which rows of each region are for what.
+
+    Raises
+    ------
+    InputError
+        Where shares are out of range, or samples are not given by region.
     """
     estimate, test = as_share("estimate", estimate), as_number("test", test, least=0.0, meaning="shares")
     if estimate + test > 1:

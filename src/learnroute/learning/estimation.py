@@ -41,7 +41,7 @@ class Estimate:
     models, noise, pooled_noise
         Least-squares models (one row a region), noise σ of each region, and of all together.
     dissimilarity, initial
-        Unbiased estimates of |w_i - w_j|² and |w_i - w_0|²; noise can make them negative.
+        Unbiased estimates of `|w_i - w_j|²` and `|w_i - w_0|²`; noise can make them negative.
     upper, initial_upper
         Upper confidence bounds of the same; each holds with probability `level` by itself.
     scores
@@ -237,6 +237,16 @@ def estimate(
         Errors drawn a region for the bounds.
     progress
         Called now and then with the share that is done.
+
+    Returns
+    -------
+    Estimate
+        Models, noise, dissimilarities with upper confidence bounds, and which samples are left.
+
+    Raises
+    ------
+    InputError
+        Where samples, names or shares are wrong, or fewer than two regions could be estimated.
     """
     check_samples("samples", samples)
     check_type("intercept", intercept, bool)

@@ -71,7 +71,25 @@ class Following:
 
 
 def squared_error(model: Any, region: RegionData) -> float:
-    """Mean squared error of the predictions on a region's test samples."""
+    """Mean squared error of the predictions on a region's test samples.
+
+    Parameters
+    ----------
+    model
+        Anything with `predict`.
+    region
+        The samples to test on.
+
+    Returns
+    -------
+    float
+        The mean squared error.
+
+    Raises
+    ------
+    InputError
+        Where the model has no `predict`, or the region is no `RegionData`.
+    """
     _check_learner("model", model, "predict")
     check_type("region", region, RegionData)
     inputs, outputs = region.test
@@ -79,7 +97,25 @@ def squared_error(model: Any, region: RegionData) -> float:
 
 
 def model_distance(model: Any, region: RegionData) -> float:
-    """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2)."""
+    """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2).
+
+    Parameters
+    ----------
+    model
+        Anything with `coef_`.
+    region
+        A region with `truth`.
+
+    Returns
+    -------
+    float
+        The squared distance.
+
+    Raises
+    ------
+    InputError
+        Where the model has no `coef_`, or the region no true model.
+    """
     _check_learner("model", model, "coef_")
     check_type("region", region, RegionData)
     if region.truth is None:
@@ -112,6 +148,16 @@ def follow(
         first region's training samples, the only ones known when the route begins.
     progress
         Called after every stop.
+
+    Returns
+    -------
+    Following
+        The errors after each stop, the metrics, and the model as the last region left it.
+
+    Raises
+    ------
+    InputError
+        Where a region has no data, is visited twice, or cannot be learnt; says which.
     """
     check_samples("data", data)
     _check_learner("learner", learner, "partial_fit", "predict")

@@ -87,6 +87,11 @@ class RouteRegressor(_RegionByRegion):
         The model.
     batches_
         How many batches it was trained on.
+
+    Raises
+    ------
+    InputError
+        From `fit` and `partial_fit`: where a batch cannot be learnt, or a parameter is out of its range.
     """
 
     def __init__(self, initial_model: ArrayLike | None = None, fit_intercept: bool = False) -> None:
@@ -98,7 +103,7 @@ class RouteRegressor(_RegionByRegion):
 
 
 class ProximalRegressor(_RegionByRegion):
-    """The regularised alternative: min |Xw - y|²/n + strength·|w - previous model|², for batches of any shape.
+    """The regularised alternative: min `|Xw - y|²/n + strength·|w - previous model|²`, for batches of any shape.
 
     On one batch from w_0 = 0 it is ridge regression. A large strength keeps what was learnt before, a small
     one comes near to what `RouteRegressor` does.
@@ -119,6 +124,11 @@ class ProximalRegressor(_RegionByRegion):
         The model.
     batches_
         How many batches it was trained on.
+
+    Raises
+    ------
+    InputError
+        From `fit` and `partial_fit`: where a batch cannot be learnt, or a parameter is out of its range.
     """
 
     def __init__(
@@ -177,6 +187,11 @@ class GradientRegressor(_RegionByRegion):
         The model.
     batches_
         How many batches it was trained on.
+
+    Raises
+    ------
+    InputError
+        From `fit` and `partial_fit`: where a batch cannot be learnt, or a parameter is out of its range.
     """
 
     def __init__(
@@ -200,7 +215,7 @@ class GradientRegressor(_RegionByRegion):
 
 
 class RecursiveRegressor(_RegionByRegion):
-    """Recursive least squares with a ridge prior: min Σ |Xw - y|² + prior·|w - w_0|² over all batches so far.
+    """Recursive least squares with a ridge prior: min `Σ |Xw - y|² + prior·|w - w_0|²` over all batches so far.
 
     It keeps no sample but an m x m triangle, the root of the features' second moments, and so it never forgets: the
     model does not depend on the order of the batches, and is that of ridge regression on all of them together.
@@ -222,6 +237,11 @@ class RecursiveRegressor(_RegionByRegion):
         How many batches it was trained on.
     factor_
         The triangle, with one more column for the targets.
+
+    Raises
+    ------
+    InputError
+        From `fit` and `partial_fit`: where a batch cannot be learnt, or a parameter is out of its range.
     """
 
     factor_: FloatArray

@@ -51,6 +51,21 @@ def metrics_of(errors: ArrayLike) -> Metrics:
     """Return the metrics of errors[i][j]: after training on the i-th region of a route, tested on the j-th.
 
     The columns of a table with labels are brought into the order of its rows, which is that of the visits.
+
+    Parameters
+    ----------
+    errors
+        T × T errors.
+
+    Returns
+    -------
+    Metrics
+        Average final error, forgetting and the others; `MEANING` says what each is.
+
+    Raises
+    ------
+    InputError
+        Where the errors are not T rows of T numbers, T ≥ 2.
     """
     matrix = as_matrix("errors", aligned_square("errors", errors), None, None, least=-LARGEST_VALUE, meaning="errors")
     size = len(matrix)

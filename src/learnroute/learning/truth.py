@@ -38,6 +38,23 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
     Δ are upper bounds, and not every matrix of numbers is one of squared distances. Where no models meet Δ, those
     come in whose squared distances are nearest to Δ without exceeding it. Turning all models together changes
     nothing, so their common rotation is drawn at random.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    rng
+        Where draws come from.
+
+    Returns
+    -------
+    Truth
+        True models, an initial one, where they come from, and how much of Δ they reach.
+
+    Raises
+    ------
+    InputError
+        Where the problem has no true models and is too large to draw some.
     """
     check_type("problem", problem, Problem)
     check_type("rng", rng, np.random.Generator)

@@ -17,6 +17,11 @@ class Constraints:
     """What every route must respect: the first region, the last one, and whether the agent then drives back.
 
     `start` and `end` are names of regions. With `returns`, the way from the last region to the first is paid too.
+
+    Raises
+    ------
+    InputError
+        Where start and end are the same, or of the wrong type. That a region is unknown is said by `Problem`.
     """
 
     start: str | None = None

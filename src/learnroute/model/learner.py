@@ -78,6 +78,11 @@ class Learner:
         "schedule" (one for each position, chosen with the route).
     steps, rate
         The number of gradient steps, and their size.
+
+    Raises
+    ------
+    InputError
+        Where a number is out of its range, or the expected error does not exist for this shape.
     """
 
     features: int

@@ -58,6 +58,23 @@ def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
 
     Of a regularised learner it is the expected loss if all dissimilarities are what the problem says, but no upper
     bound: some count negatively. `largest_loss` is one.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    order
+        Indices of the regions in order of visit, as in `Plan.order`.
+
+    Returns
+    -------
+    Loss
+        The loss per region, and its parts.
+
+    Raises
+    ------
+    InputError
+        Where the order does not have each index once.
     """
     check_type("problem", problem, Problem)
     return _loss(problem, problem.dissimilarities, as_order(order, problem.size))
@@ -67,6 +84,23 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
     """Expected overall loss of a route where the true models are known: (e7), or (e4) with (e12).
 
     Its `error` is the paper's expected forgetting loss, (e6) or (e12).
+
+    Parameters
+    ----------
+    problem
+        A problem with `truth`.
+    order
+        Indices of the regions in order of visit, as in `Plan.order`.
+
+    Returns
+    -------
+    Loss
+        The loss per region, and its parts.
+
+    Raises
+    ------
+    InputError
+        Where the problem has no true models, or the order does not have each index once.
     """
     check_type("problem", problem, Problem)
     if problem.truth is None or problem.initial_model is None:
@@ -133,6 +167,23 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
     as after a route of t regions. The mean of the last row is the `error` of `expected_loss`. Regularised learners
     also take q times the error on k before the visit from all errors (docs/theory.md).
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    order
+        Indices of the regions in order of visit, as in `Plan.order`.
+
+    Returns
+    -------
+    numpy.ndarray
+        T + 1 rows of T errors, read-only.
+
+    Raises
+    ------
+    InputError
+        Where the order does not have each index once.
     """
     check_type("problem", problem, Problem)
     stops = as_order(order, problem.size)
@@ -151,7 +202,23 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
 
 
 def objective_of(problem: Problem) -> Objective:
-    """Compile the regime away: the same minimisation, in the terms that solvers see."""
+    """Compile the regime away: the same minimisation, in the terms that solvers see.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+
+    Returns
+    -------
+    Objective
+        Travel, scores and weights; its value is T times the loss per region.
+
+    Raises
+    ------
+    InputError
+        Where the argument is no `Problem`.
+    """
     check_type("problem", problem, Problem)
     size = problem.size
     travel: FloatArray | Points

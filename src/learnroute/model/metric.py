@@ -48,7 +48,23 @@ class MetricReport:
 
 
 def check_metric(travel: ArrayLike) -> MetricReport:
-    """Check symmetry and the triangle inequality, in O(T³) unless costs are so even that it must hold."""
+    """Check symmetry and the triangle inequality, in O(T³) unless costs are so even that it must hold.
+
+    Parameters
+    ----------
+    travel
+        T × T travel costs.
+
+    Returns
+    -------
+    MetricReport
+        Whether travel is symmetric, and the triple that breaks the triangle inequality most.
+
+    Raises
+    ------
+    InputError
+        Where the matrix is not square, or has entries that are no travel costs.
+    """
     travel = _costs(travel)
     size = len(travel)
     triples = size * (size - 1) * (size - 2)
@@ -68,7 +84,20 @@ def check_metric(travel: ArrayLike) -> MetricReport:
 def metric_closure(travel: ArrayLike) -> tuple[FloatArray, IntArray]:
     """Replace each cost by the cheapest way through other regions.
 
-    Returns the repaired matrix and the (i, j) pairs that changed, one row each.
+    Parameters
+    ----------
+    travel
+        T × T travel costs.
+
+    Returns
+    -------
+    tuple of two numpy.ndarray
+        The repaired matrix, and the (i, j) pairs that changed, one row each.
+
+    Raises
+    ------
+    InputError
+        Where the matrix is not square, or has entries that are no travel costs.
     """
     travel = _costs(travel)
     closed = np.array(travel)

@@ -93,6 +93,11 @@ class Problem:
         below 0 count as 0.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
+
+    Raises
+    ------
+    InputError
+        Where a number, a name or a shape is wrong; the message says field, value and remedy.
     """
 
     learner: Learner

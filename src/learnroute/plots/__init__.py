@@ -1,4 +1,4 @@
-"""Pictures: what was planned, compared, simulated, and swept. Needs matplotlib (`pip install 'learnroute[plot]'`)."""
+"""Pictures: what was planned, compared, simulated, and swept. Needs matplotlib."""
 
 from learnroute.plots.comparisons import draw_comparison, save_comparison
 from learnroute.plots.pictures import check_picture

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, install
 from learnroute.formats import PICTURES
 from learnroute.formats.files import check_destination, written_whole
 from learnroute.model.problem import Problem
@@ -65,7 +65,7 @@ def new_figure(**options: Any) -> Figure:
         import_module("matplotlib.figure")
         from learnroute.plots.inline import InlineFigure
     except ImportError:
-        raise InputError("pictures need matplotlib: pip install 'learnroute[plot]'") from None
+        raise InputError(f"pictures need matplotlib: {install('plot')}") from None
     return InlineFigure(**options)
 
 

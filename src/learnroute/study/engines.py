@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, install
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -54,7 +54,7 @@ def _on_cores(workers: int) -> Engine[Any, Any]:
     try:
         import joblib
     except ImportError:
-        raise InputError("several workers need joblib: pip install 'learnroute[study]', or say --workers 1") from None
+        raise InputError(f"several workers need joblib (or say --workers 1): {install('study')}") from None
 
     def run(function: Callable[[A], R], tasks: Iterable[A]) -> Iterator[R]:
         pool = joblib.Parallel(
@@ -160,7 +160,7 @@ def _dask_client(address: str, workers: int | None) -> Iterator[Any]:
     try:
         import distributed
     except ImportError:
-        raise InputError("pip install 'learnroute[dask]'", field="--dask", found="needs Dask") from None
+        raise InputError(install("dask"), field="--dask", found="needs Dask") from None
     library: Any = distributed
     with contextlib.ExitStack() as stack:
         if address == "local":

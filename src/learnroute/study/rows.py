@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, install
 from learnroute.formats.files import check_destination, is_folder, is_there, opened_file, written_whole
 from learnroute.study.cells import COLUMNS, Row
 from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store
@@ -124,7 +124,7 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise InputError("Parquet needs pyarrow: pip install 'learnroute[study]', or write .csv") from None
+        raise InputError(f"Parquet needs pyarrow (or write .csv): {install('study')}") from None
     return pyarrow, pyarrow.parquet
 
 

@@ -56,8 +56,12 @@ class Store:
         return int(np.count_nonzero(self.places != MISSING))
 
     def pending(self) -> Iterator[int]:
-        """Yield the cells that are not solved yet, in order."""
-        for number in np.flatnonzero(self.places == MISSING):
+        """Yield the cells that are not solved yet, shuffled.
+
+        Small and large problems mix, so that the pace so far tells how long the rest takes, and the rows of a sweep
+        that is not finished cover all of it.
+        """
+        for number in np.random.default_rng(0).permutation(np.flatnonzero(self.places == MISSING)):
             yield int(number)
 
     def add(self, solved: Iterable[tuple[int, list[Values]]]) -> None:

@@ -40,6 +40,23 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
 
     Claims that are confirmed are true for the numbers of the problem, in exact arithmetic; docs/bounds.md says in what
     sense. `Verification.holds` only if every claim is confirmed.
+
+    Parameters
+    ----------
+    problem
+        The problem that was planned.
+    plan
+        The plan, or what `read_plan` returns.
+
+    Returns
+    -------
+    Verification
+        One check a claim: confirmed, refuted or not checked.
+
+    Raises
+    ------
+    InputError
+        Where the plan is neither a `Plan` nor an object with route, order and loss.
     """
     check_type("problem", problem, Problem)
     data = plan.to_dict() if isinstance(plan, Plan) else plan

@@ -1,1 +1,1 @@
-"""The planner over HTTP, and a page to look at routes and move things. Needs `pip install 'learnroute[web]'`."""
+"""The planner over HTTP, and a page to look at routes and move things. Needs FastAPI and uvicorn."""

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from learnroute import __version__
 from learnroute.errors import InputError
 from learnroute.formats import ONE_FILE, PLACES_NEEDED, PLAN_WRITERS, TEXT_READERS
-from learnroute.formats.tracks import in_degrees, in_plane
+from learnroute.formats.tracks import in_degrees, in_metres
 from learnroute.solvers.registry import METHODS
 from learnroute.web import answers, openapi
 from learnroute.web.assets import Asset, examples, page_files
@@ -169,7 +169,7 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
             plan=answers.PlanFormats(
                 write=list(PLAN_WRITERS),
                 degrees=[suffix for suffix, needed in PLACES_NEEDED.items() if needed is in_degrees],
-                plane=[suffix for suffix, needed in PLACES_NEEDED.items() if needed is in_plane],
+                plane=[suffix for suffix, needed in PLACES_NEEDED.items() if needed is in_metres],
             ),
         )
 

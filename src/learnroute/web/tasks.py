@@ -43,6 +43,7 @@ MEDIA = {
     ".csv": "text/csv; charset=utf-8",
     ".geojson": "application/geo+json",
     ".gpx": "application/gpx+xml",
+    ".kml": "application/vnd.google-earth.kml+xml",
     ".plan": "application/json",
     ".yaml": "application/yaml",
     ".tour": "text/plain; charset=utf-8",

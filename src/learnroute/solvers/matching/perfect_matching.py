@@ -84,6 +84,17 @@ def minimum_matching(
     params
         What can be tuned; the pairs are as light whatever it is.
 
+    Returns
+    -------
+    Matching
+        The pairs, whether they are proved to be lightest, and the dual numbers that prove it.
+
+    Raises
+    ------
+    InputError
+        Where the number of vertices is odd, weights are not symmetric and finite, or both of `weights` and `points` are
+        given.
+
     Notes
     -----
     Weights are rounded to 1/2^48 of the largest one, about what a float64 sum of them loses anyway, and matched

@@ -1,0 +1,45 @@
+"""Plans as KML, for Google Earth and other globes: longitude first, in degrees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from learnroute.errors import printable
+from learnroute.formats.files import write_text
+from learnroute.formats.tracks import Place, across_the_date_line, decimal, stops_of, track_of
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+
+
+def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
+    """Write the stops in order as placemarks, then the way through them as lines, along the streets where known."""
+    stops = stops_of(plan, problem, path)
+    title = _text((problem.title if problem else "") or path.stem)
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<kml xmlns="http://www.opengis.net/kml/2.2"><Document>',
+        f"  <name>{title}</name>",
+    ]
+    for k, stop in enumerate(stops[: len(plan.order)]):
+        about = f"travel from the previous stop {stop.travel:g}, score {stop.score:g}"
+        lines += [
+            f"  <Placemark><name>{k + 1}. {_text(stop.name)}</name><description>{about}</description>",
+            f"    <Point><coordinates>{_at([stop.place])}</coordinates></Point></Placemark>",
+        ]
+    parts = across_the_date_line(track_of(stops))
+    ways = (
+        f"    <LineString><tessellate>1</tessellate><coordinates>{_at(p)}</coordinates></LineString>" for p in parts
+    )
+    lines += [f"  <Placemark><name>{title}</name><MultiGeometry>", *ways, "  </MultiGeometry></Placemark>"]
+    write_text(path, "\n".join([*lines, "</Document></kml>"]) + "\n")
+
+
+def _text(name: str) -> str:
+    """Return a name without what XML forbids."""
+    return escape(printable(name, None))
+
+
+def _at(places: Iterable[Place]) -> str:
+    return " ".join(f"{decimal(longitude)},{decimal(latitude)}" for longitude, latitude in places)

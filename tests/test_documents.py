@@ -1,0 +1,158 @@
+"""Documents: links and anchors lead somewhere, tutorials run and print what they say, the API is described in full."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+import learnroute
+import learnroute.learning
+import learnroute.plots
+import tutorials
+from learnroute.cli import commands
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = (learnroute, learnroute.learning, learnroute.plots)
+PUBLIC = [(module, name) for module in MODULES for name in module.__all__]
+CHECKED_CLASSES = ("Problem", "Learner", "Constraints", "Journey")  # made by callers, so they refuse
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+
+
+def prose(page: Path) -> str:
+    """Return a page without its code."""
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.M | re.S))
+
+
+def code_of(page: Path) -> str:
+    """Return the code blocks of a page, lines that go on joined."""
+    return "\n".join(re.findall(r"^```\w*\n(.*?)^```", page.read_text(), re.M | re.S)).replace("\\\n", " ")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, by the rule of GitHub, and those that it sets itself."""
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.M | re.S)
+    found: list[str] = []
+    for heading in re.findall(r"^#{1,6} (.+)$", text, re.M):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        slug = re.sub(r"[^\w\- ]", "", plain.strip().lower()).replace(" ", "-")
+        times = sum(one == slug or re.fullmatch(re.escape(slug) + r"-\d+", one) is not None for one in found)
+        found.append(f"{slug}-{times}" if times else slug)
+    return {*found, *re.findall(r'<a (?:id|name)="([^"]+)"', text)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_anchors_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(prose(page)):
+        if link.startswith(("http://", "https://", "mailto:")):
+            continue
+        target, _, anchor = link.partition("#")
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), f"{page.name}: {link}"
+        assert file.is_relative_to(ROOT), f"{page.name}: {link} leads out of the repository"
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_blocks_can_be_parsed(page: Path) -> None:
+    for kind, code in re.findall(r"^```(python|json|toml)\n(.*?)^```", page.read_text(), re.M | re.S):
+        if kind == "python":
+            ast.parse(code)
+        elif kind == "json" and "…" not in code:
+            json.loads(code)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_in_documents_have_the_options_that_are_shown(page: Path) -> None:
+    for line in re.findall(r"^learnroute ([a-z]+ .*)$", code_of(page), re.M):
+        name, *words = line.split("#")[0].split()
+        command = commands.commands[name]
+        known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        used = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        assert used <= known | {"--help"}, f"{page.name}: learnroute {line}"
+
+
+def test_the_site_has_every_page_once() -> None:
+    index = (ROOT / "docs" / "index.md").read_text()
+    named = [line for tree in re.findall(r"```{toctree}\n(.*?)```", index, re.S) for line in tree.splitlines()]
+    named = [line for line in named if line and not line.startswith(":")]
+    assert sorted(named) == sorted({page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"})
+
+
+@pytest.mark.parametrize("page", tutorials.PAGES, ids=lambda page: page.stem)
+def test_a_tutorial_prints_what_it_says_and_draws_what_it_shows(page: Path, tmp_path: Path) -> None:
+    for printed, shown in tutorials.run(page, tmp_path):
+        assert printed == shown
+    pictures = tutorials.PICTURE.findall(page.read_text())
+    assert pictures
+    for name in pictures:
+        assert (tmp_path / name).stat().st_size > 10_000
+
+
+def test_there_are_three_tutorials() -> None:
+    assert [page.stem for page in tutorials.PAGES] == ["tutorial-engineer", "tutorial-researcher", "tutorial-student"]
+
+
+def sections(thing: Any) -> set[str]:
+    """Return the numpydoc sections of a docstring."""
+    return set(re.findall(r"^(\w+)\n-+$", inspect.getdoc(thing) or "", re.M))
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[f"{module.__name__}.{name}" for module, name in PUBLIC])
+def test_every_public_name_is_in_the_reference_and_documented(module: ModuleType, name: str) -> None:
+    page = (ROOT / "docs" / "api.md").read_text()
+    assert len(re.findall(rf":: {re.escape(module.__name__)}\.{name}$", page, re.M)) == 1
+    thing = getattr(module, name)
+    if inspect.isfunction(thing):
+        needed = {"Parameters", "Raises"} if inspect.signature(thing).parameters else {"Raises"}
+        silent = inspect.signature(thing).return_annotation in ("None", None)
+        assert sections(thing) >= needed | (set() if silent else {"Returns"})
+    elif inspect.isclass(thing):
+        assert inspect.getdoc(thing)
+        assert name not in CHECKED_CLASSES or "Raises" in sections(thing)
+        for member, value in vars(thing).items():
+            if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property | classmethod)):
+                assert inspect.getdoc(getattr(thing, member)), f"{name}.{member}"
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=[f"{module.__name__}.{name}" for module, name in PUBLIC])
+def test_parameters_that_are_described_exist(module: ModuleType, name: str) -> None:
+    thing = getattr(module, name)
+    if not inspect.isfunction(thing) or "Parameters" not in sections(thing):
+        return
+    part = re.split(r"\n\n\w+\n-+\n", (inspect.getdoc(thing) or "").split("Parameters\n----------\n")[1])[0]
+    described = {word for line in re.findall(r"^(\S.*)$", part, re.M) for word in line.split(", ")}
+    assert described == set(inspect.signature(thing).parameters)
+
+
+def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    missing = [name for name in ("sphinx", "myst_parser", "numpydoc", "furo") if not importlib.util.find_spec(name)]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not installed (pip install '.[docs]'); `make docs` builds the site")
+    site = tmp_path / "site"
+    code = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", str(ROOT / "docs"), str(site)]
+    done = subprocess.run(code, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+    for page in site.rglob("*.html"):
+        loaded = re.findall(r'<(?:script|link|img|iframe)[^>]+(?:src|href)="((?:https?:)?//[^"]+)"', page.read_text())
+        assert not loaded, (page.name, loaded)
+        for link in re.findall(r'(?:href|src)="([^"]+)"', page.read_text()):
+            target, _, anchor = unquote(link).partition("#")
+            if not target.startswith(("http", "data:")):
+                file = page.parent / target.split("?")[0] if target else page
+                assert file.is_file(), (page.name, link)
+                assert not anchor or file.suffix != ".html" or f'id="{anchor}"' in file.read_text(), (page.name, link)
+    for sheet in site.rglob("*.css"):
+        assert not re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//", sheet.read_text()), sheet.name
