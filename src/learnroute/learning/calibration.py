@@ -4,7 +4,7 @@ Training in region k turns the error in each region j into p₁·e_j - q·e_k + 
 transfer matrix (docs/theory.md). That is proved for linear rules on Gaussian features; of other learners it is a model.
 So p₁, q and ν are estimated by least squares over all visits, and a free fit beside it, in which the coefficient of D
 need not be 1 - p₁, tells whether the law may hold. All errors after one visit are those of one model: intervals are
-cluster-robust (CR1), a visit being a cluster.
+cluster-robust, a visit being a cluster, by the jackknife (CR3), which is not too narrow where clusters are few.
 """
 
 from __future__ import annotations
@@ -257,18 +257,21 @@ def _place(field: str, name: Any, regions: tuple[str, ...]) -> int:
 
 
 def _fitted(table: FloatArray, wanted: FloatArray, clusters: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return least-squares coefficients and their cluster-robust covariance (CR1)."""
+    """Return least-squares coefficients and their covariance by the jackknife over clusters (CR3)."""
     values, _, rank, _ = np.linalg.lstsq(table, wanted, rcond=None)
     if rank < table.shape[1]:
         raise RefusedError("the errors along these routes do not tell retention from coupling; follow other routes")
-    left = wanted - table @ values
-    bread = np.linalg.pinv(table.T @ table)
-    number, width = table.shape
-    scores = np.zeros((int(clusters.max()) + 1, width))
-    np.add.at(scores, clusters.astype(np.int64), table * left[:, None])
-    count = len(scores)
-    factor = count / (count - 1) * (number - 1) / (number - width)
-    covariance: FloatArray = factor * bread @ (scores.T @ scores) @ bread
+    # leaving a cluster out changes the normal equations by its own; visits are few, so each is solved anew
+    places = clusters.astype(np.int64)
+    count, width = int(places.max()) + 1, table.shape[1]
+    squares, products = np.zeros((count, width, width)), np.zeros((count, width))
+    np.add.at(squares, places, table[:, :, None] * table[:, None, :])
+    np.add.at(products, places, table * wanted[:, None])
+    without = np.array(
+        [np.linalg.pinv(squares.sum(axis=0) - squares[g]) @ (products.sum(axis=0) - products[g]) for g in range(count)]
+    )
+    apart = without - without.mean(axis=0)
+    covariance: FloatArray = (count - 1) / count * apart.T @ apart
     return np.asarray(values), covariance
 
 
