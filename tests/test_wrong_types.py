@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
 
 import learnroute
 import learnroute.learning
@@ -56,6 +57,8 @@ def right() -> dict[str, dict[str, Any]]:
     regions = {name: RegionData((x, y), (x, y), np.zeros(2)) for name in "ABC"}
     fitted = RouteRegressor().fit(x, y)
     simulated = learnroute.learning.simulate(asked, order, 5)
+    classifier = GaussianNB().fit(x, y > 0)
+    routes = np.random.default_rng(3).random((2, 7, 7))
     travel = np.array(asked.travel)
     fine = {"time_limit": 5.0, "progress": None, "seed": 1}
     picture = {"problem": asked, "path": "picture.svg"}
@@ -84,6 +87,11 @@ def right() -> dict[str, dict[str, Any]]:
                      "missing": "drop", "pilot": None, "columns": ["p", "q"], "draws": 100, "progress": None},
         "follow": {"route": list("ABC"), "data": regions, "learner": RouteRegressor(),
                    "error": learnroute.learning.squared_error, "features": None, "progress": None},
+        "transfer": {"data": regions, "learner": RouteRegressor(), "repeats": 1, "error": "squared", "workers": 1,
+                     "file": None, **fine},
+        "calibrate": {"transfer": routes[0], "followed": [(list(range(7)), routes[1])], "level": 0.9},
+        "zero_one_error": {"model": fitted, "region": regions["A"]},
+        "cross_entropy": {"model": classifier, "region": regions["A"]},
         "metrics_of": {"errors": [[1, 2], [3, 4]]},
         "model_distance": {"model": fitted, "region": regions["A"]},
         "squared_error": {"model": fitted, "region": regions["A"]},
@@ -111,10 +119,10 @@ def right() -> dict[str, dict[str, Any]]:
             "initial": [1, 2, 3, 4], "regions": list("ABCD"), "coordinates": None, "truth": asked.truth,
             "initial_model": [0.0], "title": "", "geographic": False, "constraints": None, "travel_rate": 1.0,
             "samples": None, "dissimilarity_low": None, "dissimilarity_estimate": None, "initial_estimate": None,
-            "streets": None,
+            "streets": None, "transfer": None,
         },
         "Learner": {"features": 80, "samples": 100, "noise": 0.1, "rule": "proximal", "regularization": 1.0,
-                    "steps": None, "rate": None},
+                    "steps": None, "rate": None, "retention": None, "coupling": None},
         "Constraints": {"start": None, "end": None, "returns": False},
         "Journey": {"problem": asked, "method": "auto", "seed": 0, "file": None, "progress": None, "time_limit": None},
         "SolverParams": dict(vars(learnroute.SolverParams())),

@@ -80,7 +80,7 @@ def _not_metric(problem: Problem, report: MetricReport | None) -> str:
 
 def paper_ratio(problem: Problem) -> float | None:
     """3/2 + r^(1-T) (Proposition 4); None where that is beyond all numbers."""
-    exponent = (1 - problem.size) * math.log(problem.learner.retention)
+    exponent = (1 - problem.size) * math.log(problem.learner.least_squares_retention)
     return CHRISTOFIDES + math.exp(exponent) if exponent < 700 else None
 
 
@@ -92,7 +92,7 @@ def sharper_ratio(problem: Problem, travel: float = CHRISTOFIDES) -> float | Non
     where S_end is the least score of a region that routes may end at, and S_min and S_max are those of the regions
     that may come before it.
     """
-    r, size, scores = problem.learner.retention, problem.size, problem.scores
+    r, size, scores = problem.learner.least_squares_retention, problem.size, problem.scores
     share = r * math.expm1((size - 1) * math.log(r)) / math.expm1(size * math.log(r))
     if problem.ends.last is not None:
         end, before = float(scores[problem.ends.last]), np.delete(scores, problem.ends.last)

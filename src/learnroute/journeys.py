@@ -310,6 +310,8 @@ class Journey:
                 )
             width = self.problem.vectors.shape[1]
             vector = tuple(as_vector("vector", vector, width, least=-1e100, meaning="vector entries").tolist())
+        if apart:
+            self.problem.check_symmetric("a visit may correct")
         if apart and self.problem.vectors is not None:
             raise InputError("the problem has vectors; give this region's vector", field="dissimilarity")
         if apart.get(region, 0.0) != 0:

@@ -172,6 +172,7 @@ def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatA
     """Return the lower and the upper bounds of all dissimilarities."""
     if problem.size > MOST_REGIONS:
         raise InputError(f"{problem.size} regions: robustness is for at most {MOST_REGIONS:,} regions")
+    problem.check_symmetric("robustness varies")
     high = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
     if within is not None:
         if not 0 < as_number("within", within, meaning="the share") <= 1:

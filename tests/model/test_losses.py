@@ -113,7 +113,7 @@ def test_position_weights_add_up_to_what_is_learnt() -> None:
     for learner in LEARNERS.values():
         weights = learner.position_weights(30)
         assert np.all(np.diff(weights) >= 0)
-        assert math.fsum(weights) == pytest.approx(1 - learner.retention**30, rel=1e-12)
+        assert math.fsum(weights) == pytest.approx(1 - learner.least_squares_retention**30, rel=1e-12)
 
 
 def test_noise_keeps_its_digits_where_the_model_hardly_moves() -> None:

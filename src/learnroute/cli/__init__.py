@@ -12,7 +12,7 @@ from typing import TextIO
 import click
 
 from learnroute import __version__
-from learnroute.cli import choosing, learning, planning, problems, reproduction, serving, studies
+from learnroute.cli import choosing, learning, planning, problems, reproduction, serving, studies, training
 from learnroute.errors import InputError, printable
 
 EXAMPLE = """\b
@@ -32,7 +32,7 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for module in (planning, choosing, problems, learning, reproduction, serving, studies):
+for module in (planning, choosing, problems, learning, training, reproduction, serving, studies):
     for command in module.COMMANDS:
         commands.add_command(command)
 

@@ -25,7 +25,7 @@ from learnroute.formats import PICTURES, READERS, json_files, main_file, problem
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
-from learnroute.model.learner import GRADIENT, PROXIMAL, RULES
+from learnroute.model.learner import CALIBRATED, GRADIENT, PROXIMAL, RULES
 from learnroute.model.problem import Problem
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
@@ -256,9 +256,7 @@ def print_heading(console: Console, problem: Problem) -> None:
 
 def shape(problem: Problem) -> str:
     """Return the learner's numbers in a line."""
-    learner, counts = problem.learner, problem.samples
-    n = str(learner.samples) if counts is None else f"{counts.min()} … {counts.max()}"
-    return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}{training(problem)}"
+    return f"{problem.shape}{training(problem)}"
 
 
 def training(problem: Problem) -> str:
@@ -270,7 +268,11 @@ def training(problem: Problem) -> str:
         given = learner.regularization
         said = f"{min(given):.4g} … {max(given):.4g} by position" if isinstance(given, tuple) else given
         return f", proximal, λ = {said:.4g}" if isinstance(said, float) else f", proximal, λ = {said}"
-    return f", r = {learner.retention:.4g}" if problem.samples is None and learner.regime == "over" else ""
+    if learner.rule == CALIBRATED:
+        return ""
+    return (
+        f", r = {learner.least_squares_retention:.4g}" if problem.samples is None and learner.regime == "over" else ""
+    )
 
 
 def plain(text: str) -> str:

@@ -145,7 +145,9 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "valid": True,
         "regions": problem.size,
         "regime": problem.regime,
-        "retention": learner.retention if problem.samples is None and learner.rule == LEAST_SQUARES else None,
+        "retention": learner.least_squares_retention
+        if problem.samples is None and learner.rule == LEAST_SQUARES
+        else None,
         "symmetric": report.symmetric,
         "metric": report.metric,
         "violations": report.violations,
@@ -179,7 +181,7 @@ def _worst(problem: Problem, report: MetricReport) -> dict[str, Any] | None:
 
 def _beyond_bounds(problem: Problem) -> int | None:
     """Count pairs of regions whose true models differ by more than the bound given for them; None without truth."""
-    if problem.truth is None or problem.size > 2000:
+    if problem.truth is None or problem.transfer is not None or problem.size > 2000:
         return None
     true = _squared_distances(problem.truth)
     bound: Any = problem.dissimilarity if problem.vectors is None else _squared_distances(problem.vectors)

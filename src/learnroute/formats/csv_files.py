@@ -1,7 +1,7 @@
 """Problems as a folder of CSV tables, and plans as one.
 
-A problem folder holds `travel.csv` and `dissimilarity.csv` (matrices with region names in the first row
-and column) or `vectors.csv` (one row a region, its name first), and optionally `regions.csv` (columns `region`,
+A problem folder holds `travel.csv` and `dissimilarity.csv` or `transfer.csv` (matrices with region names in the first
+row and column) or `vectors.csv` (one row a region, its name first), and optionally `regions.csv` (columns `region`,
 and any of `initial`, `samples`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`, `samples`, `noise`, and
 those that say how it trains) and `options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`). Without
 `travel.csv`, travel is the distance between the places in `regions.csv`.
@@ -28,7 +28,7 @@ from learnroute.model.result import Plan
 Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbers
 PLACES = (("lon", "lat"), ("x", "y"))
 COLUMNS = ("initial", "samples", "initial_estimate", *PLACES[0], *PLACES[1])
-MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate")
+MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
 OPTIONS = ("title", *MEMBERS, "travel_rate")
 DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
 FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
@@ -49,9 +49,10 @@ def read(path: Path) -> dict[str, Any]:
             data[field] = reordered(*read_matrix(folder / f"{field}.csv"), names, folder / f"{field}.csv")
     if (folder / "vectors.csv").exists():
         data["vectors"] = _vectors(folder / "vectors.csv", names)
-    if "dissimilarity" not in data and "vectors" not in data:
+    if not {"dissimilarity", "vectors", "transfer"} & set(data):
         raise InputError(
-            f"no such file; put it, or vectors.csv, beside {travel_file.name}", where=folder / "dissimilarity.csv"
+            f"no such file; put it, vectors.csv or transfer.csv beside {travel_file.name}",
+            where=folder / "dissimilarity.csv",
         )
     if table.exists():
         data |= members_of(table, read_columns(table, COLUMNS, names)[1])

@@ -25,6 +25,7 @@ MEMBERS = (
     "dissimilarity_low",
     "dissimilarity_estimate",
     "initial_estimate",
+    "transfer",
     "travel",
     "truth",
     "initial_model",
@@ -56,9 +57,9 @@ def read(path: Path) -> dict[str, Any]:
         values = _column(name, own)
         if values is not None:
             members[field] = values
-    if "vectors" not in members and "dissimilarity" not in members:
+    if not {"dissimilarity", "vectors", "transfer"} & set(members):
         raise InputError(
-            "missing; give each feature a vector, or the collection a dissimilarity",
+            "missing; give each feature a vector, or the collection a dissimilarity or transfer",
             field="features[0].properties.vector",
         )
     return members

@@ -48,7 +48,7 @@ def read(path: Path) -> dict[str, Any]:
     data.setdefault("regions", [node.get("region", node["id"]) for node in own])
     if "title" in parser.graph:
         data.setdefault("title", parser.graph["title"])
-    if "vectors" not in data and "dissimilarity" not in data:
+    if not {"dissimilarity", "vectors", "transfer"} & set(data):
         if not any("vector" in node for node in own):
             raise models_missing(path)
         data["vectors"] = [_vector(path, node) for node in own]

@@ -52,7 +52,7 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
     data: dict[str, Any] = {"title": problem.title, "regions": list(problem.regions)}
     data["learner"] = problem.learner.to_dict()
     arrays = ("travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model",
-              "samples", "dissimilarity_low", "dissimilarity_estimate", "initial_estimate")  # fmt: skip
+              "samples", "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer")  # fmt: skip
     for name in arrays[problem.points is not None :]:  # travel that follows from coordinates is not written
         value = getattr(problem, name)
         if value is not None:

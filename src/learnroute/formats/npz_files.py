@@ -23,7 +23,7 @@ from learnroute.model.result import Plan
 
 ARRAYS = (
     "travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model", "samples",
-    "dissimilarity_low", "dissimilarity_estimate", "initial_estimate",
+    "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
 TEXTS = ("title", "constraints", "training")

@@ -65,7 +65,7 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(f"known are EXPLICIT, {', '.join(RULES)}", field="EDGE_WEIGHT_TYPE", value=weights, where=path)
     taken = tuple(key for key in ("travel", "coordinates", "geographic") if key in data)
     data |= read_beside(path, taken)
-    if "vectors" not in data and "dissimilarity" not in data:
+    if not {"dissimilarity", "vectors", "transfer"} & set(data):
         raise models_missing(path)
     return data
 

@@ -8,11 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from learnroute.errors import install
+from learnroute.learning.adapters import TorchLearner
+from learnroute.learning.calibration import Calibration, calibrate
 from learnroute.learning.data import RegionData, Rows, split
 from learnroute.learning.estimation import Estimate, estimate
-from learnroute.learning.following import Following, follow, model_distance, squared_error
+from learnroute.learning.following import Following, follow
+from learnroute.learning.measures import MEASURES, cross_entropy, model_distance, squared_error, zero_one_error
 from learnroute.learning.metrics import HIGHER_IS_BETTER, MEANING, Metrics, metrics_of
 from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
+from learnroute.learning.transfers import Transfer, transfer
 from learnroute.learning.truth import Truth, truth_of
 
 LEARNERS = ("GradientRegressor", "ProximalRegressor", "RecursiveRegressor", "RouteRegressor")
@@ -20,7 +24,9 @@ LEARNERS = ("GradientRegressor", "ProximalRegressor", "RecursiveRegressor", "Rou
 __all__ = [
     "HIGHER_IS_BETTER",
     "MEANING",
+    "MEASURES",
     "SAMPLERS",
+    "Calibration",
     "Estimate",
     "Following",
     "GradientRegressor",
@@ -31,7 +37,11 @@ __all__ = [
     "RouteRegressor",
     "Rows",
     "Simulation",
+    "TorchLearner",
+    "Transfer",
     "Truth",
+    "calibrate",
+    "cross_entropy",
     "estimate",
     "follow",
     "metrics_of",
@@ -39,7 +49,9 @@ __all__ = [
     "simulate",
     "split",
     "squared_error",
+    "transfer",
     "truth_of",
+    "zero_one_error",
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, check_callable, check_type, did_you_mean, shown
+from learnroute.errors import InputError, check_callable, did_you_mean, shown
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
+from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import FeatureMap, RegionData, as_batch, check_samples, columns_of, fitted_map
+from learnroute.learning.measures import Error, measure_of, squared_error
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.model.labels import aligned
+from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray, frozen
 from learnroute.solvers.contract import Progress
 
-Error = Callable[[Any, RegionData], float]  # (model, region) -> error there
+MOST_CLASSES = 1000  # more different targets are numbers, not classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,64 +72,11 @@ class Following:
             raise InputError(f"unknown format {path.suffix!r}; known are .csv, .json", where=path)
 
 
-def squared_error(model: Any, region: RegionData) -> float:
-    """Mean squared error of the predictions on a region's test samples.
-
-    Parameters
-    ----------
-    model
-        Anything with `predict`.
-    region
-        The samples to test on.
-
-    Returns
-    -------
-    float
-        The mean squared error.
-
-    Raises
-    ------
-    InputError
-        Where the model has no `predict`, or the region is no `RegionData`.
-    """
-    _check_learner("model", model, "predict")
-    check_type("region", region, RegionData)
-    inputs, outputs = region.test
-    return float(np.mean((np.asarray(model.predict(inputs)) - outputs) ** 2))
-
-
-def model_distance(model: Any, region: RegionData) -> float:
-    """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2).
-
-    Parameters
-    ----------
-    model
-        Anything with `coef_`.
-    region
-        A region with `truth`.
-
-    Returns
-    -------
-    float
-        The squared distance.
-
-    Raises
-    ------
-    InputError
-        Where the model has no `coef_`, or the region no true model.
-    """
-    _check_learner("model", model, "coef_")
-    check_type("region", region, RegionData)
-    if region.truth is None:
-        raise InputError("missing; model_distance needs every region's true model", field="truth")
-    return float(np.sum((model.coef_ - region.truth) ** 2))
-
-
 def follow(
-    route: Sequence[str],
+    route: Plan | Sequence[str] | Sequence[int],
     data: Mapping[str, Any],
     learner: Any,
-    error: Error = squared_error,
+    error: str | Error = squared_error,
     features: FeatureMap | None = None,
     progress: Progress | None = None,
 ) -> Following:
@@ -136,13 +85,17 @@ def follow(
     Parameters
     ----------
     route
-        Names of regions, each at most once; those of `data` that it leaves out are not visited nor tested.
+        A plan, or names of regions, each at most once; those of `data` that it leaves out are not visited nor tested.
+        Whole numbers are places in `data`, from 0 on.
     data
         Each region's samples: a `RegionData`, or (features, targets, test features, test targets).
     learner
-        Anything with `partial_fit` and `predict`. It goes on from the model it has; it is not changed.
+        Anything with `partial_fit` and `predict`, a scikit-learn pipeline whose last step has them, a river model with
+        `learn_many`, or a `TorchLearner`. It goes on from the model it has; it is not changed. A classifier is told
+        all labels that the regions have.
     error
-        How a model is judged in a region; by default the mean squared error on its test samples.
+        How a model is judged in a region, on its test samples: `squared` (the default), `zero-one`, `cross-entropy`, or
+        a function of the model and the region.
     features
         A map in front of the learner: a callable or a transformer. One that is not fitted yet is fitted on the
         first region's training samples, the only ones known when the route begins.
@@ -159,33 +112,48 @@ def follow(
     InputError
         Where a region has no data, is visited twice, or cannot be learnt; says which.
     """
-    check_samples("data", data)
-    _check_learner("learner", learner, "partial_fit", "predict")
-    if error is None:
-        raise InputError("a function of a model and a region is needed", field="error", value=error)
-    check_callable("error", error)
+    measure = measure_of(error)
     check_callable("progress", progress)
-    stops = _stops(route, data)
-    columns = _columns(data[stops[0]])
-    regions = [_checked(name, data[name], columns) for name in stops]
+    stops, regions, classes = regions_of(route, data)
+    model = as_learner(learner, classes)
     mapped = fitted_map(features, regions[0].train[0])
     if mapped is not None:
         regions = [_through(mapped, region) for region in regions]
-    model = copy.deepcopy(learner)
-    before = _errors(model, regions, error) if hasattr(model, "coef_") else None
+    before = errors_in(model, regions, measure) if hasattr(model, "coef_") else None
     errors = np.empty((len(stops), len(stops)))
     for i, (name, region) in enumerate(zip(stops, regions, strict=True)):
         try:
             model.partial_fit(*region.train)
         except InputError as refusal:
             raise refusal.within(f"region {name!r}") from None
-        errors[i] = _errors(model, regions, error)
+        errors[i] = errors_in(model, regions, measure)
         if progress is not None:
             progress("follow", (i + 1) / len(stops))
-    return Following(stops, frozen(errors), before, model, metrics_of(errors))
+    return Following(stops, frozen(errors), before, getattr(model, "model", model), metrics_of(errors))
 
 
-def _errors(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray:
+def regions_of(route: Any, data: Any) -> tuple[tuple[str, ...], list[RegionData], FloatArray | None]:
+    """Return the stops of a route, their checked samples, and all labels there are, where there are few."""
+    check_samples("data", data)
+    stops = _stops(route, data)
+    columns = _columns(data[stops[0]])
+    regions = [_checked(name, data[name], columns) for name in stops]
+    labels = np.unique(np.concatenate([part[1] for region in regions for part in (region.train, region.test)]))
+    return stops, regions, labels if len(labels) <= MOST_CLASSES else None
+
+
+def seeded(model: Any, seed: int) -> Any:
+    """Give a learner, or those of its parts that have one, another random state."""
+    if hasattr(model, "get_params") and hasattr(model, "set_params"):
+        states = [name for name in model.get_params() if name.rsplit("__", 1)[-1] == "random_state"]
+        model.set_params(**dict.fromkeys(states, seed))
+    elif hasattr(model, "random_state"):
+        model.random_state = seed
+    return model
+
+
+def errors_in(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray:
+    """Return the error of a model in each region."""
     found = [error(model, region) for region in regions]
     wrong = next((one for one in found if not isinstance(one, Real) or isinstance(one, bool)), None)
     if wrong is not None:
@@ -193,19 +161,17 @@ def _errors(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArr
     return frozen(np.array(found, dtype=np.float64))
 
 
-def _check_learner(field: str, model: Any, *needed: str) -> None:
-    """Refuse what lacks something that a learner has; a class is no learner yet."""
-    if isinstance(model, type):
-        raise InputError(f"is a class; give a learner, {model.__name__}()", field=field, value=model)
-    for name in needed:
-        if not hasattr(model, name):
-            use = "; RouteRegressor, ProximalRegressor and SGDRegressor have it" if name == "partial_fit" else ""
-            raise InputError(f"has no {name}, which a learner needs here{use}", field=field, value=model)
-
-
-def _stops(route: Sequence[str], data: Mapping[str, Any]) -> tuple[str, ...]:
+def _stops(route: Any, data: Mapping[str, Any]) -> tuple[str, ...]:
+    if isinstance(route, Plan):
+        route = route.route
     listed = isinstance(route, Iterable) and not isinstance(route, str | type)
     stops = tuple(route) if listed else ()
+    if stops and all(isinstance(place, int | np.integer) and not isinstance(place, bool) for place in stops):
+        outside = [place for place in stops if not 0 <= place < len(data)]
+        if outside:
+            raise InputError(f"there is no region {outside[0]}; places go from 0 to {len(data) - 1}", field="route")
+        names = list(data)
+        stops = tuple(names[int(place)] for place in stops)
     if len(stops) < 2 or not all(isinstance(name, str) for name in stops):
         raise InputError("a list of at least 2 region names is needed", field="route", value=route)
     for name in stops:

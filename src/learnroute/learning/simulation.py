@@ -16,7 +16,7 @@ from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
 from learnroute.learning.krylov import LEAST_SQUARES, numbers_a_run, trainings_of
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
-from learnroute.model.learner import Learner
+from learnroute.model.learner import CALIBRATED, Learner
 from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
@@ -165,6 +165,10 @@ def simulate(
         be drawn for too many regions.
     """
     check_type("problem", problem, Problem)
+    if problem.learner.rule == CALIBRATED:
+        raise InputError(
+            "a calibrated learner was measured, and cannot be drawn; train it (follow)", field="learner.rule"
+        )
     started = time.monotonic()
     if not isinstance(sampler, str) or sampler not in SAMPLERS:
         raise InputError(f"unknown; {did_you_mean(sampler, SAMPLERS)}", field="sampler", value=sampler)

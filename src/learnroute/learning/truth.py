@@ -60,6 +60,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
     check_type("rng", rng, np.random.Generator)
     if problem.truth is not None and problem.initial_model is not None:
         return Truth(problem.truth, problem.initial_model, "given")
+    problem.check_symmetric("true models are drawn to match")
     if problem.size > MOST_DRAWN:
         raise InputError(
             f"missing, and models are drawn for at most {MOST_DRAWN} regions; this problem has {problem.size}",

@@ -22,6 +22,7 @@ SQUARE = (
     "dissimilarity",
     "dissimilarity_low",
     "dissimilarity_estimate",
+    "transfer",
 )  # fields whose columns are regions too
 PLACES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"))  # how coordinates are called
 

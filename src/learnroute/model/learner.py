@@ -11,18 +11,33 @@ import numpy as np
 
 from learnroute.errors import InputError, did_you_mean
 from learnroute.model.spectrum import Moments, gradient_moments, largest_rate, proximal_moments
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, as_vector, frozen
+from learnroute.model.validation import (
+    LARGEST_VALUE,
+    FloatArray,
+    IntArray,
+    as_count,
+    as_number,
+    as_vector,
+    frozen,
+)
 
 Regime = Literal["under", "over", "mixed"]
-Rule = Literal["least-squares", "proximal", "gradient"]
+Rule = Literal["least-squares", "proximal", "gradient", "calibrated"]
 
 LEAST_SQUARES: Rule = "least-squares"
 PROXIMAL: Rule = "proximal"
 GRADIENT: Rule = "gradient"
-RULES: dict[Rule, tuple[str, ...]] = {LEAST_SQUARES: (), PROXIMAL: ("regularization",), GRADIENT: ("steps", "rate")}
-MEMBERS = ("features", "samples", "noise", "rule", "regularization", "steps", "rate")
-TRAINING = ("rule", "regularization", "steps", "rate")  # of these, how a learner trains
+CALIBRATED: Rule = "calibrated"
+RULES: dict[Rule, tuple[str, ...]] = {
+    LEAST_SQUARES: (),
+    PROXIMAL: ("regularization",),
+    GRADIENT: ("steps", "rate"),
+    CALIBRATED: ("retention", "coupling"),
+}
+TRAINING = ("rule", "regularization", "steps", "rate", "retention", "coupling")  # of MEMBERS, how a learner trains
+MEMBERS = ("features", "samples", "noise", *TRAINING)
 AUTO, SCHEDULE = "auto", "schedule"
+UNKNOWN = 0  # m and n of a calibrated learner
 CHOSEN = (AUTO, SCHEDULE)  # what a plan chooses: one λ, or one for each position
 
 
@@ -68,16 +83,20 @@ class Learner:
     Parameters
     ----------
     features, samples, noise
-        m, n and σ.
+        m, n and σ. Of the rule calibrated, the noise is ν itself, what each visit adds to all errors; it may be
+        negative, as the errors of a transfer matrix have noise in them.
     rule
         `least-squares`: the paper's learner. Where n > m it forgets what it knew, else it goes to the nearest exact
         fit. `proximal`: it minimises the mean squared residual plus λ times the squared distance to the model so far.
-        `gradient`: it takes a few gradient steps from the model so far.
+        `gradient`: it takes a few gradient steps from the model so far. `calibrated`: any learner whose law was
+        measured (`learnroute.learning.calibrate`); it has neither m nor n.
     regularization
         λ of the proximal rule: a number, one number for each position, or "auto" (one λ, chosen with the route) or
         "schedule" (one for each position, chosen with the route).
     steps, rate
         The number of gradient steps, and their size.
+    retention, coupling
+        p₁ and q of a calibrated learner, 0 <= q <= p₁ <= 1.
 
     Raises
     ------
@@ -85,21 +104,31 @@ class Learner:
         Where a number is out of its range, or the expected error does not exist for this shape.
     """
 
-    features: int
-    samples: int
+    features: int = UNKNOWN
+    samples: int = UNKNOWN
     noise: float = 0.0
     rule: Rule = LEAST_SQUARES
     regularization: float | tuple[float, ...] | str | None = None
     steps: int | None = None
     rate: float | None = None
+    retention: float | None = None
+    coupling: float | None = None
 
     def __post_init__(self) -> None:
-        m = as_count("learner.features", self.features, meaning="the number of features m")
-        n = as_count("learner.samples", self.samples, meaning="the number of samples n")
-        sigma = as_number("learner.noise", self.noise, least=0.0, meaning="the noise σ")
         if not isinstance(self.rule, str) or self.rule not in RULES:
             raise InputError(f"unknown; {did_you_mean(self.rule, RULES)}", field="learner.rule", value=self.rule)
-        for name in ("regularization", "steps", "rate"):
+        black_box = self.rule == CALIBRATED
+        for name in ("features", "samples") if black_box else ():
+            if getattr(self, name) not in (UNKNOWN, None):
+                reason = "a calibrated learner has none; leave it out"
+                raise InputError(reason, field=f"learner.{name}", value=getattr(self, name))
+        m = UNKNOWN if black_box else as_count("learner.features", self.features, meaning="the number of features m")
+        n = UNKNOWN if black_box else as_count("learner.samples", self.samples, meaning="the number of samples n")
+        least = -LARGEST_VALUE if black_box else 0.0
+        sigma = as_number(
+            "learner.noise", self.noise, least=least, meaning="the noise ν" if black_box else "the noise σ"
+        )
+        for name in TRAINING[1:]:
             given, wanted = getattr(self, name), name in RULES[self.rule]
             if wanted and given is None:
                 needed = " and ".join(RULES[self.rule])
@@ -114,6 +143,9 @@ class Learner:
         elif self.rule == GRADIENT:
             checked["steps"] = as_count("learner.steps", self.steps, meaning="the number of gradient steps")
             checked["rate"] = as_number("learner.rate", self.rate, meaning="the size of a gradient step")
+        elif self.rule == CALIBRATED:
+            checked["retention"] = _share("learner.retention", self.retention, 1.0, "1")
+            checked["coupling"] = _share("learner.coupling", self.coupling, checked["retention"], "the retention")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         self.check_shape("learner.samples", n)
@@ -121,6 +153,8 @@ class Learner:
     def check_shape(self, field: str, n: int) -> None:
         """Refuse n samples (given in `field`) where the expected error does not exist, or training diverges."""
         m = self.features
+        if self.rule == CALIBRATED:
+            return
         if self.rule == GRADIENT:
             assert self.rate is not None
             most = largest_rate(m, n)
@@ -166,12 +200,14 @@ class Learner:
     def regularized(self, value: float | Sequence[float]) -> Learner:
         """Return the same learner with this λ, or one for each position."""
         given = float(value) if isinstance(value, int | float) else tuple(map(float, value))
+        if self.rule == CALIBRATED:
+            raise InputError("a calibrated learner has no λ to choose; calibrate it with another", field="learner.rule")
         return replace(self, rule=PROXIMAL, regularization=given, steps=None, rate=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of a problem file, without those that say nothing."""
-        data: dict[str, Any] = {"features": self.features, "samples": self.samples, "noise": self.noise}
-        return data | self.training
+        known: dict[str, Any] = {"features": self.features, "samples": self.samples}
+        return {**({} if self.rule == CALIBRATED else known), "noise": self.noise, **self.training}
 
     @property
     def training(self) -> dict[str, Any]:
@@ -180,12 +216,17 @@ class Learner:
             return {}
         given = self.regularization
         members = {"regularization": list(given) if isinstance(given, tuple) else given, "steps": self.steps,
-                   "rate": self.rate}  # fmt: skip
+                   "rate": self.rate, "retention": self.retention, "coupling": self.coupling}  # fmt: skip
         return {"rule": self.rule, **{name: members[name] for name in RULES[self.rule]}}
 
     @property
     def regime(self) -> Regime:
-        """`under` (m < n: there are samples enough to fit each region) or `over` (there are not)."""
+        """`under` (m < n: there are samples enough to fit each region) or `over` (there are not).
+
+        A calibrated learner counts as `under` where it retains nothing.
+        """
+        if self.rule == CALIBRATED:
+            return "over" if self.retention else "under"
         return "under" if self.features < self.samples else "over"
 
     def updates(self, counts: IntArray) -> Updates:
@@ -212,6 +253,10 @@ class Learner:
 
     def _update(self, n: int) -> tuple[Any, Any, Any, Any, Any]:
         """Return what training with n samples does; one number each, or one for each position."""
+        if self.rule == CALIBRATED:
+            assert self.retention is not None
+            assert self.coupling is not None
+            return self.retention, 1 - self.retention, self.coupling, self.retention - self.coupling, self.noise
         m, variance = self.features, self.noise**2
         if self.rule == LEAST_SQUARES:
             retention = max(0, m - n) / m
@@ -229,7 +274,7 @@ class Learner:
     # The paper's closed forms, for least squares and equal samples
 
     @property
-    def retention(self) -> float:
+    def least_squares_retention(self) -> float:
         """The paper's r = 1 - n/m, the share of the old model that training in a region retains; 0 where n > m."""
         m, n = self.features, self.samples
         return (m - n) / m if m > n else 0.0
@@ -239,11 +284,11 @@ class Learner:
         if self.regime == "under":
             return frozen(np.append(np.zeros(size - 1), 1.0))
         after = np.arange(size - 1, -1, -1, dtype=np.float64)
-        return frozen((self.samples / self.features) * self.retention**after)
+        return frozen((self.samples / self.features) * self.least_squares_retention**after)
 
     def retained(self, size: int) -> float:
         """r^T, the share of the first model that survives the whole route."""
-        return self.retention**size
+        return self.least_squares_retention**size
 
     def noise_error(self, size: int) -> float:
         """Return the part of the expected final error that comes from noise, whatever the order."""
@@ -259,6 +304,13 @@ def updates_from(moments: Moments, variance: float) -> tuple[Any, Any, Any, Any,
     """Return retention, plasticity, coupling, second moment and noise of a rule with these moments."""
     noise = moments.noise * variance if variance else 0.0 * moments.retention  # without noise, none is amplified
     return moments.retention, moments.plasticity, moments.coupling, moments.second, noise
+
+
+def _share(field: str, given: Any, most: float, limit: str) -> float:
+    share = as_number(field, given, least=0.0, meaning="shares")
+    if share > most:
+        raise InputError(f"a number from 0 to {limit} is needed", field=field, value=given)
+    return share
 
 
 def _regularization(given: Any) -> float | tuple[float, ...] | str:

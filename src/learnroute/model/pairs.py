@@ -47,7 +47,10 @@ class Linear(NamedTuple):
 
 
 class Dissimilarities:
-    """Δ between regions, from a matrix or from vectors, and Δ_i0 to the model that training starts from."""
+    """Δ between regions, from a matrix or from vectors, and Δ_i0 to the model that training starts from.
+
+    Measured errors D may stand for Δ: row k is what training in region k gives, and need not be column k.
+    """
 
     def __init__(
         self, matrix: FloatArray | None, vectors: FloatArray | None, initial: FloatArray, scores: FloatArray
@@ -70,6 +73,13 @@ class Dissimilarities:
             apart = self.vectors - vector
             found[i] = np.einsum("ij,ij->i", apart, apart)
         return frozen(found)
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether the matrix may be one of squared distances: symmetric, with a zero diagonal."""
+        if self.vectors is not None:
+            return True
+        return bool(np.array_equal(self.matrix, self.matrix.T) and not np.diagonal(self.matrix).any())
 
     @cached_property
     def points(self) -> FloatArray:
@@ -126,7 +136,7 @@ class Dissimilarities:
     def largest(self) -> FloatArray:
         """Return an upper bound of a_k for each region: its largest dissimilarity to any region or the first model."""
         if self.vectors is None or self.size <= MATRIX_REGIONS:
-            return np.asarray(np.maximum(self.matrix.max(axis=1), self.initial))
+            return np.asarray(np.maximum(self.matrix.max(axis=0), self.initial))
         apart = self.vectors - self.vectors.mean(axis=0)
         radii = np.sqrt(np.einsum("ij,ij->i", apart, apart))
         return np.asarray(np.maximum((1 + 64 * UNIT) * (radii + radii.max()) ** 2, self.initial))
@@ -256,11 +266,12 @@ class Pairs:
         """The error of the mean of all models, which no model's is below, and the noise that any order adds.
 
         That holds for squared distances between points. Where dissimilarities are not quite that, points are fitted
-        to them (classical scaling), and what is left over counts at its worst.
+        to them (classical scaling), and what is left over counts at its worst. Of a matrix that is not symmetric,
+        nothing is known.
         """
         retention, plasticity, coupling, second, noise = self.updates.tables
         given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
-        if count != size or (given.vectors is None and size > SORTED_REGIONS):
+        if count != size or not given.symmetric or (given.vectors is None and size > SORTED_REGIONS):
             return _nothing_known(size)
         apart = given.points - given.points.mean(axis=0)
         radii = np.einsum("ij,ij->i", apart, apart)
@@ -322,7 +333,7 @@ class Pairs:
         if size > SORTED_REGIONS:
             return given.largest() * widened(size)
         retention, plasticity = self.updates.retention[:, -1], self.updates.plasticity[:, -1]
-        others = -np.sort(-given.matrix, axis=1)  # largest first
+        others = -np.sort(-given.matrix.T, axis=1)  # of each column of D, largest first
         weights, first, most = np.empty(0), 1.0, np.array(given.initial)
         for t in range(1, size):
             weights = np.append(weights * retention[t - 1], plasticity[t - 1])

@@ -16,7 +16,7 @@ from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.labels import SQUARE, aligned, aligned_places, aligned_square, labelled, names_along, names_of
-from learnroute.model.learner import LEAST_SQUARES, Learner, Regime, Updates
+from learnroute.model.learner import CALIBRATED, LEAST_SQUARES, Learner, Regime, Updates
 from learnroute.model.learner import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.pairs import Dissimilarities
 from learnroute.model.rounding import PRINTED, SAME
@@ -40,7 +40,7 @@ NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate",
+    "initial_estimate", "transfer",
 )  # fmt: skip
 RENAMED = {
     "route": "belongs to a plan; give the problem that it was made for",
@@ -67,6 +67,9 @@ class Problem:
     vectors
         Instead of `dissimilarity`: one vector a region, Δ[i, j] being their squared distance. No T x T
         matrix of Δ is ever made from them.
+    transfer
+        Instead of `dissimilarity`: a T x T matrix D of measured errors, `transfer[k, j]` that in region j of a model
+        trained in region k alone (`learnroute.learning.transfer`). It need not be symmetric, nor its diagonal 0.
     initial
         Upper bounds Δ_i0 on the squared distance between a region's true model and the learner's initial one;
         0 if omitted.
@@ -116,6 +119,7 @@ class Problem:
     dissimilarity_low: FloatArray | None
     dissimilarity_estimate: FloatArray | None
     initial_estimate: FloatArray | None
+    transfer: FloatArray | None
     streets: Streets | None
     points: Points | None
     ends: Ends
@@ -139,6 +143,7 @@ class Problem:
         dissimilarity_low: ArrayLike | None = None,
         dissimilarity_estimate: ArrayLike | None = None,
         initial_estimate: ArrayLike | None = None,
+        transfer: ArrayLike | None = None,
         streets: Streets | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
@@ -147,12 +152,13 @@ class Problem:
             "travel": travel, "dissimilarity": dissimilarity, "vectors": vectors, "initial": initial,
             "coordinates": coordinates, "truth": truth, "samples": samples, "dissimilarity_low": dissimilarity_low,
             "dissimilarity_estimate": dissimilarity_estimate, "initial_estimate": initial_estimate,
+            "transfer": transfer,
         }  # fmt: skip
         labels = names_along(tables)
         if labels is not None:
             regions = labels if regions is None else as_names("regions", regions, None)
         order = regions if labels is not None else None
-        travel, dissimilarity, dissimilarity_low, dissimilarity_estimate = (
+        travel, dissimilarity, dissimilarity_low, dissimilarity_estimate, transfer = (
             aligned_square(field, tables[field], order) for field in SQUARE
         )
         initial_model = aligned("initial_model", initial_model, _parameters(truth))
@@ -172,9 +178,12 @@ class Problem:
         if size < 2:
             given = "coordinates" if travel is None else "travel"
             raise InputError("at least 2 regions are needed to have an order", field=given, found=f"has {size} rows")
-        if (dissimilarity is None) == (vectors is None):
-            given = "neither" if vectors is None else "both"
-            raise InputError(f"{given} given; give exactly one of the two", field="dissimilarity", found="and vectors")
+        _check_one_kind(dissimilarity, vectors, transfer)
+        if transfer is not None:
+            for field in ("dissimilarity_low", "dissimilarity_estimate", "truth"):
+                if tables[field] is not None:
+                    raise InputError("belongs to dissimilarities, not to measured errors (transfer)", field=field)
+            transfer = as_square("transfer", transfer, size, meaning="errors", zero_diagonal=False)
         delta = None
         if dissimilarity is not None:
             delta = _symmetric(as_square("dissimilarity", dissimilarity, size, meaning="dissimilarities"))
@@ -211,6 +220,7 @@ class Problem:
             "initial_estimate": None if initial_estimate is None else frozen(np.maximum(0.0, as_vector(
                 "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
             ))),
+            "transfer": transfer,
             "streets": streets,
             "points": Points(places, geographic) if travel is None and places is not None else None,
             "ends": wanted.compiled(names),
@@ -221,11 +231,16 @@ class Problem:
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""
-        n = str(self.learner.samples) if self.samples is None else f"{self.samples.min()} … {self.samples.max()}"
-        return (
-            f"<Problem{name}: {self.size:,} regions, {self.regime} regime, m = {self.learner.features}, n = {n}, "
-            f"σ = {self.learner.noise:g}>"
-        )
+        return f"<Problem{name}: {self.size:,} regions, {self.regime} regime, {self.shape}>"
+
+    @property
+    def shape(self) -> str:
+        """The learner's numbers in a line."""
+        learner = self.learner
+        if learner.rule == CALIBRATED:
+            return f"calibrated, p₁ = {learner.retention:.4g}, q = {learner.coupling:.4g}, ν = {learner.noise:.4g}"
+        n = str(learner.samples) if self.samples is None else f"{self.samples.min()} … {self.samples.max()}"
+        return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}"
 
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
@@ -249,7 +264,7 @@ class Problem:
     @property
     def regime(self) -> Regime:
         """The learner's regime; `mixed` where some regions have fewer samples than features, and some more."""
-        if self.samples is None:
+        if self.samples is None or self.learner.rule == CALIBRATED:
             return self.learner.regime
         fewer = self.samples < self.learner.features
         return "over" if fewer.all() else "mixed" if fewer.any() else "under"
@@ -267,7 +282,19 @@ class Problem:
     @cached_property
     def dissimilarities(self) -> Dissimilarities:
         """Δ between regions and to the initial model, in one."""
-        return Dissimilarities(self.dissimilarity, self.vectors, self.initial, self.scores)
+        return Dissimilarities(self.matrix, self.vectors, self.initial, self.scores)
+
+    @property
+    def matrix(self) -> FloatArray | None:
+        """Δ, or the transfer matrix D in its place; None where vectors say how regions differ."""
+        return self.dissimilarity if self.transfer is None else self.transfer
+
+    def check_symmetric(self, what: str) -> None:
+        """Refuse what needs squared distances between models, if the problem has measured errors."""
+        if self.transfer is not None:
+            raise InputError(
+                f"{what} dissimilarities, which are symmetric; these are measured errors", field="transfer"
+            )
 
     def regularized(self, value: float | Sequence[float]) -> Problem:
         """Return the same problem for the proximal learner with this λ, or one for each position."""
@@ -276,18 +303,18 @@ class Problem:
     @cached_property
     def scores(self) -> FloatArray:
         """S[i], the sum of region i's dissimilarities to all regions: what it costs to end there."""
-        if self.dissimilarity is not None:
-            return row_sums(self.dissimilarity)
+        if self.matrix is not None:
+            return row_sums(self.matrix)
         assert self.vectors is not None
         return distance_sums(self.vectors)
 
     def dissimilarities_to(self, region: int) -> FloatArray:
-        """Return the dissimilarities between one region and each region: a row of Δ, without the matrix."""
+        """Return the dissimilarities between one region and each region: a row of Δ (or of D), without the matrix."""
         place = as_count("region", region, least=0, meaning="the index of a region")
         if place >= self.size:
             raise InputError(f"there are {self.size} regions; indices go from 0", field="region", value=region)
-        if self.dissimilarity is not None:
-            row: FloatArray = self.dissimilarity[place]
+        if self.matrix is not None:
+            row: FloatArray = self.matrix[place]
             return row
         assert self.vectors is not None
         apart = self.vectors - self.vectors[place]
@@ -305,8 +332,12 @@ class Problem:
         if "travel" not in fields and "coordinates" not in fields:
             raise InputError(NO_TRAVEL, field="travel")
         _members("", fields, FIELDS, ("learner",))
-        learner = _members("learner.", fields["learner"], LEARNER_MEMBERS, ("features",))
-        if "samples" in fields:  # they replace the learner's own
+        learner = _members("learner.", fields["learner"], LEARNER_MEMBERS, ())
+        if learner.get("rule") == CALIBRATED:
+            pass
+        elif "features" not in learner:
+            raise InputError("missing; needed are features", field="learner.features")
+        elif "samples" in fields:  # they replace the learner's own
             counts = _samples(None, fields["samples"], None)
             assert counts is not None
             m = as_count("learner.features", learner["features"], meaning="the number of features m")
@@ -326,6 +357,18 @@ class Problem:
         return cls(**{**fields, "learner": Learner(**learner)})
 
 
+def _check_one_kind(dissimilarity: Any, vectors: Any, transfer: Any) -> None:
+    """Refuse none or several of what says how regions differ."""
+    if transfer is None:
+        if (dissimilarity is None) == (vectors is None):
+            given = "neither" if vectors is None else "both"
+            raise InputError(f"{given} given; give exactly one of the two", field="dissimilarity", found="and vectors")
+        return
+    for field, other in (("dissimilarity", dissimilarity), ("vectors", vectors)):
+        if other is not None:
+            raise InputError("both given; give exactly one of the two", field="transfer", found=f"and {field}")
+
+
 def _parameters(truth: Any) -> tuple[str, ...] | None:
     """Return what the columns of the true models are called, where they are."""
     columns = labelled(truth).columns or []
@@ -336,6 +379,8 @@ def _samples(learner: Learner | None, samples: ArrayLike | None, size: int | Non
     """Check the regions' numbers of samples, if they are given; None where all are the learner's own."""
     if samples is None:
         return None
+    if learner is not None and learner.rule == CALIBRATED:
+        raise InputError("a calibrated learner has none; leave it out", field="samples")
     entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
     counts = [as_count(f"samples[{i}]", n, meaning="the number of samples") for i, n in enumerate(entries.tolist())]
     if not counts:
@@ -413,7 +458,7 @@ def _initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLike 
             raise InputError(reason, field="initial_model")
         return None
     width = truth.shape[1]
-    if width > learner.features:
+    if width > learner.features and learner.rule != CALIBRATED:
         raise InputError(
             f"a learner with learner.features = {learner.features} has models of at most {learner.features}",
             field="truth[0]",

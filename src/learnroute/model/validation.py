@@ -99,8 +99,8 @@ def as_matrix(
     return frozen(np.array(checked, dtype=np.float64).reshape(len(checked), width or 0))
 
 
-def as_square(field: str, value: Any, size: int | None, *, meaning: str) -> FloatArray:
-    """Return a read-only T x T matrix of non-negative entries with a zero diagonal, or refuse."""
+def as_square(field: str, value: Any, size: int | None, *, meaning: str, zero_diagonal: bool = True) -> FloatArray:
+    """Return a read-only T x T matrix of non-negative entries (with a zero diagonal, if it must be), or refuse."""
     lines = _entries(field, value, None, what="rows")
     if len(lines) > MOST_MATRIX_REGIONS:
         raise InputError(
@@ -111,7 +111,7 @@ def as_square(field: str, value: Any, size: int | None, *, meaning: str) -> Floa
             f"there are {size} regions; give one row and one column each", field=field, found=f"has {len(lines)} rows"
         )
     matrix = as_matrix(field, lines, len(lines), len(lines), least=0.0, meaning=meaning)
-    wrong = np.flatnonzero(np.diagonal(matrix))
+    wrong = np.flatnonzero(np.diagonal(matrix)) if zero_diagonal else np.empty(0)
     if wrong.size:
         i = int(wrong[0])
         raise InputError(

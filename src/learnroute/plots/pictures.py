@@ -122,7 +122,4 @@ def unboxed(axes: Axes) -> None:
 
 def shape_line(problem: Problem) -> str:
     """Say in a line what the learner is like."""
-    learner = problem.learner
-    counts = problem.counts
-    n = f"{counts[0]}" if counts.min() == counts.max() else f"{counts.min()} … {counts.max()}"
-    return f"{problem.regime} regime: m = {learner.features}, n = {n}, σ = {learner.noise:g}"
+    return f"{problem.regime} regime: {problem.shape}"

@@ -100,7 +100,7 @@ def bounds_of(problem: Problem) -> tuple[float, float | None, float]:
     """Return the paper's bound, the sharper one and the flat one for a problem."""
     if problem.learner.regime == "under":
         return CHRISTOFIDES, CHRISTOFIDES, CHRISTOFIDES
-    exponent = (1 - problem.size) * math.log(problem.learner.retention)
+    exponent = (1 - problem.size) * math.log(problem.learner.least_squares_retention)
     spread = math.exp(exponent) if exponent < 700 else math.inf
     return CHRISTOFIDES + spread, sharper_ratio(problem), max(CHRISTOFIDES, spread)
 

@@ -195,8 +195,8 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         )
     else:
         initial = exact_sum(problem.initial.tolist())
-        if problem.dissimilarity is not None:
-            scores = tuple(exact_sum(row) for row in problem.dissimilarity.tolist())
+        if problem.matrix is not None:
+            scores = tuple(exact_sum(row) for row in problem.matrix.tolist())
         else:
             assert problem.vectors is not None
             scores = distance_sums(problem.vectors)

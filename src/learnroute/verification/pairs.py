@@ -60,8 +60,8 @@ def terms_of(problem: Problem, true: bool = False) -> Terms:
     """Return the dissimilarities of a problem; `true`: those of the true models."""
     vectors = problem.truth if true else problem.vectors
     if vectors is None:
-        assert problem.dissimilarity is not None
-        delta = problem.dissimilarity
+        assert problem.matrix is not None
+        delta = problem.matrix
         scores = tuple(exact_sum(row) for row in delta.tolist())
         return Terms(lambda k: whole(delta[k]), whole(problem.initial), scores, delta, None)
     exact = [[Fraction(float(x)) for x in row] for row in vectors]
@@ -179,7 +179,8 @@ class PairChecker:
 
 def _paper(problem: Problem) -> Learner:
     """Return any least squares learner; only travel and ends are taken from its model."""
-    return Learner(problem.learner.features, problem.learner.features + 2, 0.0)
+    m = max(1, problem.learner.features)
+    return Learner(m, m + 2, 0.0)
 
 
 def _dyadic(number: float) -> tuple[int, int]:
@@ -201,7 +202,7 @@ def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, 
     summed, common, sizes = np.full(len(orders), problem.initial.sum()), np.zeros(len(orders)), np.zeros(len(orders))
     for t, here in enumerate(orders.T):
         kept, learnt, coupled, second, noise = (table[t, here] for table in updates.tables)
-        sizes = sizes + np.abs(coupled * means[rows, here]) + noise
+        sizes = sizes + np.abs(coupled * means[rows, here]) + np.abs(noise)
         common = second * common + coupled * means[rows, here] - noise
         summed = kept * summed + learnt * scores[here]
         means = kept[:, None] * means + learnt[:, None] * delta[here]
@@ -222,7 +223,7 @@ def _relaxed(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
     convex = retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1
     if convex:
         yield _rearranged(problem, terms)
-    if terms.points is not None or size <= SORTED_REGIONS:
+    if terms.points is not None or (size <= SORTED_REGIONS and _symmetric(terms.floats)):
         yield _floor(problem, terms, bool(convex))
 
 
@@ -254,7 +255,7 @@ def _by_position(problem: Problem, terms: Terms) -> Relaxed:
         + sum((x * mean for x, mean in zip(swapped, sorted(most, reverse=True), strict=True)), Fraction(0))
         - shift * exact_sum(counted.tolist())
         + first * exact_sum(problem.initial.tolist())
-        + size * exact_sum(_low(_after(twice) * noisy, size).tolist())
+        + size * exact_sum(_lowest(_after(twice) * noisy, size).tolist())
     )
     return Relaxed(tuple(score + shift for score in lowered), _shares(counted), None, constant)
 
@@ -263,7 +264,7 @@ def _by_region(problem: Problem, terms: Terms) -> Relaxed:
     """Training depends on the region alone: what is besides the linear part is least by Smith's rule."""
     size = problem.size
     kept, learnt, coupled, twice, noisy = (_rationals(table[0]) for table in problem.updates.tables)
-    most = _rationals(np.maximum(terms.floats.max(axis=1), problem.initial))
+    most = _rationals(np.maximum(terms.floats.max(axis=0), problem.initial))
     costs = [size * (n - q * mean) for n, q, mean in zip(noisy, coupled, most, strict=True)]
     order = sorted(range(size), key=lambda i: -costs[i] / max(1 - twice[i], Fraction(1, ONE)))
     share, constant = Fraction(1), Fraction(0)
@@ -287,7 +288,7 @@ def _by_both(problem: Problem, terms: Terms) -> Relaxed:
     low = _rationals(_low(_after(second.min(axis=1)), size))
     high = _rationals(_high(_after(second.max(axis=1)), size))
     counted = np.minimum.accumulate(_low(_after(retention.min(axis=1)) * plasticity.min(axis=1), size)[::-1])[::-1]
-    most = _rationals(np.maximum(terms.floats.max(axis=1), problem.initial))
+    most = _rationals(np.maximum(terms.floats.max(axis=0), problem.initial))
     constant = Fraction(float(_low(np.array([np.prod(retention.min(axis=1))]), size)[0]))
     constant *= exact_sum(problem.initial.tolist())
     for t in range(size):
@@ -334,7 +335,7 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
     worst = max(Fraction(0), -min(first)) if convex else max(map(abs, first))
     constant = (
         floor
-        + size * exact_sum(_low(_after(second.min(axis=1)) * noise.min(axis=1), size).tolist())
+        + size * exact_sum(_lowest(_after(second.min(axis=1)) * noise.min(axis=1), size).tolist())
         - Fraction(float(before[-1])) * below
         - exact_sum(_high(paired * before[:-1], size).tolist()) * above
         - Fraction(float(survives[-1])) * sum(missed, Fraction(0))
@@ -355,9 +356,9 @@ def _largest_means(problem: Problem, terms: Terms) -> FloatArray:
     """Return the most that a weighted mean of dissimilarities can be before a visit to each region."""
     size = problem.size
     if size > SORTED_REGIONS:
-        return np.asarray(np.maximum(terms.floats.max(axis=1), problem.initial))
+        return np.asarray(np.maximum(terms.floats.max(axis=0), problem.initial))
     kept, learnt = problem.updates.retention[:, -1], problem.updates.plasticity[:, -1]
-    falling = np.sort(terms.floats, axis=1)[:, ::-1]
+    falling = np.sort(terms.floats.T, axis=1)[:, ::-1]
     most, held, first = np.array(problem.initial), np.empty(0), 1.0
     for t in range(size - 1):
         held, first = np.append(held * kept[t], learnt[t]), first * kept[t]
@@ -383,6 +384,15 @@ def _after(factors: FloatArray) -> FloatArray:
 def _low(numbers: FloatArray, size: int) -> FloatArray:
     """Return numbers below what these would be without rounding: none is negative, or the result of T + 8 roundings."""
     return np.asarray(np.maximum(0.0, numbers * (1 - 4 * (size + 8) * UNIT) - TINY))
+
+
+def _lowest(numbers: FloatArray, size: int) -> FloatArray:
+    """The same where some may be negative: the noise of a calibrated learner is, if that of its matrix is larger."""
+    return np.where(numbers < 0, -_high(-numbers, size), _low(numbers, size))
+
+
+def _symmetric(matrix: FloatArray) -> bool:
+    return bool((matrix == matrix.T).all() and not matrix.diagonal().any())
 
 
 def _high(numbers: FloatArray, size: int) -> FloatArray:

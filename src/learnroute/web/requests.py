@@ -140,7 +140,7 @@ class _AsProblem:
         limits = info.context
         assert isinstance(limits, Limits)
         if isinstance(data, dict):
-            for field in ("travel", "dissimilarity", "vectors", "coordinates"):
+            for field in ("travel", "dissimilarity", "vectors", "transfer", "coordinates"):
                 size = len(data[field]) if isinstance(data.get(field), list) else 0
                 if size > limits.regions:
                     most = f"this service takes at most {limits.regions} regions"

@@ -91,7 +91,7 @@ class _Search:
         self.positions = objective.ends.positions(self.size)
         self.tables = self.pairs.updates.tables
         given = self.pairs.dissimilarities
-        self.delta = np.column_stack([given.matrix, given.initial])  # [k, j]: from k to j, or to the first model
+        self.delta = np.column_stack([given.matrix.T, given.initial])  # [k, j]: in k, of what j or the first model is
         self.alike = self.pairs.same_samples or self.pairs.same_positions  # products follow from the regions held
         self.completion = _Completion(objective, self.pairs)
 

@@ -1,0 +1,297 @@
+"""transfer, follow, calibrate."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from learnroute.cli.common import (
+    REPORTS,
+    Name,
+    check_outputs,
+    command,
+    json_option,
+    output_option,
+    plain,
+    print_json,
+    progress_shown,
+    say_written,
+    seed_option,
+    suffixes,
+    table,
+    terminal,
+    time_option,
+)
+from learnroute.errors import InputError, printable
+from learnroute.formats import WRITERS, read_plan, write_problem
+from learnroute.formats.csv_files import read_matrix
+from learnroute.formats.files import is_folder
+from learnroute.formats.samples import RegionTable, read_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from learnroute.learning.calibration import Calibration
+    from learnroute.learning.data import RegionData
+    from learnroute.learning.following import Following
+    from learnroute.learning.transfers import Transfer
+
+F = TypeVar("F", bound="Callable[..., Any]")
+MEASURES = ("squared", "zero-one", "cross-entropy")
+LEARNERS = ("least-squares", "proximal")
+
+
+def data_options(function: F) -> F:
+    """Add what a learner is trained on, and the learner."""
+    for option in reversed(
+        (
+            click.argument("data", type=click.Path(path_type=Path)),
+            click.option("--target", required=True, metavar="COLUMN", help="The column to predict."),
+            click.option("--region", metavar="COLUMN", help="The region's column, where DATA is one table."),
+            click.option("--test", type=float, default=0.25, show_default=True,
+                         help="Share of each region's samples to test on, where DATA has no folders train and test."),
+            click.option("--learner", default="least-squares", show_default=True, metavar="NAME",
+                         help="least-squares, proximal, or MODULE:FUNCTION of your own code, which returns a learner."),
+            click.option("--regularization", type=float, default=1.0, show_default=True, metavar="λ",
+                         help="Of the proximal learner."),
+            click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
+                         help="How a model is judged in a region."),
+        )
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@command(
+    "transfer",
+    epilog="\b\nExample:\n  learnroute transfer examples/buoys/samples --target height --learner proximal "
+    "-o transfer.json",
+)
+@data_options
+@click.option("--repeats", type=int, default=1, show_default=True, help="Trainings in each region.")
+@click.option("--workers", type=int, default=1, show_default=True, help="Trainings at a time; needs joblib.")
+@click.option("--rows", type=click.Path(path_type=Path), metavar="FILE",
+              help="Keep each training there (.json); run again, it goes on.")  # fmt: skip
+@seed_option
+@time_option
+@json_option
+@output_option(f"Write the matrix ({suffixes(REPORTS)}).")
+def transfer_command(
+    data: Path, target: str, region: str | None, test: float, learner: str, regularization: float, error: str,
+    repeats: int, workers: int, rows: Path | None, seed: int, time_limit: float | None, as_json: bool,
+    outputs: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Train a learner in each region of DATA alone, and test it in all of them."""
+    from learnroute.learning.transfers import transfer
+
+    check_outputs(outputs, REPORTS)
+    regions = _regions(data, target, region, test, seed)
+    with progress_shown() as progress:
+        made = _learner(learner, regularization)
+        found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows)
+    for path in outputs:
+        found.write(path)
+        say_written(path)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_transfer(found)
+
+
+@command(
+    "follow",
+    epilog="\b\nExample:\n  learnroute follow examples/buoys/samples --target height --learner proximal "
+    "\\\n    --plan plan.json -o errors.json",
+)
+@data_options
+@click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="A plan, to be followed.")
+@click.option("--route", metavar="A,B,C", help="Or the names of regions in order.")
+@seed_option
+@json_option
+@output_option(f"Write errors ({suffixes(REPORTS)}).")
+def follow_command(
+    data: Path, target: str, region: str | None, test: float, learner: str, regularization: float, error: str,
+    plan_file: Path | None, route: str | None, seed: int, as_json: bool, outputs: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Train a learner along a plan or a route through the regions of DATA, and test it in all after each stop.
+
+    DATA is a folder with one CSV file a region, one CSV table with a region column, or a folder with train and test,
+    as `learnroute estimate --rest` writes it.
+    """
+    from learnroute.learning.following import follow, seeded
+
+    check_outputs(outputs, REPORTS)
+    if (plan_file is None) == (route is None):
+        raise InputError("give one of the two", field="--plan", found="and --route")
+    regions = _regions(data, target, region, test, seed)
+    stops = _planned(plan_file) if plan_file else [stop.strip() for stop in (route or "").split(",")]
+    with progress_shown() as progress:
+        found = follow(stops, regions, seeded(_learner(learner, regularization), seed), error, progress=progress)
+    for path in outputs:
+        found.write(path)
+        say_written(path)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_following(found)
+
+
+@command(
+    "calibrate",
+    epilog="\b\nExample:\n  learnroute calibrate errors.json --transfer transfer.json --travel travel.csv "
+    "-o problem.json\n  learnroute plan problem.json",
+)
+@click.argument("followed", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--transfer", "transfer_file", type=click.Path(path_type=Path), required=True, metavar="FILE",
+              help="The transfer matrix (.json), as learnroute transfer writes it.")  # fmt: skip
+@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
+              help="Travel costs (.csv); if omitted, travel costs nothing.")  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@json_option
+@output_option(f"Write the planning problem ({suffixes(WRITERS)}).")
+def calibrate_command(
+    followed: tuple[Path, ...], transfer_file: Path, travel: Path | None, level: float, as_json: bool,
+    outputs: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Fit retention, coupling and noise of any learner to errors along pilot routes, and say whether to believe it.
+
+    FOLLOWED are files that `learnroute follow -o` or `Following.write` wrote (.json).
+    """
+    from learnroute.learning.calibration import calibrate, read_following
+    from learnroute.learning.transfers import Transfer
+
+    check_outputs(outputs, WRITERS)
+    known = Transfer.read(transfer_file)
+    found = calibrate(known, [read_following(path) for path in followed], level)
+    fields: dict[str, Any] = {}
+    if travel is not None:
+        names, costs = read_matrix(travel)
+        if sorted(names) != sorted(known.regions):
+            raise InputError("has other regions than the transfer matrix", where=travel)
+        place = [names.index(name) for name in known.regions]
+        fields["travel"] = [[costs[i][j] for j in place] for i in place]
+    for path in outputs:
+        say_written(*write_problem(found.to_problem(**fields), path))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_calibration(found)
+
+
+COMMANDS = (transfer_command, follow_command, calibrate_command)
+
+
+def _learner(name: str, regularization: float) -> Any:
+    """Return a learner by its name, or what a function of the user's own code makes."""
+    if name == "least-squares":
+        from learnroute.learning import RouteRegressor
+
+        return RouteRegressor(fit_intercept=True)
+    if name == "proximal":
+        from learnroute.learning import ProximalRegressor
+
+        return ProximalRegressor(regularization, fit_intercept=True)
+    module, _, function = name.partition(":")
+    if not module or not function:
+        reason = f"unknown; known are {', '.join(LEARNERS)}, or MODULE:FUNCTION"
+        raise InputError(reason, field="--learner", found=repr(name))
+    if os.getcwd() not in sys.path:  # as python -m has it
+        sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(importlib.import_module(module), function)()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise InputError(f"cannot be made ({error})", field="--learner", found=repr(name)) from None
+
+
+def _regions(data: Path, target: str, region: str | None, test: float, seed: int) -> dict[str, RegionData]:
+    """Return each region's samples, for training and for testing."""
+    from learnroute.learning.data import RegionData, split
+
+    if is_folder(data) and is_folder(data / "train") and is_folder(data / "test"):
+        parts = [_usable(read_samples(data / part, target, region), data / part) for part in ("train", "test")]
+        both = [name for name in parts[0] if name in parts[1]]
+        return {name: RegionData(_pair(parts[0][name]), _pair(parts[1][name])) for name in both}
+    tables = _usable(read_samples(data, target, region), data)
+    if not 0 < test < 1:
+        raise InputError("a share between 0 and 1 is needed", field="--test", found=f"= {test:g}")
+    samples = {name: _pair(found) for name, found in tables.items()}
+    found = {}
+    for name, rows in split(samples, 1 - test, test, seed).items():
+        inputs, outputs = samples[name]
+        found[name] = RegionData(
+            (inputs[rows.estimate], outputs[rows.estimate]), (inputs[rows.test], outputs[rows.test])
+        )
+    return found
+
+
+def _pair(found: RegionTable) -> tuple[Any, Any]:
+    return found.features, found.targets
+
+
+def _planned(path: Path) -> list[str]:
+    """Return the route of a plan."""
+    data = read_plan(path)
+    if not isinstance(data, dict) or not isinstance(data.get("route"), list):
+        raise InputError("a plan with a route is needed", where=path)
+    return list(data["route"])
+
+
+def _usable(tables: dict[str, RegionTable], where: Path) -> dict[str, RegionTable]:
+    for name, found in tables.items():
+        if found.problem is not None:
+            raise InputError(found.problem, field=f"region {name!r}", where=where)
+    return tables
+
+
+def _print_transfer(found: Transfer) -> None:
+    console = terminal()
+    size = len(found.regions)
+    shown = table("trained in", "trainings", "own error", "± s.e.", "mean error", "least", "most")
+    for k, name in enumerate(found.regions):
+        row, error = found.errors[k], found.standard_errors[k, k]
+        shown.add_row(
+            plain(name), str(found.trainings[k]), f"{row[k]:.4g}", "" if error != error else f"{error:.2g}",
+            f"{row.mean():.4g}", f"{row.min():.4g}", f"{row.max():.4g}",
+        )  # fmt: skip
+    console.print(shown)
+    console.print(f"{found.measure} in {size} regions, {int(found.trainings.sum())} trainings, {found.seconds:.1f} s")
+    for note in found.notes:
+        console.print(f"note       {note}", markup=False)
+
+
+def _print_following(found: Following) -> None:
+    console = terminal()
+    shown = table("after", "its error", "mean error")
+    for i, name in enumerate(found.route):
+        shown.add_row(plain(name), f"{found.errors[i, i]:.4g}", f"{found.errors[i].mean():.4g}")
+    console.print(shown)
+    for name, value in found.metrics.to_dict().items():
+        console.print(f"{name.replace('_', ' ')}: {value:.6g}")
+
+
+def _print_calibration(found: Calibration) -> None:
+    console = terminal()
+    shown = table("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
+    pairs = (("retention p₁", found.retention, found.free_retention), ("coupling q", found.coupling,
+             found.free_coupling), ("noise ν", found.noise, None), ("of D", None, found.free_transfer),
+             ("sum of e and D", None, found.coefficient_sum))  # fmt: skip
+    for name, law, free in pairs:
+        cells = [
+            cell
+            for part in (law, free)
+            for cell in (("", "") if part is None else (f"{part.value:.4f}", f"{part.low:.4f} … {part.high:.4f}"))
+        ]
+        shown.add_row(name, *cells)
+    console.print(shown)
+    console.print(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {found.visits} visits")
+    worst = max(found.residuals, key=lambda name: abs(found.residuals[name][0]))
+    console.print(
+        printable(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}", None), markup=False
+    )
+    for note in found.notes:
+        console.print(f"warning    {note}", markup=False)

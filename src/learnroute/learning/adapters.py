@@ -1,0 +1,211 @@
+"""Learners of other libraries behind `partial_fit` and `predict`: scikit-learn pipelines, river, PyTorch.
+
+Nothing is imported here before it is used; what a model is, is told by what it has.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any, Self
+
+import numpy as np
+
+from learnroute.errors import InputError, check_callable
+from learnroute.learning.measures import check_learner
+from learnroute.model.validation import FloatArray, as_count
+
+
+def as_learner(model: Any, classes: FloatArray | None = None) -> Any:
+    """Return a copy of a model, with `partial_fit(features, targets)` and `predict`; it goes on from where it is.
+
+    `classes` are all labels that the regions have; a classifier must be told of them before its first batch.
+    """
+    if not isinstance(model, type):
+        steps = getattr(model, "steps", None)
+        if isinstance(steps, list) and hasattr(model, "named_steps"):
+            return PipelineLearner(model, classes)
+        if hasattr(model, "learn_many") and hasattr(model, "predict_many"):
+            return RiverLearner(model)
+    check_learner("learner", model, "partial_fit", "predict")
+    return _Told(model, classes) if _asks_for_classes(model) else copy.deepcopy(model)
+
+
+def _asks_for_classes(model: Any) -> bool:
+    try:
+        return "classes" in inspect.signature(model.partial_fit).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+class _Behind:
+    """Everything that is not defined here is that of the model behind."""
+
+    model: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "model" or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
+
+class _Told(_Behind):
+    """A classifier that is told all classes with each batch."""
+
+    def __init__(self, model: Any, classes: FloatArray | None) -> None:
+        self.model, self.told = copy.deepcopy(model), classes
+
+    def partial_fit(self, features: Any, targets: Any) -> Self:
+        """Train on one batch."""
+        self.model.partial_fit(features, targets, classes=self.told)
+        return self
+
+
+class PipelineLearner(_Behind):
+    """A scikit-learn pipeline whose last step has `partial_fit`.
+
+    The steps before it are fitted on the first batch (the only one known then), unless they were fitted before; those
+    with a `partial_fit` of their own go on learning.
+    """
+
+    def __init__(self, pipeline: Any, classes: FloatArray | None = None) -> None:
+        self.model = copy.deepcopy(pipeline)
+        last = self.model.steps[-1][1]
+        if not hasattr(last, "partial_fit"):
+            reason = "its last step has no partial_fit, which a learner needs here; SGDClassifier and others have it"
+            raise InputError(reason, field="learner", value=last)
+        self.told = {"classes": classes} if _asks_for_classes(last) else {}
+
+    def partial_fit(self, features: Any, targets: Any) -> Self:
+        """Train on one batch."""
+        for _, step in self.model.steps[:-1]:
+            if step is None or step == "passthrough":
+                continue
+            if hasattr(step, "partial_fit"):
+                step.partial_fit(features)
+            elif not _fitted(step):
+                step.fit(features, targets)
+            features = step.transform(features)
+        self.model.steps[-1][1].partial_fit(features, targets, **self.told)
+        return self
+
+
+def _fitted(step: Any) -> bool:
+    """Whether a scikit-learn estimator was fitted: it then has members that end with an underscore."""
+    return any(name.endswith("_") and not name.startswith("__") for name in vars(step))
+
+
+class RiverLearner(_Behind):
+    """A river model that learns mini-batches (`learn_many`), which river wants as pandas tables."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = copy.deepcopy(model)
+
+    def partial_fit(self, features: Any, targets: Any) -> Self:
+        """Train on one batch."""
+        import pandas
+
+        self.model.learn_many(self._table(features), pandas.Series(np.asarray(targets)))
+        return self
+
+    def predict(self, features: Any) -> Any:
+        """Predict the target of each sample."""
+        return np.asarray(self.model.predict_many(self._table(features)))
+
+    @staticmethod
+    def _table(features: Any) -> Any:
+        import pandas
+
+        table = np.asarray(features)
+        return pandas.DataFrame(table, columns=[f"x{k + 1}" for k in range(table.shape[1])])
+
+
+class TorchLearner:
+    """A PyTorch module with a loss and an optimiser, as a learner.
+
+    Parameters
+    ----------
+    module
+        The network. It is trained in place; `follow` and `transfer` train copies.
+    loss
+        A function of outputs and targets, such as `torch.nn.CrossEntropyLoss()`.
+    optimizer
+        A function of the parameters that makes an optimiser: `lambda p: torch.optim.SGD(p, lr=0.01)`. Each batch of a
+        region gets a fresh one, so that no momentum crosses from region to region.
+    epochs, batch_size
+        How often the samples of a region are gone through, and how many at once.
+    classes
+        The labels, in the order of the module's outputs; None if it predicts numbers.
+    shape
+        The shape of one sample, such as (1, 8, 8) for images; as it is if omitted.
+    seed
+        Of the order of the samples. `random_state` is the same, by scikit-learn's name.
+    """
+
+    def __init__(
+        self, module: Any, loss: Any, optimizer: Any, epochs: int = 1, batch_size: int = 32, classes: Any = None,
+        shape: tuple[int, ...] | None = None, seed: int = 0,
+    ) -> None:  # fmt: skip
+        for name, given in (("module", module), ("loss", loss), ("optimizer", optimizer)):
+            if given is None:
+                raise InputError("missing; something that can be called is needed", field=name)
+            check_callable(name, given)
+        self.module, self.loss, self.optimizer = module, loss, optimizer
+        self.epochs = as_count("epochs", epochs, meaning="the number of epochs")
+        self.batch_size = as_count("batch_size", batch_size, meaning="the batch size")
+        self.random_state, self.shape = as_count("seed", seed, least=0, meaning="the seed"), shape
+        if classes is not None:
+            self.classes_ = np.asarray(classes, dtype=np.float64)
+        self.batches = 0
+
+    def partial_fit(self, features: Any, targets: Any) -> Self:
+        """Train on one region's samples."""
+        torch = _torch()
+        inputs = self._inputs(features)
+        outputs = np.asarray(targets, dtype=np.float64)
+        if hasattr(self, "classes_"):
+            wanted = torch.as_tensor(np.searchsorted(self.classes_, outputs), dtype=torch.long)
+        else:
+            wanted = torch.as_tensor(outputs, dtype=torch.float32)[:, None]
+        rng = np.random.default_rng((self.random_state, self.batches))
+        optimizer = self.optimizer(self.module.parameters())
+        self.module.train()
+        for _ in range(self.epochs):
+            order = rng.permutation(len(outputs))
+            for begin in range(0, len(order), self.batch_size):
+                rows = torch.as_tensor(order[begin : begin + self.batch_size])
+                optimizer.zero_grad()
+                self.loss(self.module(inputs[rows]), wanted[rows]).backward()
+                optimizer.step()
+        self.batches += 1
+        return self
+
+    def predict(self, features: Any) -> FloatArray:
+        """Predict the target of each sample."""
+        found = self._outputs(features)
+        if hasattr(self, "classes_"):
+            return np.asarray(self.classes_[found.argmax(axis=1)])
+        return np.asarray(found[:, 0], dtype=np.float64)
+
+    def predict_proba(self, features: Any) -> FloatArray:
+        """Return the probability of each class for each sample."""
+        found = self._outputs(features)
+        powers = np.exp(found - found.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+    def _inputs(self, features: Any) -> Any:
+        table = np.asarray(features, dtype=np.float32)
+        return _torch().as_tensor(table if self.shape is None else table.reshape(len(table), *self.shape))
+
+    def _outputs(self, features: Any) -> FloatArray:
+        self.module.eval()
+        with _torch().no_grad():
+            return np.asarray(self.module(self._inputs(features)).numpy(), dtype=np.float64)
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise ImportError("TorchLearner needs PyTorch: pip install torch") from None
+    return torch

@@ -1,0 +1,77 @@
+"""How a model is judged in a region, on its test samples: functions of a model and a region; lower is better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError, check_callable, check_type, did_you_mean
+from learnroute.learning.data import RegionData
+
+Error = Callable[[Any, RegionData], float]  # (model, region) -> error there
+LEAST_PROBABILITY = 1e-12  # so that one sample that was thought impossible costs much, but not everything
+
+
+def squared_error(model: Any, region: RegionData) -> float:
+    """Mean squared error of the predictions on a region's test samples."""
+    check_learner("model", model, "predict")
+    check_type("region", region, RegionData)
+    inputs, outputs = region.test
+    return float(np.mean((np.asarray(model.predict(inputs)) - outputs) ** 2))
+
+
+def zero_one_error(model: Any, region: RegionData) -> float:
+    """Share of a region's test samples whose class is predicted wrongly."""
+    check_learner("model", model, "predict")
+    check_type("region", region, RegionData)
+    inputs, outputs = region.test
+    return float(np.mean(np.asarray(model.predict(inputs)) != outputs))
+
+
+def cross_entropy(model: Any, region: RegionData) -> float:
+    """Mean of -log of the probability given to the true class of each of a region's test samples."""
+    check_learner("model", model, "predict_proba", "classes_")
+    check_type("region", region, RegionData)
+    inputs, outputs = region.test
+    shares, classes = np.asarray(model.predict_proba(inputs)), np.asarray(model.classes_)
+    given = (shares * (outputs[:, None] == classes[None, :])).sum(axis=1)  # of a class it never saw, nothing
+    return float(-np.mean(np.log(np.maximum(given, LEAST_PROBABILITY))))
+
+
+def model_distance(model: Any, region: RegionData) -> float:
+    """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2)."""
+    check_learner("model", model, "coef_")
+    check_type("region", region, RegionData)
+    if region.truth is None:
+        raise InputError("missing; model_distance needs every region's true model", field="truth")
+    return float(np.sum((model.coef_ - region.truth) ** 2))
+
+
+MEASURES: Mapping[str, Error] = MappingProxyType(
+    {"squared": squared_error, "zero-one": zero_one_error, "cross-entropy": cross_entropy}
+)
+
+
+def measure_of(error: str | Error) -> Error:
+    """Return an error measure by its name, or the function that was given; refuse what is neither."""
+    if isinstance(error, str):
+        if error not in MEASURES:
+            raise InputError(f"unknown; {did_you_mean(error, MEASURES)}", field="error", value=error)
+        return MEASURES[error]
+    if error is None:
+        raise InputError("a function of a model and a region is needed", field="error", value=error)
+    check_callable("error", error)
+    return error
+
+
+def check_learner(field: str, model: Any, *needed: str) -> None:
+    """Refuse what lacks something that a learner has; a class is no learner yet."""
+    if isinstance(model, type):
+        raise InputError(f"is a class; give a learner, {model.__name__}()", field=field, value=model)
+    for name in needed:
+        if not hasattr(model, name):
+            use = "; RouteRegressor, ProximalRegressor and SGDRegressor have it" if name == "partial_fit" else ""
+            raise InputError(f"has no {name}, which a learner needs here{use}", field=field, value=model)

@@ -1,0 +1,270 @@
+"""The transfer matrix of any learner: train in each region alone, test in all."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import importlib.util
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError, RefusedError
+from learnroute.formats import json_files
+from learnroute.formats.csv_files import report_text
+from learnroute.formats.files import errors_naming, is_there, write_text
+from learnroute.learning.adapters import as_learner
+from learnroute.learning.data import RegionData
+from learnroute.learning.following import errors_in, regions_of, seeded
+from learnroute.learning.measures import Error, measure_of, squared_error
+from learnroute.model.learner import Learner
+from learnroute.model.problem import Problem
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, frozen
+from learnroute.solvers.contract import Budget, Progress
+
+MEMBERS = ("regions", "transfer", "standard_errors", "trainings", "measure", "seed", "seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    """What a model trained in one region alone gets wrong in each.
+
+    Attributes
+    ----------
+    regions
+        Their names, in the order of rows and columns.
+    errors
+        T x T: errors[k, j] is the mean error in region j of models trained in region k alone.
+    standard_errors
+        Of these means, from training to training; NaN where there was one training only.
+    trainings
+        How many trainings there were in each region.
+    measure
+        What the error is called.
+    """
+
+    regions: tuple[str, ...]
+    errors: FloatArray
+    standard_errors: FloatArray
+    trainings: IntArray
+    measure: str = ""
+    seed: int = 0
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def scores(self) -> FloatArray:
+        """The row sums: what it costs to end in a region, for a learner that retains nothing."""
+        return frozen(self.errors.sum(axis=1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        wrong = np.isnan(self.standard_errors)
+        return {
+            "regions": list(self.regions),
+            "transfer": self.errors.tolist(),
+            "standard_errors": None if wrong.any() else self.standard_errors.tolist(),
+            "trainings": self.trainings.tolist(),
+            "measure": self.measure,
+            "seed": self.seed,
+            "seconds": self.seconds,
+        }
+
+    def write(self, path: str | Path) -> None:
+        """Write the matrix: `.csv` (region names in the first row and column) or `.json` (with all else)."""
+        path = Path(path)
+        if path.suffix.lower() == ".csv":
+            rows = ([name, *row] for name, row in zip(self.regions, self.errors.tolist(), strict=True))
+            write_text(path, report_text([["trained in", *self.regions], *rows]))
+        elif path.suffix.lower() == ".json":
+            write_text(path, json_files.dumps(self.to_dict()))
+        else:
+            raise InputError(f"unknown format {path.suffix!r}; known are .csv, .json", where=path)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Transfer:
+        """Read what `write` wrote as `.json`."""
+        path = Path(path)
+        with errors_naming(path):
+            data = json_files.read(path)
+            if not isinstance(data, dict) or not {"regions", "transfer"} <= set(data):
+                raise InputError("an object with regions and transfer is needed", field="transfer")
+            return cls.of(data["transfer"], data["regions"], data.get("standard_errors"), data.get("trainings"),
+                          data.get("measure", ""))  # fmt: skip
+
+    @classmethod
+    def of(
+        cls, errors: ArrayLike, regions: Iterable[str] | None = None, standard_errors: ArrayLike | None = None,
+        trainings: ArrayLike | None = None, measure: str = "",
+    ) -> Transfer:  # fmt: skip
+        """Return a transfer matrix that was measured elsewhere."""
+        table = as_square("transfer", errors, None, meaning="errors", zero_diagonal=False)
+        size = len(table)
+        names = as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else list(regions), size)
+        spread = np.full((size, size), np.nan)
+        if standard_errors is not None:
+            given = as_square("standard_errors", standard_errors, size, meaning="errors", zero_diagonal=False)
+            spread = np.array(given)
+        counts = np.ones(size) if trainings is None else np.asarray(trainings)
+        return cls(names, table, frozen(spread), frozen(counts.astype(np.int64)), str(measure))
+
+    def to_problem(
+        self, learner: Learner, travel: ArrayLike | None = None, coordinates: ArrayLike | None = None, **fields: Any
+    ) -> Problem:
+        """Return the planning problem with these errors; without travel or coordinates, travel costs nothing.
+
+        The error before any training is not known; it is taken to be that of a model trained elsewhere, on average,
+        unless `initial` is given.
+        """
+        if travel is None and coordinates is None:
+            travel = np.zeros((len(self.regions), len(self.regions)))
+        given = {"initial": self.errors.mean(axis=0), "regions": self.regions, "coordinates": coordinates, **fields}
+        return Problem(travel, learner, transfer=self.errors, **given)
+
+
+def transfer(
+    data: Mapping[str, Any],
+    learner: Any,
+    repeats: int = 1,
+    error: str | Error = squared_error,
+    seed: int = 0,
+    workers: int = 1,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    file: str | Path | None = None,
+) -> Transfer:
+    """Train a copy of a learner in each region alone, and test it in all: T x repeats trainings.
+
+    Parameters
+    ----------
+    data
+        Each region's samples: a `RegionData`, or (features, targets, test features, test targets).
+    learner
+        Anything with `partial_fit` and `predict`, as `follow` takes it. It should be the same, with as much training
+        in a region, as along a route. It is not changed.
+    repeats
+        Trainings in each region. They differ by the learner's `random_state`, where it has one, and by the order of the
+        samples.
+    error
+        `squared`, `zero-one`, `cross-entropy`, or a function of a model and a region.
+    seed
+        Of random states and of orders of samples.
+    workers
+        Trainings at a time; more than 1 needs joblib. The result is the same.
+    time_limit
+        Seconds after which no training begins. Refused if some region had none by then.
+    progress
+        Called after every training.
+    file
+        Where trainings are kept (.json) as soon as they are done. A call with the same arguments goes on from there.
+    """
+    budget = Budget.of(time_limit, progress)
+    runs = as_count("repeats", repeats, meaning="the number of trainings")
+    seed = as_count("seed", seed, least=0, meaning="the seed")
+    workers = as_count("workers", workers, meaning="the number of workers")
+    measure = measure_of(error)
+    names, regions, classes = regions_of(list(data) if isinstance(data, Mapping) else [], data)
+    as_learner(learner, classes)  # refused here, if it is none
+    started = time.monotonic()
+    called = getattr(measure, "__name__", type(measure).__name__)
+    store = _Store(None if file is None else as_path("file", file), _fingerprint(names, regions, learner, called, seed))
+    todo = [(r, k) for r in range(runs) for k in range(len(names)) if (r, k) not in store.rows]
+    jobs = ((r, k, learner, regions, measure, classes, seed) for r, k in todo)
+    for done, (key, row) in enumerate(_trained(jobs, workers, budget), 1):
+        store.keep(key, row)
+        budget.progress("transfer", done / len(todo))
+    rows = {key: row for key, row in store.rows.items() if key[0] < runs}
+    return _summary(names, rows, runs, called, seed, time.monotonic() - started)
+
+
+def _train(
+    run: int, here: int, learner: Any, regions: list[RegionData], measure: Error, classes: FloatArray | None, seed: int
+) -> tuple[tuple[int, int], FloatArray]:
+    """Train in one region alone, and test in all."""
+    rng = np.random.default_rng((seed, run, here))
+    model = as_learner(seeded(copy.deepcopy(learner), int(rng.integers(2**31))), classes)
+    inputs, outputs = regions[here].train
+    order = rng.permutation(len(outputs)) if run else np.arange(len(outputs))
+    model.partial_fit(inputs[order], outputs[order])
+    return (run, here), errors_in(model, regions, measure)
+
+
+def _trained(jobs: Iterator[Any], workers: int, budget: Budget) -> Iterator[tuple[tuple[int, int], FloatArray]]:
+    """Do the trainings, here or by joblib; after the time limit, begin no more."""
+    if workers == 1:
+        for job in jobs:
+            if budget.exhausted:
+                return
+            yield _train(*job)
+        return
+    if importlib.util.find_spec("joblib") is None:
+        raise InputError("needs joblib: pip install 'learnroute[study]', or use 1", field="workers", value=workers)
+    import joblib
+
+    parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch=workers)
+    begun = (joblib.delayed(_train)(*job) for job in jobs if not budget.exhausted)
+    yield from parallel(begun)
+
+
+class _Store:
+    """Trainings that are done, in a file or in memory alone."""
+
+    def __init__(self, path: Path | None, fingerprint: str) -> None:
+        self.path, self.fingerprint = path, fingerprint
+        self.rows: dict[tuple[int, int], FloatArray] = {}
+        if path is None:
+            return
+        if path.suffix.lower() != ".json":
+            raise InputError(f"unknown format {path.suffix!r}; known is .json", where=path)
+        if is_there(path):
+            with errors_naming(path):
+                data = json_files.read(path)
+                if not isinstance(data, dict) or data.get("fingerprint") != fingerprint:
+                    raise InputError(
+                        "holds trainings of other data, another learner, error or seed; give another file, or delete it"
+                    )
+                self.rows = {(int(row[0]), int(row[1])): np.array(row[2:]) for row in data["rows"]}
+
+    def keep(self, key: tuple[int, int], errors: FloatArray) -> None:
+        """Add a training, and write all of them."""
+        self.rows[key] = errors
+        if self.path is not None:
+            rows = [[*key, *self.rows[key].tolist()] for key in sorted(self.rows)]
+            write_text(self.path, json_files.dumps({"fingerprint": self.fingerprint, "rows": rows}))
+
+
+def _fingerprint(names: tuple[str, ...], regions: list[RegionData], learner: Any, called: str, seed: int) -> str:
+    """Return what tells apart trainings with other results: the data, how the learner is set, the error, the seed."""
+    said = repr(learner.get_params()) if hasattr(learner, "get_params") else type(learner).__name__
+    found = hashlib.sha256(json.dumps([names, said, called, seed]).encode())
+    for region in regions:
+        for table in (*region.train, *region.test):
+            found.update(np.ascontiguousarray(table).tobytes())
+    return found.hexdigest()
+
+
+def _summary(
+    names: tuple[str, ...], rows: dict[tuple[int, int], FloatArray], runs: int, called: str, seed: int, seconds: float
+) -> Transfer:
+    size = len(names)
+    by_region = [np.array([row for (_, k), row in sorted(rows.items()) if k == here]) for here in range(size)]
+    trainings = np.array([len(found) for found in by_region])
+    if not trainings.all():
+        missing = names[int(np.argmin(trainings))]
+        raise RefusedError(
+            f"the time limit came after {len(rows)} of {runs * size} trainings, and before any in {missing!r}; give "
+            "more time, or a file to go on from"
+        )
+    means = np.array([found.mean(axis=0) for found in by_region])
+    spread = np.full((size, size), np.nan)
+    for k, found in enumerate(by_region):
+        if len(found) > 1:
+            spread[k] = found.std(axis=0, ddof=1) / np.sqrt(len(found))
+    notes = () if len(rows) == runs * size else (f"the time limit came after {len(rows)} of {runs * size} trainings",)
+    return Transfer(names, frozen(means), frozen(spread), frozen(trainings), called, seed, seconds, notes)

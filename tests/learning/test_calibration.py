@@ -1,0 +1,311 @@
+"""Transfer matrices and calibrated laws: on learners whose law is known, and on those that have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge, SGDClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from learnroute import InputError, Learner, RefusedError, evaluate, plan
+from learnroute.learning import (
+    ProximalRegressor,
+    RegionData,
+    RouteRegressor,
+    Transfer,
+    calibrate,
+    follow,
+    model_distance,
+    transfer,
+    zero_one_error,
+)
+from learnroute.learning.calibration import _student
+from learnroute.model.spectrum import proximal_moments
+
+M, N, SIGMA, STRENGTH, SIZE = 12, 20, 0.5, 0.6, 8
+
+
+def known_law() -> tuple[float, float, float]:
+    found = proximal_moments(M, N, STRENGTH)
+    return float(found.retention), float(found.coupling), float(found.noise) * SIGMA**2
+
+
+def models(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((SIZE, M)) * 0.7
+
+
+def pilot(truth: np.ndarray, seed: int, strength: float = STRENGTH) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """A proximal learner along a random route, batch by batch: p₁, q and ν of its law are known."""
+    rng = np.random.default_rng((seed, 7))
+    order, w = rng.permutation(SIZE), rng.standard_normal(M) * 0.5
+    errors = [((truth - w) ** 2).sum(axis=1)]
+    for k in order:
+        x = rng.standard_normal((N, M))
+        y = x @ truth[k] + SIGMA * rng.standard_normal(N)
+        w = np.linalg.solve(x.T @ x / N + strength * np.eye(M), x.T @ y / N + strength * w)
+        errors.append(((truth - w) ** 2).sum(axis=1))
+    table = np.array(errors)[:, order]
+    return order.tolist(), table[1:], table[0]
+
+
+def distances(truth: np.ndarray) -> np.ndarray:
+    return np.asarray(((truth[:, None] - truth[None]) ** 2).sum(axis=2))
+
+
+def test_intervals_cover_a_known_law_at_their_level() -> None:
+    wanted, covered, sums = known_law(), np.zeros(3), 0
+    runs = 600
+    for seed in range(runs):
+        truth = models(seed)
+        found = calibrate(distances(truth), [pilot(truth, 2 * seed), pilot(truth, 2 * seed + 1)])
+        parts = (found.retention, found.coupling, found.noise)
+        covered += [part.low <= value <= part.high for part, value in zip(parts, wanted, strict=True)]
+        sums += found.coefficient_sum.holds(1.0)
+    # 95 % of 600 is 570; three standard deviations of a binomial are 16
+    assert (covered >= 554).all(), covered
+    assert (covered <= 586).all(), covered
+    assert 554 <= sums <= 586, sums
+
+
+def test_more_routes_find_the_law_itself() -> None:
+    truth = models(3)
+    found = calibrate(distances(truth), [pilot(truth, seed) for seed in range(150)])
+    for part, value in zip((found.retention, found.coupling, found.noise), known_law(), strict=True):
+        assert part.value == pytest.approx(value, abs=4 * part.standard_error)
+        assert part.standard_error < 0.05
+    assert found.holds
+    assert found.r_squared > 0.8
+    assert found.visits == 150 * SIZE
+    assert set(found.residuals) == {f"R{k + 1}" for k in range(SIZE)}
+    learner = found.learner
+    assert (learner.rule, learner.retention) == ("calibrated", found.retention.value)
+
+
+def test_exact_errors_give_the_law_back_to_the_last_digits() -> None:
+    rng = np.random.default_rng(0)
+    moved, law = rng.random((6, 6)), Learner(rule="calibrated", retention=0.35, coupling=0.12, noise=-0.02)
+    problem = Transfer.of(moved).to_problem(law)
+    routes = []
+    for _ in range(2):
+        order = rng.permutation(6)
+        errors = [np.array(problem.initial)]
+        for k in order:
+            errors.append(0.35 * errors[-1] - 0.12 * errors[-1][k] + 0.65 * moved[k] - 0.02)
+        routes.append((order.tolist(), np.array(errors)[1:, order], errors[0][order]))
+    found = calibrate(moved, routes)
+    assert [found.retention.value, found.coupling.value, found.noise.value] == pytest.approx([0.35, 0.12, -0.02])
+    assert found.coefficient_sum.value == pytest.approx(1.0)
+    assert found.r_squared == pytest.approx(1.0)
+    final = evaluate(found.to_problem(), [int(k) for k in routes[0][0]]).loss
+    assert final.error == pytest.approx(routes[0][1][-1].mean())
+    best = plan(found.to_problem(), "exact")
+    assert best.optimal
+    assert best.loss.error <= final.error
+
+
+def test_what_follows_no_law_is_refused_or_warned_of() -> None:
+    rng = np.random.default_rng(1)
+    routes: list[Any] = [(rng.permutation(SIZE).tolist(), rng.random((SIZE, SIZE))) for _ in range(4)]
+    found = calibrate(rng.random((SIZE, SIZE)), routes)
+    assert not found.holds
+    assert any("explains too little" in note for note in found.notes)
+    growing = [(list(range(SIZE)), np.outer(3.0 ** np.arange(SIZE), 1 + rng.random(SIZE)))]
+    with pytest.raises(RefusedError, match="do not follow the law"):
+        calibrate(rng.random((SIZE, SIZE)), growing)
+    with pytest.raises(RefusedError, match="at least 6 are needed"):
+        calibrate(rng.random((4, 4)), [([0, 1, 2, 3], rng.random((4, 4)))])
+    with pytest.raises(InputError, match=r"followed\[0\].route = 'Oslo': not in the transfer matrix"):
+        calibrate(rng.random((2, 2)), [(["Oslo", "R1"], rng.random((2, 2)))])
+
+
+def test_quantiles_are_those_of_student() -> None:
+    assert [_student(0.975, d) for d in (5, 10, 30)] == pytest.approx([2.5706, 2.2281, 2.0423], abs=0.005)
+
+
+# The transfer matrix
+
+
+def regions(classes: int = 3, size: int = 4, seed: int = 0) -> dict[str, RegionData]:
+    """Classes about centres that are turned from region to region."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for k in range(size):
+        angle = 2 * np.pi * np.arange(classes) / classes + 0.5 * k
+        centres = 2 * np.column_stack([np.cos(angle), np.sin(angle)])
+
+        def draw(n: int, centres: np.ndarray = centres) -> tuple[np.ndarray, np.ndarray]:
+            labels = rng.integers(classes, size=n)
+            return centres[labels] + 0.5 * rng.standard_normal((n, 2)), labels.astype(float)
+
+        found[f"turn {k}"] = RegionData(draw(60), draw(80))
+    return found
+
+
+def test_the_paper_learner_has_the_dissimilarities_as_its_transfer_matrix() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.standard_normal((3, 4))
+    data = {}
+    for k in range(3):
+        x = rng.standard_normal((50, 4))
+        data[f"R{k + 1}"] = RegionData((x, x @ truth[k]), (x, x @ truth[k]), truth[k])
+    found = transfer(data, RouteRegressor(), error=model_distance)
+    np.testing.assert_allclose(found.errors, distances(truth), atol=1e-9)
+    assert np.isnan(found.standard_errors).all()
+
+
+@pytest.mark.parametrize("error", ["zero-one", "cross-entropy", zero_one_error])
+def test_a_transfer_matrix_is_what_single_trainings_give(error: Any) -> None:
+    data = regions()
+    learner = MLPClassifier((8,), random_state=0)
+    found = transfer(data, learner, repeats=3, error=error)
+    assert found.regions == tuple(data)
+    assert (found.trainings == 3).all()
+    assert (found.standard_errors > 0).any()
+    assert found.errors.shape == (4, 4)
+    again = transfer(data, learner, repeats=3, error=error)
+    np.testing.assert_array_equal(found.errors, again.errors)
+    assert not hasattr(learner, "coefs_")
+    if error == "zero-one":
+        sgd = transfer(data, SGDClassifier(loss="log_loss", random_state=0), error=error)
+        assert sgd.errors.diagonal().mean() < sgd.errors.mean()  # neighbours are alike, others are not
+
+
+def test_trainings_are_kept_and_not_done_again(tmp_path: Path) -> None:
+    data, learner, file = regions(), MLPClassifier((4,), random_state=0), tmp_path / "rows.json"
+    whole = transfer(data, learner, repeats=2, error="zero-one")
+    calls: list[float] = []
+
+    def stopping(_stage: str, share: float) -> None:
+        calls.append(share)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        transfer(data, learner, repeats=2, error="zero-one", file=file, progress=stopping)
+    left: list[float] = []
+    found = transfer(
+        data, learner, repeats=2, error="zero-one", file=file, progress=lambda _, share: left.append(share)
+    )
+    assert len(left) == 3
+    np.testing.assert_array_equal(found.errors, whole.errors)
+    with pytest.raises(InputError, match="trainings of other data"):
+        transfer(data, learner, repeats=2, error="cross-entropy", file=file)
+
+
+def test_workers_change_nothing() -> None:
+    data, learner = regions(), MLPClassifier((4,), random_state=0)
+    one, two = (transfer(data, learner, error="zero-one", workers=workers) for workers in (1, 2))
+    np.testing.assert_array_equal(one.errors, two.errors)
+
+
+def test_a_time_limit_that_is_too_short_says_so() -> None:
+    with pytest.raises(RefusedError, match="the time limit came after 0 of 4 trainings"):
+        transfer(regions(), MLPClassifier((4,)), error="zero-one", time_limit=1e-9)
+
+
+def test_matrices_are_written_and_read(tmp_path: Path) -> None:
+    found = transfer(regions(), SGDClassifier(loss="log_loss", random_state=0), repeats=2, error="zero-one")
+    found.write(tmp_path / "transfer.json")
+    back = Transfer.read(tmp_path / "transfer.json")
+    assert back.regions == found.regions
+    np.testing.assert_array_equal(back.errors, found.errors)
+    np.testing.assert_array_equal(back.standard_errors, found.standard_errors)
+    found.write(tmp_path / "transfer.csv")
+    assert (tmp_path / "transfer.csv").read_text().splitlines()[0] == "trained in,turn 0,turn 1,turn 2,turn 3"
+
+
+# Any learner along any route
+
+
+def test_plans_places_and_names_lead_along_the_same_route() -> None:
+    data = regions()
+    learner = SGDClassifier(loss="log_loss", random_state=0)
+    moved = transfer(data, learner, error="zero-one")
+    planned = plan(moved.to_problem(Learner(rule="calibrated", retention=0.3, coupling=0.1)))
+    by_plan, by_place, by_name = (
+        follow(route, data, learner, "zero-one") for route in (planned, planned.order, planned.route)
+    )
+    assert by_plan.route == by_place.route == by_name.route == planned.route
+    np.testing.assert_array_equal(by_plan.errors, by_place.errors)
+    np.testing.assert_array_equal(by_plan.errors, by_name.errors)
+    with pytest.raises(InputError, match="there is no region 7; places go from 0 to 3"):
+        follow([0, 7], data, learner)
+    with pytest.raises(InputError, match=r"error = 'zero-two': unknown"):
+        follow([0, 1], data, learner, "zero-two")
+
+
+def test_a_pipeline_is_followed_as_its_parts_would_be() -> None:
+    data = regions()
+    found = follow(list(data), data, make_pipeline(StandardScaler(), SGDClassifier(random_state=0)), "zero-one")
+    scaler, learner = StandardScaler(), SGDClassifier(random_state=0)
+    for region in data.values():
+        x, y = region.train
+        learner.partial_fit(scaler.partial_fit(x).transform(x), y, classes=[0.0, 1.0, 2.0])
+    wanted = [np.mean(learner.predict(scaler.transform(r.test[0])) != r.test[1]) for r in data.values()]
+    assert found.errors[-1] == pytest.approx(wanted)
+    with pytest.raises(InputError, match="its last step has no partial_fit"):
+        follow(list(data), data, make_pipeline(StandardScaler(), Ridge()))
+
+
+def test_river_models_learn_in_batches() -> None:
+    """A model with river's methods; the package itself is tried where it is installed."""
+    seen: list[int] = []
+
+    class Mean:
+        """river's mini-batch interface: pandas in, pandas out."""
+
+        total, count = 0.0, 0
+
+        def learn_many(self, table: Any, targets: Any) -> None:
+            assert list(table.columns) == ["x1", "x2"]
+            seen.append(len(table))
+            self.total, self.count = self.total + float(targets.sum()), self.count + len(targets)
+
+        def predict_many(self, table: Any) -> Any:
+            return np.full(len(table), self.total / max(1, self.count))
+
+    data = regions()
+    found = follow(list(data), data, Mean())
+    everything = np.concatenate([region.train[1] for region in data.values()])
+    wanted = [np.mean((region.test[1] - everything.mean()) ** 2) for region in data.values()]
+    assert found.errors[-1] == pytest.approx(wanted)
+    assert seen == [60] * 4
+
+
+def test_river_itself() -> None:
+    linear = pytest.importorskip("river.linear_model", reason="river is not installed")
+    data = regions()
+    assert follow(list(data), data, linear.LinearRegression()).errors.shape == (4, 4)
+
+
+def test_pytorch_modules_through_the_adapter() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    from learnroute.learning import TorchLearner
+
+    data = regions()
+    torch.manual_seed(0)
+    learner = TorchLearner(torch.nn.Linear(2, 3), torch.nn.CrossEntropyLoss(),
+                           lambda p: torch.optim.SGD(p, lr=0.1), epochs=20, classes=[0, 1, 2])  # fmt: skip
+    found = transfer(data, learner, error="zero-one")
+    assert found.errors.diagonal().mean() < 0.2
+    assert follow(list(data), data, learner, "cross-entropy").errors.shape == (4, 4)
+
+
+def test_a_proximal_regressor_obeys_its_law_from_samples() -> None:
+    truth, rng = models(5), np.random.default_rng(5)
+    found = []
+    for _ in range(40):
+        data = {}
+        for k in range(SIZE):
+            x = rng.standard_normal((N, M))
+            data[f"R{k + 1}"] = RegionData((x, x @ truth[k] + SIGMA * rng.standard_normal(N)), (x, x[:, 0]), truth[k])
+        route = [f"R{k + 1}" for k in rng.permutation(SIZE)]
+        found.append(follow(route, data, ProximalRegressor(STRENGTH), model_distance))
+    fitted = calibrate(distances(truth), found)
+    for part, value in zip((fitted.retention, fitted.coupling, fitted.noise), known_law(), strict=True):
+        assert part.value == pytest.approx(value, abs=4 * part.standard_error)
