@@ -204,6 +204,16 @@ def compare_learners(
         Seconds; when they are over, the best routes and λ so far are taken.
     progress
         Called now and then with the name of the stage and the share of it that is done.
+
+    Returns
+    -------
+    LearnerTable
+        One row a learner, what each saves, and the curves of the loss against λ.
+
+    Raises
+    ------
+    InputError
+        Where there are too many regions, or the first model is said to be right everywhere.
     """
     check_type("problem", problem, Problem)
     if problem.size > MOST_REGIONS:

@@ -137,6 +137,11 @@ def calibrate(transfer: Transfer | ArrayLike, followed: Iterable[Any], level: fl
     level
         Of the intervals.
 
+    Returns
+    -------
+    Calibration
+        p₁, q and ν with intervals, how well the law fits, and the learner to plan with.
+
     Raises
     ------
     RefusedError

@@ -16,7 +16,25 @@ LEAST_PROBABILITY = 1e-12  # so that one sample that was thought impossible cost
 
 
 def squared_error(model: Any, region: RegionData) -> float:
-    """Mean squared error of the predictions on a region's test samples."""
+    """Mean squared error of the predictions on a region's test samples.
+
+    Parameters
+    ----------
+    model
+        Anything with `predict`.
+    region
+        The samples to test on.
+
+    Returns
+    -------
+    float
+        The mean squared error.
+
+    Raises
+    ------
+    InputError
+        Where the model has no `predict`, or the region is no `RegionData`.
+    """
     check_learner("model", model, "predict")
     check_type("region", region, RegionData)
     inputs, outputs = region.test
@@ -24,7 +42,25 @@ def squared_error(model: Any, region: RegionData) -> float:
 
 
 def zero_one_error(model: Any, region: RegionData) -> float:
-    """Share of a region's test samples whose class is predicted wrongly."""
+    """Share of a region's test samples whose class is predicted wrongly.
+
+    Parameters
+    ----------
+    model
+        Anything with `predict`.
+    region
+        The samples to test on.
+
+    Returns
+    -------
+    float
+        The share, from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        Where the model has no `predict`, or the region is no `RegionData`.
+    """
     check_learner("model", model, "predict")
     check_type("region", region, RegionData)
     inputs, outputs = region.test
@@ -32,7 +68,25 @@ def zero_one_error(model: Any, region: RegionData) -> float:
 
 
 def cross_entropy(model: Any, region: RegionData) -> float:
-    """Mean of -log of the probability given to the true class of each of a region's test samples."""
+    """Mean of -log of the probability given to the true class of each of a region's test samples.
+
+    Parameters
+    ----------
+    model
+        Anything with `predict_proba` and `classes_`.
+    region
+        The samples to test on.
+
+    Returns
+    -------
+    float
+        The mean, in nats.
+
+    Raises
+    ------
+    InputError
+        Where the model has no `predict_proba`, or the region is no `RegionData`.
+    """
     check_learner("model", model, "predict_proba", "classes_")
     check_type("region", region, RegionData)
     inputs, outputs = region.test
@@ -42,7 +96,25 @@ def cross_entropy(model: Any, region: RegionData) -> float:
 
 
 def model_distance(model: Any, region: RegionData) -> float:
-    """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2)."""
+    """Squared distance between the model and the region's true one: the terms of the paper's F_T (e2).
+
+    Parameters
+    ----------
+    model
+        Anything with `coef_`.
+    region
+        A region with `truth`.
+
+    Returns
+    -------
+    float
+        The squared distance.
+
+    Raises
+    ------
+    InputError
+        Where the model has no `coef_`, or the region is without a true model.
+    """
     check_learner("model", model, "coef_")
     check_type("region", region, RegionData)
     if region.truth is None:

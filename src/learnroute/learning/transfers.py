@@ -163,6 +163,18 @@ def transfer(
         Called after every training.
     file
         Where trainings are kept (.json) as soon as they are done. A call with the same arguments goes on from there.
+
+    Returns
+    -------
+    Transfer
+        The mean error in each region of models trained in each region alone, with standard errors.
+
+    Raises
+    ------
+    InputError
+        Where samples, learner or error measure are not what is asked for.
+    RefusedError
+        Where the time limit came before each region had a training.
     """
     budget = Budget.of(time_limit, progress)
     runs = as_count("repeats", repeats, meaning="the number of trainings")
