@@ -63,7 +63,7 @@ def right() -> dict[str, dict[str, Any]]:
     fine = {"time_limit": 5.0, "progress": None, "seed": 1}
     picture = {"problem": asked, "path": "picture.svg"}
     return {
-        "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), **fine},
+        "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), "initial": None, **fine},
         "evaluate": {"problem": asked, "route": list("ABCD")},
         "compare": {"problem": asked, "methods": ["nearest"], "draws": 2, **fine},
         "tradeoff": {"problem": asked, "points": 2, **fine},

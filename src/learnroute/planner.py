@@ -172,7 +172,7 @@ def _warm(problem: Problem, objective: Objective, method: Method, initial: Seque
     if not method.warm:
         able = ", ".join(name for name, one in METHODS.items() if one.warm)
         raise InputError(f"method {method.name} starts from no route; use {able}", field="initial")
-    stops = _indices(problem, initial)
+    stops = _indices(problem, initial, "initial")
     for stop in stops:
         if not 0 <= stop < problem.size or stops.count(stop) > 1:
             wrong = "is there twice" if 0 <= stop < problem.size else "is none"
@@ -307,18 +307,18 @@ def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
     return (f"ends at {problem.regions[last]}, one of {len(tied)} regions with the least score (also {others})",)
 
 
-def _indices(problem: Problem, route: Sequence[str | int]) -> list[int]:
+def _indices(problem: Problem, route: Sequence[str | int], field: str = "route") -> list[int]:
     """Turn names into indices; indices stay as they are."""
     if isinstance(route, str | bytes | type) or not isinstance(route, Iterable):
-        raise InputError("a list of region names is needed", field="route", value=route)
+        raise InputError("a list of region names is needed", field=field, value=route)
     if not all(isinstance(stop, str | int | np.integer) and not isinstance(stop, bool) for stop in route):
-        raise InputError("a list of region names is needed", field="route", value=route)
+        raise InputError("a list of region names is needed", field=field, value=route)
     index = {name: i for i, name in enumerate(problem.regions)}
     stops = []
     for stop in route:
         if isinstance(stop, str) and stop not in index:
             hint = did_you_mean(stop, problem.regions, "regions are")
-            raise InputError(f"there is no region {stop!r}; {hint}", field="route")
+            raise InputError(f"there is no region {stop!r}; {hint}", field=field)
         stops.append(index[stop] if isinstance(stop, str) else int(stop))
     return stops
 

@@ -56,7 +56,7 @@ QUICK = Scale(
         (Learner(UNDER, SAMPLES, 0.5), 5, 400), (Learner(OVER, SAMPLES, 0.5), 5, 400),
         (Learner(10, 30, 1.0), 6, 5000), (Learner(30, 10, 1.0), 6, 5000),
     ),
-    searches=_searches([5], [UNDER, OVER, 10_000], ("metric", "metric-in-range", "raw-in-range"), 2, 800),
+    searches=_searches([5], [UNDER, OVER, 10_000], ("metric", "metric-in-range", "raw-in-range"), 4, 800),
     growth=(50, 100, 200, 400),
     repeats=2,
     triples=50,
