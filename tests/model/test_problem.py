@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 import oracle
 from learnroute import InputError, Learner, Problem
-from learnroute.model.problem import distance_sums
+from learnroute.model.fields import distance_sums
 from samples import UNDER, small
 
 SQUARE = [[0, 1], [1, 0]]

@@ -12,7 +12,8 @@ from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import json_files
 from learnroute.formats.files import write_text
 from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, track_of
-from learnroute.model.problem import RENAMED, Problem
+from learnroute.model.fields import RENAMED
+from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
 PROPERTIES = {"name": "regions", "vector": "vectors", "initial": "initial", "samples": "samples"}

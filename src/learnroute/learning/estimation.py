@@ -13,9 +13,10 @@ from learnroute.errors import InputError, check_callable, check_type, did_you_me
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
+from learnroute.model.fields import row_sums
 from learnroute.model.labels import aligned, aligned_places, aligned_square, names_along
 from learnroute.model.learner import Learner
-from learnroute.model.problem import Problem, row_sums
+from learnroute.model.problem import Problem
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_names, as_number, as_vector, frozen
 from learnroute.solvers.contract import Progress
 

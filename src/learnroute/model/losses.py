@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.distances import Points
+from learnroute.model.fields import distance_sums
 from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.objective import Objective, least_products, products_after
 from learnroute.model.pairs import Dissimilarities, Pairs
-from learnroute.model.problem import Problem, distance_sums
+from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, frozen
 
 

@@ -15,11 +15,25 @@ from learnroute.errors import InputError, check_type, did_you_mean, shown
 from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
-from learnroute.model.labels import SQUARE, aligned, aligned_places, aligned_square, labelled, names_along, names_of
+from learnroute.model.fields import (
+    check_geographic,
+    check_one_kind,
+    checked_initial_model,
+    checked_samples,
+    distance_sums,
+    either_way,
+    estimates,
+    lower_bounds,
+    members_of,
+    parameter_names,
+    row_sums,
+    rows_of,
+    symmetric,
+)
+from learnroute.model.labels import SQUARE, aligned, aligned_places, aligned_square, names_along
 from learnroute.model.learner import CALIBRATED, LEAST_SQUARES, Learner, Regime, Updates
 from learnroute.model.learner import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.pairs import Dissimilarities
-from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.streets import Streets
 from learnroute.model.validation import (
     LARGEST_VALUE,
@@ -42,10 +56,6 @@ FIELDS = (
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
     "initial_estimate", "transfer",
 )  # fmt: skip
-RENAMED = {
-    "route": "belongs to a plan; give the problem that it was made for",
-    "start": "the learner's initial model is now called initial_model; the region to start from is constraints.start",
-}
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -161,14 +171,14 @@ class Problem:
         travel, dissimilarity, dissimilarity_low, dissimilarity_estimate, transfer = (
             aligned_square(field, tables[field], order) for field in SQUARE
         )
-        initial_model = aligned("initial_model", initial_model, _parameters(truth))
+        initial_model = aligned("initial_model", initial_model, parameter_names(truth))
         coordinates = aligned_places("coordinates", coordinates, order)
         vectors, initial, truth, samples, initial_estimate = (
             aligned(field, tables[field], order)
             for field in ("vectors", "initial", "truth", "samples", "initial_estimate")
         )
         if travel is not None:
-            costs = _either_way(as_square("travel", travel, None, meaning="travel costs"))
+            costs = either_way(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
             self.__dict__["travel"] = costs
         elif coordinates is not None:
@@ -178,7 +188,7 @@ class Problem:
         if size < 2:
             given = "coordinates" if travel is None else "travel"
             raise InputError("at least 2 regions are needed to have an order", field=given, found=f"has {size} rows")
-        _check_one_kind(dissimilarity, vectors, transfer)
+        check_one_kind(dissimilarity, vectors, transfer)
         if transfer is not None:
             for field in ("dissimilarity_low", "dissimilarity_estimate", "truth"):
                 if tables[field] is not None:
@@ -186,13 +196,13 @@ class Problem:
             transfer = as_square("transfer", transfer, size, meaning="errors", zero_diagonal=False)
         delta = None
         if dissimilarity is not None:
-            delta = _symmetric(as_square("dissimilarity", dissimilarity, size, meaning="dissimilarities"))
-        models = _rows("truth", truth, size, None, "model parameters")
+            delta = symmetric(as_square("dissimilarity", dissimilarity, size, meaning="dissimilarities"))
+        models = rows_of("truth", truth, size, None, "model parameters")
         if not isinstance(title, str) or not title.isprintable():
             raise InputError("one line of printable text is needed", field="title", value=title)
         names = as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size)
-        places = _rows("coordinates", coordinates, size, 2, "coordinates")
-        _check_geographic(geographic, places)
+        places = rows_of("coordinates", coordinates, size, 2, "coordinates")
+        check_geographic(geographic, places)
         wanted = Constraints() if constraints is None else constraints
         if not isinstance(wanted, Constraints):
             raise InputError("Constraints are needed", field="constraints", value=wanted)
@@ -201,7 +211,7 @@ class Problem:
         checked = {
             "learner": learner,
             "dissimilarity": delta,
-            "vectors": _rows("vectors", vectors, size, None, "vector entries"),
+            "vectors": rows_of("vectors", vectors, size, None, "vector entries"),
             "initial": as_vector(
                 "initial", np.zeros(size) if initial is None else initial, size, least=0.0,
                 meaning="initial dissimilarities",
@@ -209,14 +219,14 @@ class Problem:
             "regions": names,
             "coordinates": places,
             "truth": models,
-            "initial_model": _initial_model(learner, models, initial_model),
+            "initial_model": checked_initial_model(learner, models, initial_model),
             "title": title,
             "geographic": geographic,
             "constraints": wanted,
             "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
-            "samples": _samples(learner, samples, size),
-            "dissimilarity_low": _lower(dissimilarity_low, delta),
-            "dissimilarity_estimate": _estimate(dissimilarity_estimate, size),
+            "samples": checked_samples(learner, samples, size),
+            "dissimilarity_low": lower_bounds(dissimilarity_low, delta),
+            "dissimilarity_estimate": estimates(dissimilarity_estimate, size),
             "initial_estimate": None if initial_estimate is None else frozen(np.maximum(0.0, as_vector(
                 "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
             ))),
@@ -328,17 +338,17 @@ class Problem:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Build a problem from the content of a problem file (see docs/formats.md)."""
-        fields = _members("", data, FIELDS, ())
+        fields = members_of("", data, FIELDS, ())
         if "travel" not in fields and "coordinates" not in fields:
             raise InputError(NO_TRAVEL, field="travel")
-        _members("", fields, FIELDS, ("learner",))
-        learner = _members("learner.", fields["learner"], LEARNER_MEMBERS, ())
+        members_of("", fields, FIELDS, ("learner",))
+        learner = members_of("learner.", fields["learner"], LEARNER_MEMBERS, ())
         if learner.get("rule") == CALIBRATED:
             pass
         elif "features" not in learner:
             raise InputError("missing; needed are features", field="learner.features")
         elif "samples" in fields:  # they replace the learner's own
-            counts = _samples(None, fields["samples"], None)
+            counts = checked_samples(None, fields["samples"], None)
             assert counts is not None
             m = as_count("learner.features", learner["features"], meaning="the number of features m")
             shape = Learner(**{**learner, "samples": 4 * m + 2})
@@ -350,180 +360,8 @@ class Problem:
         elif "samples" not in learner:
             raise InputError("missing; needed are features, samples", field="learner.samples")
         if "constraints" in fields:
-            wanted = _members("constraints.", fields["constraints"], tuple(MEMBERS), ())
+            wanted = members_of("constraints.", fields["constraints"], tuple(MEMBERS), ())
             fields["constraints"] = Constraints(**{MEMBERS[key]: value for key, value in wanted.items()})
         if not isinstance(fields.get("geographic", False), bool):
             raise InputError("true or false is needed", field="geographic", value=fields["geographic"])
         return cls(**{**fields, "learner": Learner(**learner)})
-
-
-def _check_one_kind(dissimilarity: Any, vectors: Any, transfer: Any) -> None:
-    """Refuse none or several of what says how regions differ."""
-    if transfer is None:
-        if (dissimilarity is None) == (vectors is None):
-            given = "neither" if vectors is None else "both"
-            raise InputError(f"{given} given; give exactly one of the two", field="dissimilarity", found="and vectors")
-        return
-    for field, other in (("dissimilarity", dissimilarity), ("vectors", vectors)):
-        if other is not None:
-            raise InputError("both given; give exactly one of the two", field="transfer", found=f"and {field}")
-
-
-def _parameters(truth: Any) -> tuple[str, ...] | None:
-    """Return what the columns of the true models are called, where they are."""
-    columns = labelled(truth).columns or []
-    return names_of("truth", columns, "column") if all(isinstance(name, str) for name in columns) else None
-
-
-def _samples(learner: Learner | None, samples: ArrayLike | None, size: int | None) -> IntArray | None:
-    """Check the regions' numbers of samples, if they are given; None where all are the learner's own."""
-    if samples is None:
-        return None
-    if learner is not None and learner.rule == CALIBRATED:
-        raise InputError("a calibrated learner has none; leave it out", field="samples")
-    entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
-    counts = [as_count(f"samples[{i}]", n, meaning="the number of samples") for i, n in enumerate(entries.tolist())]
-    if not counts:
-        raise InputError("one a region is needed", field="samples", found="has 0 entries")
-    for i, n in enumerate(counts if learner is not None else []):
-        assert learner is not None
-        learner.check_shape(f"samples[{i}]", n)
-    return frozen(np.array(counts, dtype=np.int64))
-
-
-def _lower(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:
-    """Check lower bounds of the dissimilarities against the upper ones."""
-    if low is None:
-        return None
-    if delta is None:
-        raise InputError("given without dissimilarity; lower bounds belong to upper ones", field="dissimilarity_low")
-    bounds = _symmetric(as_square("dissimilarity_low", low, len(delta), meaning="dissimilarities"), "dissimilarity_low")
-    i, j = divmod(int(np.argmax(bounds - delta)), len(delta))
-    if bounds[i, j] > delta[i, j]:
-        raise InputError(
-            f"above dissimilarity[{i}, {j}] = {delta[i, j]:g}; a lower bound is no larger than the upper one",
-            field=f"dissimilarity_low[{i}, {j}]",
-            found=f"= {bounds[i, j]:g}",
-        )
-    return bounds
-
-
-def _estimate(given: ArrayLike | None, size: int) -> FloatArray | None:
-    """Check unbiased estimates of the dissimilarities, which may be below 0 by chance; those become 0."""
-    if given is None:
-        return None
-    field = "dissimilarity_estimate"
-    matrix = as_matrix(field, given, size, size, least=-LARGEST_VALUE, meaning="dissimilarities")
-    return _symmetric(as_square(field, np.maximum(matrix, 0.0), size, meaning="dissimilarities"), field)
-
-
-def _check_geographic(geographic: Any, places: FloatArray | None) -> None:
-    """Refuse longitudes and latitudes that are none."""
-    if not isinstance(geographic, bool):
-        raise InputError("true or false is needed", field="geographic", value=geographic)
-    if not geographic:
-        return
-    if places is None:
-        raise InputError(
-            "there are no coordinates; give a longitude and a latitude for each region",
-            field="geographic",
-            found="= true",
-        )
-    for column, (most, what) in enumerate(((360.0, "longitudes"), (90.0, "latitudes"))):
-        wrong = np.flatnonzero(np.abs(places[:, column]) > most)
-        if wrong.size:
-            i = int(wrong[0])
-            raise InputError(
-                f"{what} go from -{most:g} to {most:g} degrees; longitude comes first",
-                field=f"coordinates[{i}, {column}]",
-                found=f"= {places[i, column]:g}",
-            )
-
-
-def _rows(field: str, value: ArrayLike | None, size: int, width: int | None, meaning: str) -> FloatArray | None:
-    """Check a field that has one row a region, if it is given."""
-    if value is None:
-        return None
-    rows = as_matrix(field, value, size, width, least=-LARGEST_VALUE, meaning=meaning)
-    if rows.shape[1] == 0:
-        raise InputError("at least 1 needed", field=f"{field}[0]", found="has 0 entries")
-    return rows
-
-
-def _initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLike | None) -> FloatArray | None:
-    """Check the initial model against the true ones."""
-    if truth is None:
-        if given is not None:
-            reason = "the learner's initial model is given without truth; give both or neither"
-            raise InputError(reason, field="initial_model")
-        return None
-    width = truth.shape[1]
-    if width > learner.features and learner.rule != CALIBRATED:
-        raise InputError(
-            f"a learner with learner.features = {learner.features} has models of at most {learner.features}",
-            field="truth[0]",
-            found=f"has {width} entries",
-        )
-    model = np.zeros(width) if given is None else given
-    return as_vector("initial_model", model, width, least=-LARGEST_VALUE, meaning="model parameters")
-
-
-def _members(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
-    """Return the members of a JSON object, refusing unknown and missing ones by name."""
-    if not isinstance(data, dict):
-        raise InputError(
-            f"an object with {', '.join(known)} is needed", field=prefix.rstrip(".") or "problem", value=data
-        )
-    for key in data:
-        if key not in known:
-            if not prefix and key in RENAMED:
-                raise InputError(RENAMED[key], field=key)
-            raise InputError(f"unknown field; {did_you_mean(key, known)}", field=f"{prefix}{key}")
-    for key in needed:
-        if key not in data:
-            raise InputError(f"missing; needed are {', '.join(needed)}", field=f"{prefix}{key}")
-    return {key: value for key, value in data.items() if value is not None or key in needed}
-
-
-def row_sums(matrix: FloatArray) -> FloatArray:
-    """Correctly rounded row sums: the same bits however the regions are numbered, so that ties stay ties."""
-    return frozen(np.array([math.fsum(row.tolist()) for row in matrix], dtype=np.float64))
-
-
-def distance_sums(vectors: FloatArray) -> FloatArray:
-    """For each vector, the sum of its squared distances to all of them, in O(T·m).
-
-    With the mean taken out, the cross term vanishes: S[i] = T·|w_i|² + sum_j |w_j|². Nothing cancels.
-
-    The mean is taken out twice: far from the origin it is not a float64 number itself, but each difference to what it
-    is rounded to loses no more than one rounding of the difference, and so the second mean is as good as exact. What
-    vectors have in common therefore costs no digits: S[i] is off by less than (m + 8·√T)·2⁻⁵² of it.
-    """
-    centred = _centred(_centred(vectors))
-    squares = np.einsum("ij,ij->i", centred, centred)
-    return frozen(len(vectors) * squares + math.fsum(squares))
-
-
-def _centred(vectors: FloatArray) -> FloatArray:
-    return vectors - np.array([math.fsum(column) for column in vectors.T]) / len(vectors)
-
-
-def _either_way(travel: FloatArray) -> FloatArray:
-    """Return travel costs with what rounding leaves between the two directions taken out, if that is all."""
-    other = travel.T
-    if np.array_equal(travel, other) or bool((np.abs(travel - other) > SAME * np.maximum(travel, other)).any()):
-        return travel
-    return frozen(np.maximum(travel, other))
-
-
-def _symmetric(matrix: FloatArray, field: str = "dissimilarity") -> FloatArray:
-    difference = np.abs(matrix - matrix.T)
-    excess = difference - PRINTED * np.maximum(matrix, matrix.T)
-    i, j = divmod(int(np.argmax(excess)), len(matrix))
-    if excess[i, j] > 0:
-        raise InputError(
-            "dissimilarities must be symmetric; give the larger of the two in both places",
-            field=f"{field}[{i}, {j}]",
-            found=f"= {matrix[i, j]:g} but {field}[{j}, {i}] = {matrix[j, i]:g}",
-        )
-    return frozen((matrix + matrix.T) / 2)

@@ -1,0 +1,202 @@
+"""What the fields of a problem must be: each is checked once, and refused in one line."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError, did_you_mean
+from learnroute.model.labels import labelled, names_of
+from learnroute.model.learner import CALIBRATED, Learner
+from learnroute.model.rounding import PRINTED, SAME
+from learnroute.model.validation import (
+    LARGEST_VALUE,
+    FloatArray,
+    IntArray,
+    as_count,
+    as_matrix,
+    as_square,
+    as_vector,
+    frozen,
+)
+
+RENAMED = {
+    "route": "belongs to a plan; give the problem that it was made for",
+    "start": "the learner's initial model is now called initial_model; the region to start from is constraints.start",
+}
+
+
+def check_one_kind(dissimilarity: Any, vectors: Any, transfer: Any) -> None:
+    """Refuse none or several of what says how regions differ."""
+    if transfer is None:
+        if (dissimilarity is None) == (vectors is None):
+            given = "neither" if vectors is None else "both"
+            raise InputError(f"{given} given; give exactly one of the two", field="dissimilarity", found="and vectors")
+        return
+    for field, other in (("dissimilarity", dissimilarity), ("vectors", vectors)):
+        if other is not None:
+            raise InputError("both given; give exactly one of the two", field="transfer", found=f"and {field}")
+
+
+def parameter_names(truth: Any) -> tuple[str, ...] | None:
+    """Return what the columns of the true models are called, where they are."""
+    columns = labelled(truth).columns or []
+    return names_of("truth", columns, "column") if all(isinstance(name, str) for name in columns) else None
+
+
+def checked_samples(learner: Learner | None, samples: ArrayLike | None, size: int | None) -> IntArray | None:
+    """Check the regions' numbers of samples, if they are given; None where all are the learner's own."""
+    if samples is None:
+        return None
+    if learner is not None and learner.rule == CALIBRATED:
+        raise InputError("a calibrated learner has none; leave it out", field="samples")
+    entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
+    counts = [as_count(f"samples[{i}]", n, meaning="the number of samples") for i, n in enumerate(entries.tolist())]
+    if not counts:
+        raise InputError("one a region is needed", field="samples", found="has 0 entries")
+    for i, n in enumerate(counts if learner is not None else []):
+        assert learner is not None
+        learner.check_shape(f"samples[{i}]", n)
+    return frozen(np.array(counts, dtype=np.int64))
+
+
+def lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:
+    """Check lower bounds of the dissimilarities against the upper ones."""
+    if low is None:
+        return None
+    if delta is None:
+        raise InputError("given without dissimilarity; lower bounds belong to upper ones", field="dissimilarity_low")
+    bounds = symmetric(as_square("dissimilarity_low", low, len(delta), meaning="dissimilarities"), "dissimilarity_low")
+    i, j = divmod(int(np.argmax(bounds - delta)), len(delta))
+    if bounds[i, j] > delta[i, j]:
+        raise InputError(
+            f"above dissimilarity[{i}, {j}] = {delta[i, j]:g}; a lower bound is no larger than the upper one",
+            field=f"dissimilarity_low[{i}, {j}]",
+            found=f"= {bounds[i, j]:g}",
+        )
+    return bounds
+
+
+def estimates(given: ArrayLike | None, size: int) -> FloatArray | None:
+    """Check unbiased estimates of the dissimilarities, which may be below 0 by chance; those become 0."""
+    if given is None:
+        return None
+    field = "dissimilarity_estimate"
+    matrix = as_matrix(field, given, size, size, least=-LARGEST_VALUE, meaning="dissimilarities")
+    return symmetric(as_square(field, np.maximum(matrix, 0.0), size, meaning="dissimilarities"), field)
+
+
+def check_geographic(geographic: Any, places: FloatArray | None) -> None:
+    """Refuse longitudes and latitudes that are none."""
+    if not isinstance(geographic, bool):
+        raise InputError("true or false is needed", field="geographic", value=geographic)
+    if not geographic:
+        return
+    if places is None:
+        raise InputError(
+            "there are no coordinates; give a longitude and a latitude for each region",
+            field="geographic",
+            found="= true",
+        )
+    for column, (most, what) in enumerate(((360.0, "longitudes"), (90.0, "latitudes"))):
+        wrong = np.flatnonzero(np.abs(places[:, column]) > most)
+        if wrong.size:
+            i = int(wrong[0])
+            raise InputError(
+                f"{what} go from -{most:g} to {most:g} degrees; longitude comes first",
+                field=f"coordinates[{i}, {column}]",
+                found=f"= {places[i, column]:g}",
+            )
+
+
+def rows_of(field: str, value: ArrayLike | None, size: int, width: int | None, meaning: str) -> FloatArray | None:
+    """Check a field that has one row a region, if it is given."""
+    if value is None:
+        return None
+    rows = as_matrix(field, value, size, width, least=-LARGEST_VALUE, meaning=meaning)
+    if rows.shape[1] == 0:
+        raise InputError("at least 1 needed", field=f"{field}[0]", found="has 0 entries")
+    return rows
+
+
+def checked_initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLike | None) -> FloatArray | None:
+    """Check the initial model against the true ones."""
+    if truth is None:
+        if given is not None:
+            reason = "the learner's initial model is given without truth; give both or neither"
+            raise InputError(reason, field="initial_model")
+        return None
+    width = truth.shape[1]
+    if width > learner.features and learner.rule != CALIBRATED:
+        raise InputError(
+            f"a learner with learner.features = {learner.features} has models of at most {learner.features}",
+            field="truth[0]",
+            found=f"has {width} entries",
+        )
+    model = np.zeros(width) if given is None else given
+    return as_vector("initial_model", model, width, least=-LARGEST_VALUE, meaning="model parameters")
+
+
+def members_of(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
+    """Return the members of a JSON object, refusing unknown and missing ones by name."""
+    if not isinstance(data, dict):
+        raise InputError(
+            f"an object with {', '.join(known)} is needed", field=prefix.rstrip(".") or "problem", value=data
+        )
+    for key in data:
+        if key not in known:
+            if not prefix and key in RENAMED:
+                raise InputError(RENAMED[key], field=key)
+            raise InputError(f"unknown field; {did_you_mean(key, known)}", field=f"{prefix}{key}")
+    for key in needed:
+        if key not in data:
+            raise InputError(f"missing; needed are {', '.join(needed)}", field=f"{prefix}{key}")
+    return {key: value for key, value in data.items() if value is not None or key in needed}
+
+
+def row_sums(matrix: FloatArray) -> FloatArray:
+    """Correctly rounded row sums: the same bits however the regions are numbered, so that ties stay ties."""
+    return frozen(np.array([math.fsum(row.tolist()) for row in matrix], dtype=np.float64))
+
+
+def distance_sums(vectors: FloatArray) -> FloatArray:
+    """For each vector, the sum of its squared distances to all of them, in O(T·m).
+
+    With the mean taken out, the cross term vanishes: S[i] = T·|w_i|² + sum_j |w_j|². Nothing cancels.
+
+    The mean is taken out twice: far from the origin it is not a float64 number itself, but each difference to what it
+    is rounded to loses no more than one rounding of the difference, and so the second mean is as good as exact. What
+    vectors have in common therefore costs no digits: S[i] is off by less than (m + 8·√T)·2⁻⁵² of it.
+    """
+    centred = _centred(_centred(vectors))
+    squares = np.einsum("ij,ij->i", centred, centred)
+    return frozen(len(vectors) * squares + math.fsum(squares))
+
+
+def _centred(vectors: FloatArray) -> FloatArray:
+    return vectors - np.array([math.fsum(column) for column in vectors.T]) / len(vectors)
+
+
+def either_way(travel: FloatArray) -> FloatArray:
+    """Return travel costs with what rounding leaves between the two directions taken out, if that is all."""
+    other = travel.T
+    if np.array_equal(travel, other) or bool((np.abs(travel - other) > SAME * np.maximum(travel, other)).any()):
+        return travel
+    return frozen(np.maximum(travel, other))
+
+
+def symmetric(matrix: FloatArray, field: str = "dissimilarity") -> FloatArray:
+    """Return a symmetric matrix with what rounding leaves taken out, or refuse."""
+    difference = np.abs(matrix - matrix.T)
+    excess = difference - PRINTED * np.maximum(matrix, matrix.T)
+    i, j = divmod(int(np.argmax(excess)), len(matrix))
+    if excess[i, j] > 0:
+        raise InputError(
+            "dissimilarities must be symmetric; give the larger of the two in both places",
+            field=f"{field}[{i}, {j}]",
+            found=f"= {matrix[i, j]:g} but {field}[{j}, {i}] = {matrix[j, i]:g}",
+        )
+    return frozen((matrix + matrix.T) / 2)
