@@ -106,7 +106,8 @@ def transfer_command(
 @command(
     "follow",
     epilog="\b\nExample:\n  learnroute follow examples/buoys/samples --target height --learner proximal "
-    "\\\n    --plan plan.json -o errors.json",
+    "\\\n"
+    '    --route "Dunes,Harbour Bar,Cape Grey,Anse Noire,Ferry Point,Eastern Shoal" -o errors.json',
 )
 @data_options
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="A plan, to be followed.")
@@ -143,8 +144,14 @@ def follow_command(
 
 @command(
     "calibrate",
-    epilog="\b\nExample:\n  learnroute calibrate errors.json --transfer transfer.json --travel travel.csv "
-    "-o problem.json\n  learnroute plan problem.json",
+    epilog="\b\nExample:\n"
+    "  learnroute transfer examples/buoys/samples --target height --learner proximal -o transfer.json\n"
+    "  learnroute follow examples/buoys/samples --target height --learner proximal \\\n"
+    '    --route "Dunes,Harbour Bar,Cape Grey,Anse Noire,Ferry Point,Eastern Shoal" -o one.json\n'
+    "  learnroute follow examples/buoys/samples --target height --learner proximal \\\n"
+    '    --route "Ferry Point,Anse Noire,Eastern Shoal,Dunes,Cape Grey,Harbour Bar" -o two.json\n'
+    "  learnroute calibrate one.json two.json --transfer transfer.json --travel examples/buoys/travel.csv \\\n"
+    "    -o calibrated.json\n  learnroute plan calibrated.json",
 )
 @click.argument("followed", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--transfer", "transfer_file", type=click.Path(path_type=Path), required=True, metavar="FILE",
