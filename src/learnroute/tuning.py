@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.learner import AUTO, SCHEDULE, updates_from
+from learnroute.model.learner import AUTO, SCHEDULE, Learner, updates_from
 from learnroute.model.losses import expected_loss, travel_cost
 from learnroute.model.problem import Problem
 from learnroute.model.spectrum import proximal_moments
@@ -66,11 +66,10 @@ def tune(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     `solve` plans a route for a problem whose λ is given. Where the problem has unbiased estimates of its
     dissimilarities, λ is chosen by them.
     """
-    check_first_model(expected(problem))
-    found = tune_constant(expected(problem), solve, budget)
-    if problem.learner.regularization != SCHEDULE:
-        return found
-    return tune_schedule(expected(problem), solve, budget, found)
+    asked = expected(problem)
+    check_first_model(asked)
+    found = tune_constant(asked, solve, budget)
+    return tune_schedule(asked, solve, budget, found) if problem.learner.regularization == SCHEDULE else found
 
 
 def check_first_model(problem: Problem) -> None:
@@ -132,10 +131,8 @@ class _Laws:
         return retention, plasticity, coupling, noise
 
 
-def _asking(problem: Problem, kind: str) -> Any:
-    learner = problem.learner.regularized(1.0)
-    object.__setattr__(learner, "regularization", kind)
-    return learner
+def _asking(problem: Problem, kind: str) -> Learner:
+    return replace(problem.learner.regularized(1.0), regularization=kind)
 
 
 def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:

@@ -224,9 +224,8 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         factors = tuple(retained) if any(retained) else None
         shares = tuple(_products_after(sorted(retained, reverse=True)))
     start_part = Interval(initial * survived.low, initial * survived.high)
-    many = problem.points is not None and size > MATRIX_REGIONS
     model = Model(
-        problem.points if many and problem.points is not None else problem.travel,
+        travel_of(problem),
         Fraction(problem.travel_rate),
         scores,
         shares,
@@ -238,6 +237,11 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
     return Losses(model, start_part, noisy, tuple(added))
 
 
+def travel_of(asked: Problem | Objective) -> FloatArray | Points:
+    """Return travel costs, or of very many regions the places that they follow from."""
+    return asked.travel if asked.points is None or asked.size <= MATRIX_REGIONS else asked.points
+
+
 def model_of(objective: Objective) -> Model:
     """Return an objective as it is: its floats, exactly."""
     factors = None if objective.factors is None else tuple(Fraction(float(f)) for f in objective.factors)
@@ -245,9 +249,8 @@ def model_of(objective: Objective) -> Model:
     if factors is not None:
         shares = tuple(_products_after(sorted(factors, reverse=True)))
     constant = Fraction(objective.constant)
-    many = objective.points is not None and objective.size > MATRIX_REGIONS
     return Model(
-        objective.points if many and objective.points is not None else objective.travel,
+        travel_of(objective),
         Fraction(1),
         tuple(Fraction(float(s)) for s in objective.scores),
         shares,

@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.learner import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import UNIT
 from learnroute.model.validation import FloatArray
 from learnroute.verification.bounds import Checker, Outcome
-from learnroute.verification.exact import ONE, PLACES, Interval, Model, distance_sums, exact_sum, losses_of
+from learnroute.verification.exact import ONE, PLACES, Interval, Model, distance_sums, exact_sum, travel_of
 
 ENUMERATED = 9  # regions up to which all orders are tried
 SORTED_REGIONS = 400  # regions up to which relaxations sort dissimilarities, and fit points to them
@@ -81,11 +80,13 @@ def terms_of(problem: Problem, true: bool = False) -> Terms:
 
 
 class PairLosses:
-    """The loss of a regularised learner; `model` is a linear one that is nowhere above it, for bounds."""
+    """The loss of a regularised learner; `plain` is its travel and its ends, `relaxations` are linear models below it."""
 
     def __init__(self, problem: Problem, true: bool = False) -> None:
         self.problem, self.terms, self.size = problem, terms_of(problem, true), problem.size
-        self.plain = losses_of(problem.changed(learner=_paper(problem), samples=None)).model  # for travel and ends
+        nothing = Interval(Fraction(0), Fraction(0))
+        travel, rate, none = travel_of(problem), Fraction(problem.travel_rate), (0,) * problem.size
+        self.plain = Model(travel, rate, self.terms.scores, none, None, 0, nothing, problem.ends)
 
     def parts(self, order: Sequence[int]) -> dict[str, Fraction]:
         """Return the parts of the loss of a route, per region."""
@@ -95,12 +96,12 @@ class PairLosses:
         whole_scores = [(s.numerator << PLACES) // s.denominator for s in terms.scores]
         updates = self.problem.updates
         for t, k in enumerate(order):
-            kept, learnt, coupled, second, noise = (_dyadic(float(table[t, k])) for table in updates.tables)
-            paired = _times(paired, second) + _times(int(means[k]), coupled)
+            retention, plasticity, coupling, second, noise = (_dyadic(float(table[t, k])) for table in updates.tables)
+            paired = _times(paired, second) + _times(int(means[k]), coupling)
             noisy = _times(noisy, second) + _times(ONE, noise)
-            scored = _times(scored, kept) + _times(whole_scores[k], learnt)
-            first = _times(first, kept)
-            means = ((means * kept[0]) >> kept[1]) + ((terms.row(k) * learnt[0]) >> learnt[1])
+            scored = _times(scored, retention) + _times(whole_scores[k], plasticity)
+            first = _times(first, retention)
+            means = ((means * retention[0]) >> retention[1]) + ((terms.row(k) * plasticity[0]) >> plasticity[1])
         initial = sum(terms.initial.tolist()) * first >> PLACES
         parts = {
             "travel": self.plain.rate * self.plain.travelled(order) / size,
@@ -177,12 +178,6 @@ class PairChecker:
         return Outcome(proved=True) if least is None else Outcome(better=goal - least)
 
 
-def _paper(problem: Problem) -> Learner:
-    """Return any least squares learner; only travel and ends are taken from its model."""
-    m = max(1, problem.learner.features)
-    return Learner(m, m + 2, 0.0)
-
-
 def _dyadic(number: float) -> tuple[int, int]:
     """Return a float as a whole number and the power of two that it is divided by."""
     above, below = float(number).as_integer_ratio()
@@ -201,11 +196,11 @@ def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, 
     means = np.tile(problem.initial, (len(orders), 1))
     summed, common, sizes = np.full(len(orders), problem.initial.sum()), np.zeros(len(orders)), np.zeros(len(orders))
     for t, here in enumerate(orders.T):
-        kept, learnt, coupled, second, noise = (table[t, here] for table in updates.tables)
-        sizes = sizes + np.abs(coupled * means[rows, here]) + np.abs(noise)
-        common = second * common + coupled * means[rows, here] - noise
-        summed = kept * summed + learnt * scores[here]
-        means = kept[:, None] * means + learnt[:, None] * delta[here]
+        retention, plasticity, coupling, second, noise = (table[t, here] for table in updates.tables)
+        sizes = sizes + np.abs(coupling * means[rows, here]) + np.abs(noise)
+        common = second * common + coupling * means[rows, here] - noise
+        summed = retention * summed + plasticity * scores[here]
+        means = retention[:, None] * means + plasticity[:, None] * delta[here]
     travel = problem.travel_rate * problem.travel
     legs = travel[orders[:, :-1], orders[:, 1:]].sum(axis=1)
     if problem.ends.closed:
@@ -240,8 +235,8 @@ def _rearranged(problem: Problem, terms: Terms) -> Relaxed:
 def _by_position(problem: Problem, terms: Terms) -> Relaxed:
     """Training depends on the position alone: pair terms are taken from scores, and the rest is rearranged."""
     size = problem.size
-    kept, learnt, coupled, twice, noisy = (table[:, -1] for table in problem.updates.tables)
-    weights, paired = _low(_after(kept) * learnt, size), _high(_after(twice) * coupled, size)
+    retention, plasticity, coupling, second, noise = (table[:, -1] for table in problem.updates.tables)
+    weights, paired = _low(_after(retention) * plasticity, size), _high(_after(second) * coupling, size)
     counted = np.minimum.accumulate(weights[::-1])[::-1]
     most, ratio = _rationals(_high(_largest_means(problem, terms), size)), Fraction(_ratio(problem))
     lowered = [score - size * ratio * mean for score, mean in zip(terms.scores, most, strict=True)]
@@ -249,13 +244,13 @@ def _by_position(problem: Problem, terms: Terms) -> Relaxed:
     pairs = zip(_rationals(counted), _rationals(paired), strict=True)
     swapped = sorted(size * (ratio * weight - pair) for weight, pair in pairs)
     above = sorted((w - c for w, c in zip(_rationals(weights), _rationals(counted), strict=True)), reverse=True)
-    first = Fraction(float(_low(np.array([np.prod(kept)]), size)[0]))
+    first = Fraction(float(_low(np.array([np.prod(retention)]), size)[0]))
     constant = (
         sum((x * score for x, score in zip(above, sorted(terms.scores), strict=True)), Fraction(0))
         + sum((x * mean for x, mean in zip(swapped, sorted(most, reverse=True), strict=True)), Fraction(0))
         - shift * exact_sum(counted.tolist())
         + first * exact_sum(problem.initial.tolist())
-        + size * exact_sum(_lowest(_after(twice) * noisy, size).tolist())
+        + size * exact_sum(_lowest(_after(second) * noise, size).tolist())
     )
     return Relaxed(tuple(score + shift for score in lowered), _shares(counted), None, constant)
 
@@ -263,22 +258,22 @@ def _by_position(problem: Problem, terms: Terms) -> Relaxed:
 def _by_region(problem: Problem, terms: Terms) -> Relaxed:
     """Training depends on the region alone: what is besides the linear part is least by Smith's rule."""
     size = problem.size
-    kept, learnt, coupled, twice, noisy = (_rationals(table[0]) for table in problem.updates.tables)
+    retention, plasticity, coupling, second, noise = (_rationals(table[0]) for table in problem.updates.tables)
     most = _rationals(np.maximum(terms.floats.max(axis=0), problem.initial))
-    costs = [size * (n - q * mean) for n, q, mean in zip(noisy, coupled, most, strict=True)]
-    order = sorted(range(size), key=lambda i: -costs[i] / max(1 - twice[i], Fraction(1, ONE)))
+    costs = [size * (n - q * mean) for n, q, mean in zip(noise, coupling, most, strict=True)]
+    order = sorted(range(size), key=lambda i: -costs[i] / max(1 - second[i], Fraction(1, ONE)))
     share, constant = Fraction(1), Fraction(0)
     for i in reversed(order):
         constant += share * costs[i]
-        share *= twice[i]
+        share *= second[i]
     survives = exact_sum(problem.initial.tolist())
-    for factor in kept:
+    for factor in retention:
         survives *= factor
     behind = [ONE]
-    for factor in sorted(kept)[:-1]:
+    for factor in sorted(retention)[:-1]:
         behind.append(behind[-1] * factor.numerator // factor.denominator)
-    scores = tuple(share * score for share, score in zip(learnt, terms.scores, strict=True))
-    return Relaxed(scores, tuple(reversed(behind)), tuple(kept), constant + survives)
+    scores = tuple(share * score for share, score in zip(plasticity, terms.scores, strict=True))
+    return Relaxed(scores, tuple(reversed(behind)), tuple(retention), constant + survives)
 
 
 def _by_both(problem: Problem, terms: Terms) -> Relaxed:
@@ -357,11 +352,11 @@ def _largest_means(problem: Problem, terms: Terms) -> FloatArray:
     size = problem.size
     if size > SORTED_REGIONS:
         return np.asarray(np.maximum(terms.floats.max(axis=0), problem.initial))
-    kept, learnt = problem.updates.retention[:, -1], problem.updates.plasticity[:, -1]
+    retention, plasticity = problem.updates.retention[:, -1], problem.updates.plasticity[:, -1]
     falling = np.sort(terms.floats.T, axis=1)[:, ::-1]
     most, held, first = np.array(problem.initial), np.empty(0), 1.0
     for t in range(size - 1):
-        held, first = np.append(held * kept[t], learnt[t]), first * kept[t]
+        held, first = np.append(held * retention[t], plasticity[t]), first * retention[t]
         most = np.maximum(most, (falling[:, : t + 1] * np.sort(held)[::-1]).sum(axis=1) + first * problem.initial)
     return most
 

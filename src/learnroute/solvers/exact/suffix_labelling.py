@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Objective, products_after
 from learnroute.model.pairs import Pairs
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray, IntArray
@@ -33,8 +33,8 @@ class Optimum:
 class Labels:
     """Suffixes of one length: which regions they hold, the first and the last, and what they cost.
 
-    `gains[:, j]` is what pair terms gain if all that was learnt before was region j; the last column is for the first
-    model. `kept` and `kept_second` are the products of p₁ and p₂ over the suffix.
+    `gains[:, j]` is what pair terms gain if the model before is that of region j; the last column is for the first
+    model. `retention` and `second` are the products of p₁ and p₂ over the suffix.
     """
 
     held: IntArray
@@ -42,13 +42,18 @@ class Labels:
     last: IntArray
     costs: FloatArray
     gains: FloatArray
-    kept: FloatArray
-    kept_second: FloatArray
+    retention: FloatArray
+    second: FloatArray
     parents: IntArray
 
     def chosen(self, rows: IntArray | FloatArray) -> Labels:
         """Return some of the labels."""
         return Labels(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def totals(self, initial: float) -> FloatArray:
+        """Return the values of whole orders; `initial` is the sum of all errors of the first model."""
+        totals: FloatArray = self.costs - self.gains[:, -1] + self.retention * initial
+        return totals
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -72,7 +77,7 @@ def label_suffixes(objective: Objective, order: IntArray, budget: Budget, params
             return Optimum(order, False, "the time limit came")
     best = order
     if len(labels):
-        found = search.traced(labels, int(np.argmin(search.totals(labels))), levels)
+        found = search.traced(labels, int(np.argmin(labels.totals(search.pairs.total))), levels)
         best = min(order, found, key=objective)
     value = objective(best)
     parts = search.pairs.parts(best).terms()
@@ -121,12 +126,11 @@ class _Search:
                 made.costs = made.costs + self.objective.begin[region]
                 if self.objective.ends.cyclic:
                     made.costs = made.costs + self.objective.travel[made.last, region]
-            kept = made.chosen(np.flatnonzero(self.completion.bounds(made, position) < self.target))
-            kept = self._undominated(kept)
-            total += len(kept)
+            promising = made.chosen(np.flatnonzero(self.completion.bounds(made, position) < self.target))
+            found.append(self._undominated(promising))
+            total += len(found[-1])
             if total > self.params.labels:
                 return None
-            found.append(kept)
         columns = {
             name: np.concatenate([getattr(one, name) for one in found]) if found else getattr(labels, name)[:0]
             for name in Labels.__dataclass_fields__
@@ -138,12 +142,12 @@ class _Search:
         retention, plasticity, coupling, second, noise = (table[position, regions] for table in self.tables)
         rows, count = np.arange(len(labels)), self.pairs.count
         scores = self.pairs.dissimilarities.scores[regions]
-        costs = labels.costs + labels.kept * plasticity * scores + count * labels.kept_second * noise
+        costs = labels.costs + labels.retention * plasticity * scores + count * labels.second * noise
         costs = costs - plasticity * labels.gains[rows, regions]
-        paired = (count * labels.kept_second * coupling)[:, None] * self.delta[regions]
+        paired = (count * labels.second * coupling)[:, None] * self.delta[regions]
         return Labels(
             labels.held | (1 << regions), regions, labels.last, costs, retention[:, None] * labels.gains + paired,
-            labels.kept * retention, labels.kept_second * second, labels.parents,
+            labels.retention * retention, labels.second * second, labels.parents,
         )  # fmt: skip
 
     def _undominated(self, labels: Labels) -> Labels:
@@ -161,11 +165,6 @@ class _Search:
             better[:, : self.size] |= held
             labels = labels.chosen(np.sort(order[~better.all(axis=1) | (champions == order)]))
         return labels
-
-    def totals(self, labels: Labels) -> FloatArray:
-        """Return the values of whole orders."""
-        totals: FloatArray = labels.costs - labels.gains[:, -1] + labels.kept * self.pairs.total
-        return totals
 
     def traced(self, labels: Labels, row: int, levels: list[Labels]) -> IntArray:
         """Return the order that a label of full length stands for."""
@@ -188,34 +187,29 @@ class _Completion:
         self.most = (coupling.max(axis=1), second.max(axis=1))
         others = objective.travel + np.diag(np.full(size, np.inf))
         self.travel = _subset_sums(others.min(axis=1))
-        self.by_score, self.by_pairs = np.argsort(-given.scores), np.argsort(given.largest())
         self.scores, self.largest = given.scores, given.largest()
+        self.by_score, self.by_pairs = np.argsort(-self.scores), np.argsort(self.largest)
 
     def bounds(self, labels: Labels, position: int) -> FloatArray:
         """Return, for suffixes that begin at a position, what no order that ends with them is below."""
+        if position == 0:
+            return labels.totals(self.pairs.total)
         retention, plasticity, second, noise = (column[:position] for column in self.least)
         coupling, most_second = (column[:position] for column in self.most)
         left = self.everyone & ~labels.held
         open_ = np.column_stack([(left[:, None] >> np.arange(len(self.scores))) & 1 == 1, np.full(len(left), True)])
         gained = np.where(open_, labels.gains, 0.0).max(axis=1)
-        if position == 0:
-            return labels.costs - labels.gains[:, -1] + labels.kept * self.pairs.total
-        weights = np.sort(_products_behind(retention) * plasticity)
+        weights = np.sort(products_after(retention) * plasticity)
         scored = _sorted_products(left, self.by_score, self.scores, weights)
-        paired = _sorted_products(left, self.by_pairs, self.largest, np.sort(_products_behind(most_second) * coupling))
-        noisy = float((_products_behind(second) * noise).sum())
+        paired = _sorted_products(left, self.by_pairs, self.largest, np.sort(products_after(most_second) * coupling))
+        noisy = float((products_after(second) * noise).sum())
         initial = float(np.prod(retention)) * self.pairs.total
         count = self.pairs.count
         found: FloatArray = (
-            labels.costs - gained + self.travel[left] + labels.kept * (scored + initial)
-            + count * labels.kept_second * (noisy - paired)
+            labels.costs - gained + self.travel[left] + labels.retention * (scored + initial)
+            + count * labels.second * (noisy - paired)
         )  # fmt: skip
         return found
-
-
-def _products_behind(factors: FloatArray) -> FloatArray:
-    """For each factor, the product of those behind it."""
-    return np.append(np.cumprod(factors[:0:-1])[::-1], 1.0)
 
 
 def _subset_sums(numbers: FloatArray) -> FloatArray:

@@ -1,6 +1,6 @@
 """Local search on the true value of an objective with pair terms: 2-opt, Or-opt and exchanges, first improvement.
 
-A move changes what was learnt before every later visit, so each is priced from the first position that it changes, by
+A move changes the model before every later visit, so each is priced from the first position that it changes, by
 the recursion of `model.pairs`. That is dear, O(T²) at worst, and enough for a few hundred regions.
 """
 
@@ -44,8 +44,8 @@ def pair_search(
         if budget.exhausted:
             break
         a, b, c = np.sort(rng.choice(np.arange(size + 1), 3, replace=False)).tolist()
-        kicked = np.concatenate([best[:a], best[b:c], best[a:b], best[c:]])
-        found = improved(objective.ends.repair(kicked))
+        perturbed = np.concatenate([best[:a], best[b:c], best[a:b], best[c:]])
+        found = improved(objective.ends.repair(perturbed))
         if objective(found) < objective(best):
             best = found
         budget.progress("search", (turn + 1) / perturbations)
