@@ -81,3 +81,8 @@ def test_what_is_no_transfer_matrix_is_refused(tmp_path: Path, capsys: pytest.Ca
     wrong.write_text("[]")
     assert run(["calibrate", str(wrong), "--transfer", str(wrong)]) == 2
     assert "an object with regions and transfer is needed" in capsys.readouterr().err
+
+
+def test_samples_that_are_not_there_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["follow", str(tmp_path / "none"), "--target", "y", "--route", "A"]) == 2
+    assert "none: no such file or folder" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import numpy as np
 
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.csv_files import read_table, table_text
-from learnroute.formats.files import is_folder, write_text
+from learnroute.formats.files import is_folder, is_there, write_text
 from learnroute.model.validation import FloatArray, frozen
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
@@ -46,6 +46,8 @@ def read_samples(path: str | Path, target: str, region: str | None = None) -> di
         if region is not None:
             raise InputError("is a folder, where each file is a region; give no region column", where=path)
         return _folder(path, target)
+    if not is_there(path):
+        raise InputError("no such file or folder", where=path)
     if region is None:
         raise InputError(
             "which column has the region's name? Say so, or give a folder of one file a region", where=path

@@ -80,7 +80,7 @@ def terms_of(problem: Problem, true: bool = False) -> Terms:
 
 
 class PairLosses:
-    """The loss of a regularised learner; `plain` is its travel and its ends, `relaxations` are linear models below it."""
+    """The loss of a regularised learner; `plain` is its travel and ends, `relaxations` are linear models below it."""
 
     def __init__(self, problem: Problem, true: bool = False) -> None:
         self.problem, self.terms, self.size = problem, terms_of(problem, true), problem.size
