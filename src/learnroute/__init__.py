@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from learnroute.comparison import Comparison, compare
     from learnroute.errors import InputError, RefusedError
     from learnroute.formats import read_plan, read_problem, write_plan, write_problem
     from learnroute.journeys import Journey
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from learnroute.model.objective import Objective
     from learnroute.model.problem import Problem
     from learnroute.model.result import Guarantee, Plan
-    from learnroute.planner import Comparison, compare, evaluate, plan
+    from learnroute.planner import evaluate, plan
     from learnroute.robust import Robustness, robustness
     from learnroute.solvers.matching.perfect_matching import Matching, minimum_matching
     from learnroute.solvers.params import SolverParams
@@ -93,7 +94,8 @@ _HOMES = {
     "learnroute.model.objective": ("Objective",),
     "learnroute.model.problem": ("Problem",),
     "learnroute.model.result": ("Guarantee", "Plan"),
-    "learnroute.planner": ("Comparison", "compare", "evaluate", "plan"),
+    "learnroute.comparison": ("Comparison", "compare"),
+    "learnroute.planner": ("evaluate", "plan"),
     "learnroute.robust": ("Robustness", "robustness"),
     "learnroute.solvers.matching.perfect_matching": ("Matching", "minimum_matching"),
     "learnroute.solvers.params": ("SolverParams",),

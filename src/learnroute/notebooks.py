@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from learnroute.comparison import Comparison
 from learnroute.errors import InputError
 from learnroute.formats import PICTURES, PLAN_WRITERS, check_plan_destination, write_plan
 from learnroute.formats.csv_files import PLACES, report_text
@@ -21,7 +22,6 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.showing import Shown, clipped, shortened
 from learnroute.model.validation import as_path
-from learnroute.planner import Comparison
 from learnroute.plots import (
     draw_comparison,
     draw_learners,

@@ -31,6 +31,7 @@ from learnroute.cli.common import (
     terminal,
     time_option,
 )
+from learnroute.comparison import Comparison, compare
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, write_plan
 from learnroute.formats.csv_files import report_text
@@ -39,7 +40,7 @@ from learnroute.formats.json_files import dumps
 from learnroute.model.losses import model_shares, ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.planner import Comparison, compare, evaluate, plan
+from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
 from learnroute.verification import verify
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from learnroute.comparison import Comparison
 from learnroute.errors import InputError, check_type
 from learnroute.model.problem import Problem
-from learnroute.planner import Comparison
 from learnroute.plots.pictures import (
     NEGLIGIBLE,
     PART_COLOURS,

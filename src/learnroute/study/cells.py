@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from learnroute.comparison import mean_loss
 from learnroute.errors import InputError
 from learnroute.model.learner import Learner
 from learnroute.model.losses import Loss
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.planner import mean_loss, plan
+from learnroute.planner import plan
 from learnroute.solvers.registry import method_named
 from learnroute.study.experiment import Experiment
 from learnroute.study.families import random_problem

@@ -11,12 +11,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from learnroute.comparison import compare
 from learnroute.errors import InputError
 from learnroute.formats import json_files, read_problem, write_plan, write_problem
 from learnroute.model.losses import error_over_time, model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.streets import ways_along
-from learnroute.planner import compare, evaluate, plan
+from learnroute.planner import evaluate, plan
 from learnroute.plots.scaling import scaled_places
 from learnroute.solvers.contract import Progress
 from learnroute.tradeoffs import tradeoff

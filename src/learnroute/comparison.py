@@ -1,0 +1,184 @@
+"""Several methods side by side on one problem."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError, RefusedError, check_type
+from learnroute.model.certificates import Certificate
+from learnroute.model.losses import Loss, expected_loss, objective_of
+from learnroute.model.objective import Objective
+from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
+from learnroute.model.showing import Shown
+from learnroute.model.validation import as_count
+from learnroute.planner import assessed, decided, seen
+from learnroute.solvers.contract import Answer, Budget, Progress
+from learnroute.solvers.exact.proof import lower_bound
+from learnroute.solvers.params import DEFAULTS
+from learnroute.solvers.registry import METHODS, Method, method_named
+
+COMPARE_LIMIT = 60.0  # seconds for each method of a comparison, unless told otherwise
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method in a comparison. `loss` is the mean of `draws` routes where the method is random."""
+
+    method: str
+    loss: Loss | None
+    seconds: float
+    draws: int
+    plan: Plan | None
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison(Shown):
+    """All methods on one problem, and the best lower bound that any of them proved."""
+
+    rows: tuple[Row, ...]
+    lower_bound: float
+    optimal: bool
+
+    def __repr__(self) -> str:
+        losses = {row.method: row.loss.total for row in self.rows if row.loss is not None}
+        best = min(losses, key=lambda name: losses[name], default=None)
+        found = "all refused" if best is None else f"least total loss {losses[best]:.5g} by {best}"
+        kind = "optimum" if self.optimal else "lower bound"
+        return f"<Comparison of {len(self.rows)} methods: {found}, {kind} {self.lower_bound:.5g}>"
+
+    def ratio(self, row: Row) -> float | None:
+        """How many times the bound a row's loss is; None if unknown."""
+        if row.loss is None or self.lower_bound <= 0:
+            return None
+        return row.loss.total / self.lower_bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain JSON values."""
+        return {
+            "lower_bound": self.lower_bound,
+            "bound_is_optimum": self.optimal,
+            "rows": [
+                {
+                    "method": row.method,
+                    "loss": row.loss.to_dict() if row.loss else None,
+                    "ratio": self.ratio(row),
+                    "seconds": row.seconds,
+                    "draws": row.draws,
+                    "refused": row.refused,
+                    "plan": row.plan.to_dict() if row.plan else None,
+                }
+                for row in self.rows
+            ],
+        }
+
+
+def compare(
+    problem: Problem,
+    methods: Sequence[str] | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    draws: int = 100,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run several methods (all by default) on one problem; a method that refuses it says why in its row.
+
+    `time_limit` is for each method (60 s if omitted), and for the bound if no method brings one. Random methods are
+    averaged over `draws` routes.
+
+    Parameters
+    ----------
+    problem
+        What to plan.
+    methods
+        Names out of `learnroute.METHODS`; all but `auto` if omitted.
+    seed, progress
+        As for `plan`.
+    time_limit
+        Seconds for each method (60 if omitted), and for the bound if no method brings one.
+    draws
+        How many routes of a random method are averaged.
+
+    Returns
+    -------
+    Comparison
+        One row a method, and the best lower bound of them.
+
+    Raises
+    ------
+    InputError
+        Where an argument is not of the type, or outside of the range, that is asked for, or a method is unknown.
+    """
+    check_type("problem", problem, Problem)
+    draws = as_count("draws", draws, meaning="the number of draws")
+    seed = as_count("seed", seed, least=0, meaning="the seed")
+    problem = decided(problem, seed, time_limit, progress)
+    if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
+        raise InputError("a list of methods is needed", field="methods", value=methods)
+    chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]
+    limit = COMPARE_LIMIT if time_limit is None else time_limit
+    objective = objective_of(problem)
+    answers = [_answer(seen(problem, objective, method), method, seed, limit, progress) for method in chosen]
+    found = [answer for answer, _ in answers if isinstance(answer, Answer)]
+    best = min((answer.order for answer in found), key=objective, default=np.arange(problem.size))
+    known = [answer.certificate for answer in found if answer.certificate is not None]
+    known = known or [lower_bound(objective, best, Budget.of(limit, progress))]
+    certificate = max(known, key=lambda one: one.bound)
+    optimum = min((expected_loss(problem, answer.order).total for answer in found if answer.optimal), default=None)
+    rows = tuple(
+        _row(problem, method, answer, certificate, seconds, seed, draws)
+        for method, (answer, seconds) in zip(chosen, answers, strict=True)
+    )
+    bound = certificate.bound / problem.size if optimum is None else optimum
+    return Comparison(rows, bound, optimum is not None, problem=problem)
+
+
+def _answer(
+    objective: Objective, method: Method, seed: int, limit: float, progress: Progress | None
+) -> tuple[Answer | RefusedError, float]:
+    """Run a method; return its answer, or its refusal, and the seconds it took."""
+    started = time.monotonic()
+    try:
+        answer = method.solve(objective, np.random.default_rng(seed), Budget.of(limit, progress), DEFAULTS)
+    except RefusedError as refusal:
+        return refusal, 0.0
+    return answer, time.monotonic() - started
+
+
+def _row(
+    problem: Problem,
+    method: Method,
+    answer: Answer | RefusedError,
+    certificate: Certificate,
+    seconds: float,
+    seed: int,
+    draws: int,
+) -> Row:
+    if isinstance(answer, RefusedError):
+        return Row(method.name, None, 0.0, 0, None, str(answer))
+    found = assessed(problem, answer, certificate, method.name, seed, seconds)
+    loss, made = mean_loss(problem, method, found, draws)
+    return Row(method.name, loss, found.seconds, made, found)
+
+
+def mean_loss(problem: Problem, method: Method, found: Plan, draws: int) -> tuple[Loss, int]:
+    """Return the mean loss of `draws` routes of a random method, and their number, from the seed of the plan it found.
+
+    Where all draws give the same order, or the method is not random, that is the loss of the plan, and 1.
+    """
+    if not method.random or draws == 1:
+        return found.loss, 1
+    objective, rng = objective_of(problem), np.random.default_rng(found.seed)
+    orders = [method.solve(objective, rng, Budget()).order for _ in range(draws)]
+    if all(np.array_equal(order, orders[0]) for order in orders):
+        return found.loss, 1
+    losses = [expected_loss(problem, order) for order in orders]
+    mean = {part: math.fsum(getattr(loss, part) for loss in losses) / draws for part in losses[0].to_dict()}
+    return Loss(**mean), draws
