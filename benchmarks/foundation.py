@@ -80,7 +80,7 @@ def command_line(size: int) -> list[str]:
         path = Path(folder) / "problem.json"
         write_problem(random_problem("euclidean", size, OVER, 1), path)
         command = [sys.executable, "-m", "learnroute", "plan", str(path)]
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder) / "cache")}
+        environment = {**os.environ, "LEARNROUTE_CACHE_DIR": str(Path(folder) / "cache")}
         for state in ("first run", "later runs"):
             taken = seconds(
                 lambda: subprocess.run(command, check=True, capture_output=True, env=environment),
@@ -94,7 +94,7 @@ def main() -> None:
     for warm in (12, 40):
         plan(random_problem("uniform", warm, OVER), "auto")
         plan(random_problem("uniform", warm, OVER), "algorithm1")
-    packages = ", ".join(f"{name} {version(name)}" for name in ("learnroute", "numpy", "numba", "networkx"))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("learnroute", "numpy", "llvmlite", "networkx"))
     print(f"Python {platform.python_version()}, {packages}; {os.cpu_count()} cores, {platform.machine()}\n")
     print("| job | learnroute | peer | peer / learnroute |\n|---|---|---|---|")
     for size in (200, 500):

@@ -403,7 +403,7 @@ def main() -> None:
         solver, form, file, limit = given.child
         child(solver, form, file, float(limit))
         return
-    print(f"Python {platform.python_version()}, numpy {version('numpy')}, numba {version('numba')}; "
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}, llvmlite {version('llvmlite')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
     if given.tsplib:
         closed_tours(given.tsplib, given.limits)

@@ -314,7 +314,7 @@ def main() -> None:
         plan(problem_of(family, 70, 120, 0), "search")
         for m in (80, 120, 1000):
             plan(problem_of(family, 30, m, 0), "exact")
-    packages = ", ".join(map(_version, ("learnroute", "numpy", "numba", "ortools", "highspy")))
+    packages = ", ".join(map(_version, ("learnroute", "numpy", "llvmlite", "ortools", "highspy")))
     print(f"Python {platform.python_version()}, {packages}; {os.cpu_count()} cores, {platform.machine()}\n")
     if given.sizes:
         table(given.sizes, given.seeds, given.families, given.features, given.slack)

@@ -281,7 +281,7 @@ def main() -> None:
         method, size, regime, *family = given.one
         print(json.dumps(measure(method, int(size), regime, *family)))
         return
-    print(f"Python {platform.python_version()}, numpy {version('numpy')}, numba {version('numba')}; "
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}, llvmlite {version('llvmlite')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
     if given.growth:
         growth(given.sizes or GROWTH_SIZES, given.picture)

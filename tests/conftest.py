@@ -3,7 +3,6 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,16 +27,6 @@ Shared = Callable[[str, Callable[[Path], None]], Path]
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Before a parallel run of everything, compile the kernels: two halves, side by side."""
-    config = session.config
-    parallel = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
-    if parallel and config.args == config.getini("testpaths"):
-        warm = Path(__file__).parent / "warm.py"
-        for process in [subprocess.Popen([sys.executable, str(warm), half]) for half in ("search", "proofs")]:
-            assert process.wait() == 0
 
 
 @pytest.fixture(scope="session")

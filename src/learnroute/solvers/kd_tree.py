@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.distances import EARTH_RADIUS, Points
 from learnroute.model.validation import FloatArray, IntArray
 
@@ -76,7 +76,7 @@ def tree_of(ground: Ground) -> Tree:
     return tree
 
 
-@compile_function
+@kernel
 def square(ground: Ground, i: int, j: int) -> float:
     """Return the squared straight distance of two places, which orders them like their distance."""
     x = ground.places[i, 0] - ground.places[j, 0]
@@ -85,7 +85,7 @@ def square(ground: Ground, i: int, j: int) -> float:
     return x * x + y * y + z * z
 
 
-@compile_function
+@kernel
 def length(ground: Ground, i: int, j: int) -> float:
     """Return what it costs to go from one place to another."""
     straight = math.sqrt(square(ground, i, j))
@@ -99,7 +99,7 @@ def length(ground: Ground, i: int, j: int) -> float:
     return ground.metric[UNIT] * (math.pi - 2.0 * math.asin(0.5 * math.sqrt(x * x + y * y + z * z)))
 
 
-@compile_function
+@kernel
 def _lengths(ground: Ground, origins: IntArray, goals: IntArray) -> FloatArray:
     found = np.empty(len(origins))
     for k in range(len(origins)):
@@ -107,7 +107,7 @@ def _lengths(ground: Ground, origins: IntArray, goals: IntArray) -> FloatArray:
     return found
 
 
-@compile_function
+@kernel
 def _halve(places: FloatArray, tree: Tree) -> None:
     """Arrange the items node by node; the halves differ by at most one item."""
     nodes = tree.ranges.shape[1]
@@ -131,7 +131,7 @@ def _halve(places: FloatArray, tree: Tree) -> None:
         tree.ranges[0, 2 * node + 2], tree.ranges[1, 2 * node + 2] = half, end
 
 
-@compile_function
+@kernel
 def _select(places: FloatArray, items: IntArray, axis: int, first: int, last: int, wanted: int) -> None:
     """Move items so that none before `wanted` is higher than it, and none behind is lower (Hoare's quickselect)."""
     while first < last:
@@ -154,7 +154,7 @@ def _select(places: FloatArray, items: IntArray, axis: int, first: int, last: in
             return
 
 
-@compile_function
+@kernel
 def box_distance(ground: Ground, tree: Tree, node: int, i: int) -> float:
     """Return the squared distance between a place and the box of a node."""
     total = 0.0
@@ -166,7 +166,7 @@ def box_distance(ground: Ground, tree: Tree, node: int, i: int) -> float:
     return total
 
 
-@compile_function
+@kernel
 def nearest_places(ground: Ground, tree: Tree, count: int) -> IntArray:
     """For each place its `count` nearest others, nearest first; ties by number. There must be that many."""
     size = len(ground.places)
@@ -208,7 +208,7 @@ def nearest_places(ground: Ground, tree: Tree, count: int) -> IntArray:
     return found
 
 
-@compile_function
+@kernel
 def _root(group: IntArray, i: int) -> int:
     while group[i] != i:
         group[i] = group[group[i]]
@@ -216,7 +216,7 @@ def _root(group: IntArray, i: int) -> int:
     return i
 
 
-@compile_function
+@kernel
 def _closer(apart: float, i: int, j: int, least: float, a: int, b: int) -> bool:
     """Whether the edge i-j comes before a-b: shorter, or as short with smaller numbers. No two edges are equal."""
     if apart != least:
@@ -228,7 +228,7 @@ def _closer(apart: float, i: int, j: int, least: float, a: int, b: int) -> bool:
     return max(i, j) < max(a, b)
 
 
-@compile_function
+@kernel
 def spanning_edges(ground: Ground, tree: Tree) -> IntArray:
     """Return the edges of a minimum spanning tree by Borůvka's rule: every group takes its shortest edge outwards.
 

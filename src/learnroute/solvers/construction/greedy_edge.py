@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
@@ -48,7 +48,7 @@ def _nearest(objective: Objective, ends: IntArray) -> IntArray:
     return np.take_along_axis(near, rank, axis=1)
 
 
-@compile_function
+@kernel
 def _join(one: IntArray, two: IntArray, links: IntArray, other_end: IntArray) -> int:
     """Join paths along the edges, shortest first, where both ends are free; return how many were joined."""
     joined = 0
@@ -64,7 +64,7 @@ def _join(one: IntArray, two: IntArray, links: IntArray, other_end: IntArray) ->
     return joined
 
 
-@compile_function
+@kernel
 def _walk(links: IntArray, start: int) -> IntArray:
     """Follow a path from one of its ends."""
     path = np.empty(len(links), dtype=np.int64)

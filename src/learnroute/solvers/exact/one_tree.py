@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.certificates import OneTree
 from learnroute.model.objective import Objective
 from learnroute.model.rounding import margin
@@ -108,7 +108,7 @@ def minimum_one_tree(costs: FloatArray, status: StatusArray, multipliers: FloatA
     return Tree(float(total), int(last), parent, joined, degree)
 
 
-@compile_function
+@kernel
 def one_tree(
     costs: FloatArray,
     status: StatusArray,
@@ -181,7 +181,7 @@ def one_tree(
     return total, last
 
 
-@compile_function
+@kernel
 def ascend(costs: FloatArray, status: StatusArray, ascent: Ascent, steps: int) -> None:
     """Take subgradient steps: a multiplier rises where the degree is less than 2, and falls where it is more."""
     count = len(costs)

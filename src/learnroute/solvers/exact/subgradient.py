@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.params import AscentParams
 
@@ -64,7 +64,7 @@ def new_ascent(multipliers: FloatArray, target: float, params: AscentParams) -> 
     )  # fmt: skip
 
 
-@compile_function
+@kernel
 def advance(ascent: Ascent, subgradient: FloatArray, bound: float) -> bool:
     """Take a step from multipliers with this bound and subgradient; False (and pace 0) where the ascent ends."""
     now, best, direction, progress = ascent.multipliers, ascent.best, ascent.direction, ascent.progress[0]

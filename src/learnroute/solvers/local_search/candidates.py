@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.kd_tree import Ground, Tree, box_distance, ground_of, nearest_places, plane, square, tree_of
@@ -41,7 +41,7 @@ def candidates_of(objective: Objective, params: KOptParams) -> IntArray:
     return np.concatenate([np.argsort(ways, axis=1, kind="stable")[:, :most] for ways in (others, others.T)])
 
 
-@compile_function
+@kernel
 def _put_quadrants(ground: Ground, tree: Tree, lists: IntArray) -> None:
     """Put the two nearest places of each quadrant into each list, in the place of the farthest others."""
     size, most = lists.shape
@@ -97,7 +97,7 @@ def _put_quadrants(ground: Ground, tree: Tree, lists: IntArray) -> None:
                     break
 
 
-@compile_function
+@kernel
 def _relative_neighbours(travel: FloatArray, most: int, lists: IntArray) -> None:
     """Fill lists with the nearest regions that at most one nearer entry is nearer to; then with the nearest ones."""
     size = len(travel)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.local_search.tour import (
     ANCHORED,
@@ -68,7 +68,7 @@ from learnroute.solvers.local_search.tour import (
 )
 
 
-@compile_function
+@kernel
 def potential(sums: FloatArray, counts: IntArray, numbers: FloatArray, last: int) -> float:
     """Return what scores can become less by, at most, if nothing behind this position moves."""
     if counts[SCORED] == 0 or last + 1 + counts[REACH] < counts[SIZE]:
@@ -76,7 +76,7 @@ def potential(sums: FloatArray, counts: IntArray, numbers: FloatArray, last: int
     return min(numbers[SPARE], numbers[SWING] * sums[POWER, max(0, counts[SIZE] - 2 - last)])
 
 
-@compile_function
+@kernel
 def find_move(
     route: IntArray,
     near: IntArray,
@@ -182,7 +182,7 @@ def find_move(
     return 0
 
 
-@compile_function
+@kernel
 def enqueue(route: IntArray, counts: IntArray, vertex: int) -> None:
     """Queue a vertex for another look. The queue is circular."""
     if not route[QUEUED, vertex]:
@@ -192,7 +192,7 @@ def enqueue(route: IntArray, counts: IntArray, vertex: int) -> None:
         counts[QUEUE_SIZE] += 1
 
 
-@compile_function
+@kernel
 def descend(
     route: IntArray,
     near: IntArray,
@@ -231,7 +231,7 @@ def descend(
     return total
 
 
-@compile_function
+@kernel
 def double_bridge(
     route: IntArray,
     near: IntArray,
@@ -300,17 +300,17 @@ def double_bridge(
     counts[FIRST] = move[CUT, (stays + 1) & 3] + 1
     if counts[SCORED]:
         worse += score_change(
-            route, sums, counts, numbers, move, np.int64(4), move[LENGTH, 0] + move[LENGTH, 1] + move[LENGTH, 2]
+            route, sums, counts, numbers, move, 4, move[LENGTH, 0] + move[LENGTH, 1] + move[LENGTH, 2]
         )
     for i in range(4):
         cut = move[CUT, i]
         enqueue(route, counts, route[ORDER, cut])
         enqueue(route, counts, route[ORDER, cut + 1 if cut + 1 < size else 0])
-    rearrange(route, journal, sums, counts, move, np.int64(4))
+    rearrange(route, journal, sums, counts, move, 4)
     return worse
 
 
-@compile_function
+@kernel
 def iterate(
     route: IntArray,
     near: IntArray,
@@ -334,7 +334,7 @@ def iterate(
         worse = double_bridge(route, near, ways, sums, numbers, counts, move, journal, vertex, bits)
         if worse == np.inf:
             continue
-        worse -= descend(route, near, apart, ways, sums, numbers, counts, move, journal, np.int64(1 << 62), np.int64(1))
+        worse -= descend(route, near, apart, ways, sums, numbers, counts, move, journal, 1 << 62, 1)
         if counts[QUEUE_SIZE] > 0 or worse > draws[row, 2]:
             while counts[QUEUE_SIZE] > 0:
                 route[QUEUED, route[QUEUE, counts[QUEUE_FIRST]]] = 0
@@ -343,7 +343,7 @@ def iterate(
             undo(route, journal, sums, counts)
 
 
-@compile_function
+@kernel
 def distances(ways: FloatArray, counts: IntArray, numbers: FloatArray, lists: IntArray, found: FloatArray) -> None:
     """Fill in the cost of the edge from each vertex to those of its list."""
     for a in range(lists.shape[0]):

@@ -109,8 +109,8 @@ def _scan(
         if changed == size:
             continue
         for t in range(changed, size):  # the recursion, from the first position that changed
-            here, before = trial[t], trial[t - 1]
-            step = travel[before, here] if t > 0 else regions[2, here]
+            here = trial[t]
+            step = travel[trial[t - 1], here] if t > 0 else regions[2, here]
             seen, share, s = 0.0, 1.0, t - 1
             while s >= 0 and share > 1e-15:
                 seen += share * tried[1, s] * delta[trial[s], here]
@@ -131,10 +131,12 @@ def _scan(
             best = value
             made += 1 if turn >= 0 else 0
             order[changed:] = trial[changed:]
-            states[:, changed:] = tried[:, changed:]
+            for row in range(len(states)):
+                states[row, changed:] = tried[row, changed:]
             for t in range(changed, size):
                 place[trial[t]] = t
         else:
             trial[changed:] = order[changed:]
-            tried[:, changed:] = states[:, changed:]
+            for row in range(len(states)):
+                tried[row, changed:] = states[row, changed:]
     return made

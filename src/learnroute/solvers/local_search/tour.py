@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.kd_tree import NEAR
 
@@ -52,7 +52,7 @@ FORWARD, BACKWARD, POWER, LOGS, ZEROS, SCORE, FACTOR, WEIGHT = 0, 1, 2, 3, 4, 5,
 ROUNDING = 1e-15  # what is smaller than this share of a sum may be rounding
 
 
-@compile_function
+@kernel
 def _other_cost(ways: FloatArray, counts: IntArray, numbers: FloatArray, a: int, b: int) -> float:
     """Return the cost of an edge of `start` or `end`, on the globe, or where travel differs by direction."""
     kind, count = counts[KIND], counts[REGIONS]
@@ -76,7 +76,7 @@ def _other_cost(ways: FloatArray, counts: IntArray, numbers: FloatArray, a: int,
     return numbers[UNIT] * (math.pi - 2.0 * math.asin(0.5 * math.sqrt(x * x + y * y + z * z)))
 
 
-@compile_function
+@kernel
 def cost(ways: FloatArray, counts: IntArray, numbers: FloatArray, a: int, b: int) -> float:
     """Return the cost of the edge between two vertices."""
     if counts[KIND] == MATRIX:
@@ -87,7 +87,7 @@ def cost(ways: FloatArray, counts: IntArray, numbers: FloatArray, a: int, b: int
     return _other_cost(ways, counts, numbers, a, b)
 
 
-@compile_function
+@kernel
 def trace(move: IntArray, counts: IntArray, k: int) -> int:
     """Follow the tour that a move makes, segment by segment, from the one that stays.
 
@@ -134,7 +134,7 @@ def trace(move: IntArray, counts: IntArray, k: int) -> int:
     return size - move[LENGTH, DEEPEST + stays]
 
 
-@compile_function
+@kernel
 def rearrange(route: IntArray, journal: IntArray, sums: FloatArray, counts: IntArray, move: IntArray, k: int) -> None:
     """Write the segments behind the one that stays, and note down what stood there."""
     size, at = counts[SIZE], counts[JOURNAL_SIZE]
@@ -166,7 +166,7 @@ def rearrange(route: IntArray, journal: IntArray, sums: FloatArray, counts: IntA
         mend_sums(route, sums, counts, first, first + many)
 
 
-@compile_function
+@kernel
 def undo(route: IntArray, journal: IntArray, sums: FloatArray, counts: IntArray) -> None:
     """Copy everything back that was noted down."""
     size = counts[SIZE]
@@ -183,7 +183,7 @@ def undo(route: IntArray, journal: IntArray, sums: FloatArray, counts: IntArray)
             mend_sums(route, sums, counts, first, first + many)
 
 
-@compile_function
+@kernel
 def mend_sums(route: IntArray, sums: FloatArray, counts: IntArray, i: int, j: int) -> None:
     """Bring the running sums up to date after a change at the positions i … j-1, until it is forgotten."""
     size = counts[SIZE]
@@ -209,7 +209,7 @@ def mend_sums(route: IntArray, sums: FloatArray, counts: IntArray, i: int, j: in
             sums[ZEROS, k + 1] = sums[ZEROS, k] + (0.0 if factor > 0.0 else 1.0)
 
 
-@compile_function
+@kernel
 def retention(sums: FloatArray, counts: IntArray, i: int, j: int) -> float:
     """Return the product of the factors at the positions i … j-1."""
     if counts[SCORED] == GEOMETRIC:
@@ -219,7 +219,7 @@ def retention(sums: FloatArray, counts: IntArray, i: int, j: int) -> float:
     return math.exp(sums[LOGS, j] - sums[LOGS, i])
 
 
-@compile_function
+@kernel
 def score_change(
     route: IntArray, sums: FloatArray, counts: IntArray, numbers: FloatArray, move: IntArray, k: int, many: int
 ) -> float:

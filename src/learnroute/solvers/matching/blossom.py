@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.validation import IntArray
 from learnroute.solvers.matching.event_queue import NEVER, EventQueue, Records, clear, event_queue, next_event, schedule
 
@@ -76,7 +76,7 @@ def new_state(size: int, source: IntArray, target: IntArray, weight: IntArray) -
     return State(start, arc, node, event_queue(len(source) + most), spare, np.zeros(most, dtype=np.int64), counts)
 
 
-@compile_function
+@kernel
 def greedy_start(s: State) -> None:
     """Feasible duals, and a matching along tight edges."""
     size = s.counts[0].size
@@ -100,7 +100,7 @@ def greedy_start(s: State) -> None:
                 break
 
 
-@compile_function
+@kernel
 def _dual_now(s: State, v: int) -> int:
     node = s.node[TOP, v]
     if s.node[LABEL, node] == OUTER:
@@ -110,7 +110,7 @@ def _dual_now(s: State, v: int) -> int:
     return s.node[DUAL, v]
 
 
-@compile_function
+@kernel
 def _settle(s: State, node: int) -> None:
     """Bring an outermost node's duals up to date."""
     moved = s.events.clock[0].now - s.node[SINCE, node]
@@ -128,7 +128,7 @@ def _settle(s: State, node: int) -> None:
         v = s.node[LINK, v]
 
 
-@compile_function
+@kernel
 def _set_label(s: State, node: int, label: int) -> None:
     s.node[LABEL, node], s.node[SINCE, node] = label, s.events.clock[0].now
     if s.node[IS_TOUCHED, node] == 0:
@@ -139,7 +139,7 @@ def _set_label(s: State, node: int, label: int) -> None:
         schedule(s.events, s.events.clock[0].now + s.node[LIFT, node], len(s.arc) + node - s.counts[0].size)
 
 
-@compile_function
+@kernel
 def _scan_outer(s: State, node: int) -> None:
     """Schedule the edges of all vertices of a node that has just become outer (or is now inside an outer one)."""
     now, limit = s.events.clock[0].now, s.events.clock[0].limit
@@ -167,7 +167,7 @@ def _scan_outer(s: State, node: int) -> None:
         v = s.node[LINK, v]
 
 
-@compile_function
+@kernel
 def _scan_free(s: State, node: int) -> None:
     """Schedule the edges from outer vertices to a node that has just become free."""
     now = s.events.clock[0].now
@@ -182,7 +182,7 @@ def _scan_free(s: State, node: int) -> None:
         v = s.node[LINK, v]
 
 
-@compile_function
+@kernel
 def _grow(s: State, inside: int, outside: int) -> None:
     """Hang a matched free node, and its mate, on the tree."""
     inner = s.node[TOP, outside]
@@ -193,7 +193,7 @@ def _grow(s: State, inside: int, outside: int) -> None:
     _scan_outer(s, outer)
 
 
-@compile_function
+@kernel
 def _outer_above(s: State, outer: int) -> int:
     """Return the next outer node towards the root, or -1 at the root."""
     if s.node[MATCH_IN, outer] < 0:
@@ -201,7 +201,7 @@ def _outer_above(s: State, outer: int) -> int:
     return s.node[TOP, s.node[TREE_OUT, s.node[TOP, s.node[MATCH_OUT, outer]]]]
 
 
-@compile_function
+@kernel
 def _meeting(s: State, a: int, b: int) -> int:
     """Return the outer node where the ways from two outer nodes to the root meet."""
     stamp = s.counts[0].stamp = s.counts[0].stamp + 1
@@ -214,13 +214,13 @@ def _meeting(s: State, a: int, b: int) -> int:
         a, b = b, a
 
 
-@compile_function
+@kernel
 def _follow(s: State, node: int, follower: int, leave: int, arrive: int) -> None:
     """Put one node after another on a cycle, joined by the edge leave-arrive."""
     s.node[FOLLOWER, node], s.node[LEAVE, node], s.node[ARRIVE, node] = follower, leave, arrive
 
 
-@compile_function
+@kernel
 def _shrink(s: State, u: int, v: int) -> None:
     """Make one outer node of the odd cycle that the edge u-v closes."""
     a, b = s.node[TOP, u], s.node[TOP, v]
@@ -273,7 +273,7 @@ def _shrink(s: State, u: int, v: int) -> None:
         _scan_outer(s, former_inner[i])
 
 
-@compile_function
+@kernel
 def _set_top(s: State, node: int) -> None:
     """Make a node the outermost one of its vertices."""
     v = s.node[HEAD, node]
@@ -284,7 +284,7 @@ def _set_top(s: State, node: int) -> None:
         v = s.node[LINK, v]
 
 
-@compile_function
+@kernel
 def _child_with(s: State, blossom: int, v: int) -> int:
     """Return the node on a blossom's cycle that contains a vertex."""
     node = v
@@ -293,7 +293,7 @@ def _child_with(s: State, blossom: int, v: int) -> int:
     return node
 
 
-@compile_function
+@kernel
 def _settle_inside(s: State, blossom: int) -> int:
     """Match the nodes of a blossom's cycle, given how the blossom is matched; return the one matched outwards."""
     outward = _child_with(s, blossom, s.node[MATCH_IN, blossom])
@@ -308,7 +308,7 @@ def _settle_inside(s: State, blossom: int) -> int:
     return outward
 
 
-@compile_function
+@kernel
 def _expand(s: State, blossom: int) -> None:
     """Replace an inner blossom by the nodes of its cycle: half of the cycle stays in the tree."""
     _settle(s, blossom)
@@ -351,7 +351,7 @@ def _expand(s: State, blossom: int) -> None:
             _scan_free(s, cycle[i])
 
 
-@compile_function
+@kernel
 def _augment(s: State, inside: int, outside: int) -> None:
     """Match an unmatched free node to the tree, turning the matching over along the way to the root."""
     node = s.node[TOP, outside]
@@ -367,7 +367,7 @@ def _augment(s: State, inside: int, outside: int) -> None:
         s.node[MATCH_IN, inner], s.node[MATCH_OUT, inner] = outside, inside
 
 
-@compile_function
+@kernel
 def _end_search(s: State) -> None:
     for i in range(s.counts[0].touched):
         node = s.touched[i]
@@ -379,7 +379,7 @@ def _end_search(s: State) -> None:
     s.counts[0].touched = 0
 
 
-@compile_function
+@kernel
 def _search(s: State, root: int) -> bool:
     """Match one unmatched outermost node; False if there is no perfect matching."""
     _set_label(s, root, OUTER)
@@ -415,7 +415,7 @@ def _search(s: State, root: int) -> bool:
     return found
 
 
-@compile_function
+@kernel
 def match_next(s: State, first: int, most: int) -> int:
     """Search from up to `most` unmatched vertices, `first` on; return where to go on (n: done; -1: impossible)."""
     done = 0
@@ -431,7 +431,7 @@ def match_next(s: State, first: int, most: int) -> int:
     return s.counts[0].size
 
 
-@compile_function
+@kernel
 def unfold(s: State) -> IntArray:
     """Settle the matching inside all blossoms, outermost first; return each vertex's mate (-1 if unmatched)."""
     for v in range(s.counts[0].size):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.validation import IntArray
 
 Records = NDArray[Any]  # of a structured dtype: kernels read table[i].field
@@ -34,7 +34,7 @@ def event_queue(items: int) -> EventQueue:
     return queue
 
 
-@compile_function
+@kernel
 def schedule(q: EventQueue, time: int, item: int) -> None:
     """Put an event into the queue, or move it; events after the search's certain end are left out."""
     if time > q.clock[0].limit:
@@ -48,7 +48,7 @@ def schedule(q: EventQueue, time: int, item: int) -> None:
     _sink(q, q.place[item])
 
 
-@compile_function
+@kernel
 def next_event(q: EventQueue) -> int:
     """Take the earliest event out of the queue and advance the clock to it; -1 if there is none."""
     if q.clock[0].size == 0:
@@ -59,12 +59,12 @@ def next_event(q: EventQueue) -> int:
     last = q.clock[0].size - 1
     q.clock[0].size = last
     if last > 0:
-        _put(q, np.int64(0), q.heap[last].time, q.heap[last].item)
-        _sink(q, np.int64(0))
+        _put(q, 0, q.heap[last].time, q.heap[last].item)
+        _sink(q, 0)
     return item
 
 
-@compile_function
+@kernel
 def clear(q: EventQueue) -> None:
     """Empty the queue and set its clock back."""
     for i in range(q.clock[0].size):
@@ -72,14 +72,14 @@ def clear(q: EventQueue) -> None:
     q.clock[0].now, q.clock[0].limit, q.clock[0].size = 0, NEVER, 0
 
 
-@compile_function
+@kernel
 def _put(q: EventQueue, i: int, time: int, item: int) -> None:
     q.heap[i].time = time
     q.heap[i].item = item
     q.place[item] = i
 
 
-@compile_function
+@kernel
 def _rise(q: EventQueue, i: int) -> None:
     time, item = q.heap[i].time, q.heap[i].item
     while i > 0:
@@ -91,7 +91,7 @@ def _rise(q: EventQueue, i: int) -> None:
     _put(q, i, time, item)
 
 
-@compile_function
+@kernel
 def _sink(q: EventQueue, i: int) -> None:
     size = q.clock[0].size
     time, item = q.heap[i].time, q.heap[i].item

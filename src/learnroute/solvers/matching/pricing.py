@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.kd_tree import Ground, length
 from learnroute.solvers.matching.blossom import DUAL, LIFT, PARENT
 
 
-@compile_function
+@kernel
 def depths_and_lifts(node: IntArray) -> IntArray:
     """For each node, how many blossoms are around it, and the sum of their lifts and its own."""
     count = node.shape[1]
@@ -35,7 +35,7 @@ def depths_and_lifts(node: IntArray) -> IntArray:
     return table
 
 
-@compile_function
+@kernel
 def _common_lift(node: IntArray, table: IntArray, i: int, j: int) -> int:
     """Return the sum of the lifts of all blossoms around both vertices: an edge inside a set does not leave it."""
     parent = node[PARENT]
@@ -50,7 +50,7 @@ def _common_lift(node: IntArray, table: IntArray, i: int, j: int) -> int:
     return table[1, a] if a >= 0 else 0
 
 
-@compile_function
+@kernel
 def _keep_least(least: IntArray, slack: int, j: int) -> None:
     """Insert a slack and its vertex where it belongs among the least ones, the least first."""
     k = least.shape[1] - 1
@@ -62,7 +62,7 @@ def _keep_least(least: IntArray, slack: int, j: int) -> None:
     least[0, k], least[1, k] = slack, j
 
 
-@compile_function
+@kernel
 def _listed(found: IntArray, count: int, i: int, least: IntArray) -> int:
     """Write the least edges of a vertex down; return how many there are now."""
     for k in range(least.shape[1]):
@@ -73,7 +73,7 @@ def _listed(found: IntArray, count: int, i: int, least: IntArray) -> int:
     return count
 
 
-@compile_function
+@kernel
 def _row(matrix: FloatArray, ground: Ground, i: int, buffer: FloatArray) -> FloatArray:
     """Return the weights of the pairs of vertex i with the vertices behind it."""
     if len(matrix) > 0:
@@ -83,7 +83,7 @@ def _row(matrix: FloatArray, ground: Ground, i: int, buffer: FloatArray) -> Floa
     return buffer
 
 
-@compile_function
+@kernel
 def negative_pairs(
     matrix: FloatArray, ground: Ground, scale: float, node: IntArray, table: IntArray, first: int, end: int, most: int
 ) -> IntArray:

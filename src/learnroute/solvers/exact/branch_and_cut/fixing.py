@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.exact.one_tree import FIXED_TO_0, FIXED_TO_1, FREE, StatusArray, one_tree
 
 
-@compile_function
+@kernel
 def fix_by_reduced_cost(
     costs: FloatArray, status: StatusArray, multipliers: FloatArray, limit: float
 ) -> tuple[float, IntArray]:
@@ -52,7 +52,7 @@ def fix_by_reduced_cost(
     return bound, _branch(status, parent, degree, replacement, last, limit - bound)
 
 
-@compile_function
+@kernel
 def _fix_to_0(
     costs: FloatArray,
     status: StatusArray,
@@ -92,7 +92,7 @@ def _fix_to_0(
     return replacement
 
 
-@compile_function
+@kernel
 def _branch(
     status: StatusArray, parent: IntArray, degree: IntArray, replacement: FloatArray, last: int, gap: float
 ) -> IntArray:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.ends import BoolArray
 from learnroute.model.validation import IntArray
 from learnroute.solvers.exact.one_tree import FIXED_TO_0, FIXED_TO_1, FREE, StatusArray
 
 
-@compile_function
+@kernel
 def propagate(status: StatusArray) -> bool:
     """Fix what follows from what is fixed, until nothing does; False where no tour is left."""
     beside = np.empty((len(status), 2), dtype=np.int64)
@@ -31,7 +31,7 @@ def propagate(status: StatusArray) -> bool:
     return True
 
 
-@compile_function
+@kernel
 def _degrees(status: StatusArray, beside: IntArray) -> int:
     """Fix edges of vertices that have two fixed to 1, or two left; return how many vertices, -1 where one has too few.
 
@@ -60,7 +60,7 @@ def _degrees(status: StatusArray, beside: IntArray) -> int:
     return changed
 
 
-@compile_function
+@kernel
 def _subtours(status: StatusArray, beside: IntArray) -> int:
     """Fix the edge between the ends of each path to 0, unless it closes the tour; return how many, -1 for a subtour."""
     count = len(status)
@@ -81,7 +81,7 @@ def _subtours(status: StatusArray, beside: IntArray) -> int:
     return changed
 
 
-@compile_function
+@kernel
 def _follow(beside: IntArray, seen: BoolArray, start: int) -> tuple[int, int]:
     """Follow fixed edges from a vertex; return how many vertices are on the way, and the last one."""
     before, here, length = -1, start, 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.ends import BoolArray
 from learnroute.model.validation import FloatArray, IntArray
 
@@ -76,7 +76,7 @@ def _with_teeth(x: FloatArray, handle: BoolArray) -> list[BoolArray] | None:
     return comb
 
 
-@compile_function
+@kernel
 def components(linked: BoolArray) -> IntArray:
     """Number the vertices by the component that they are in."""
     count = len(linked)
@@ -101,15 +101,20 @@ def components(linked: BoolArray) -> IntArray:
     return number
 
 
-@compile_function
+@kernel
 def _minimum_cuts(x: FloatArray) -> BoolArray:
     """Return sets with x(δ(S)) < 2, found on the way to the minimum cut (Stoer and Wagner 1997).
 
     Paths of edges with x_e = 1 are shrunk to one vertex: a set that ends within one is left no less if all of it is
     taken in or out.
     """
-    shrunk = components(x > 1.0 - INTEGRAL)
-    count = shrunk.max() + 1
+    linked = np.empty(x.shape, dtype=np.bool_)
+    for v in range(len(x)):
+        for u in range(len(x)):
+            linked[v, u] = x[v, u] > 1.0 - INTEGRAL
+    shrunk, count = components(linked), 0
+    for v in range(len(x)):
+        count = max(count, shrunk[v] + 1)
     weights = np.zeros((count, count))
     inside = np.zeros((count, len(x)), dtype=np.bool_)
     for v in range(len(x)):
@@ -140,6 +145,7 @@ def _minimum_cuts(x: FloatArray) -> BoolArray:
             weights[before, v] += weights[last, v]
             weights[v, before] += weights[v, last]
         weights[before, before] = 0.0
-        inside[before] |= inside[last]
+        for v in range(len(x)):
+            inside[before, v] = inside[before, v] or inside[last, v]
         alive[last] = False
     return found[:many]

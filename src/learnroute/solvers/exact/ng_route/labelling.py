@@ -13,11 +13,11 @@ Everything runs in either direction: backward labels are the forward labels of t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.kernels import compile_function
+from learnroute.kernels import kernel
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.exact.ng_route.network import ByteArray, Network
 from learnroute.solvers.exact.ng_route.ng_sets import MaskArray
@@ -47,7 +47,7 @@ def no_labels(ng_sets: MaskArray) -> Labels:
     )
 
 
-@compile_function
+@kernel
 def q_route_costs(network: Network) -> FloatArray:
     """Return, for each position and region, the cost of the cheapest q-route up to it."""
     size = network.arc_costs.shape[0]
@@ -68,12 +68,14 @@ def q_route_costs(network: Network) -> FloatArray:
     return costs
 
 
-@compile_function
+@kernel
 def cheapest_q_route(network: Network, costs: FloatArray) -> IntArray:
     """Trace the cheapest q-route back."""
     size = network.arc_costs.shape[0]
     route = np.empty(size, dtype=np.int64)
-    route[size - 1] = np.argmin(costs[size - 1])
+    for v in range(size - 1, -1, -1):
+        if v == size - 1 or costs[size - 1, v] <= costs[size - 1, route[size - 1]]:
+            route[size - 1] = v
     for t in range(size - 1, 0, -1):
         j = route[t]
         best = np.inf
@@ -84,7 +86,7 @@ def cheapest_q_route(network: Network, costs: FloatArray) -> IntArray:
     return route
 
 
-@compile_function
+@kernel
 def fix_arcs(network: Network, forward: FloatArray, backward: FloatArray, limit: float) -> int:
     """Fix the arcs to 0 that no q-route cheaper than `limit` takes; return how many are left."""
     size = network.arc_costs.shape[0]
@@ -100,7 +102,7 @@ def fix_arcs(network: Network, forward: FloatArray, backward: FloatArray, limit:
     return left
 
 
-@compile_function
+@kernel
 def ascend_q_routes(network: Network, ascent: Ascent, steps: int) -> None:
     """Take subgradient steps: a multiplier rises where a region is left out, and falls where it is visited twice."""
     size = network.arc_costs.shape[0]
@@ -113,13 +115,15 @@ def ascend_q_routes(network: Network, ascent: Ascent, steps: int) -> None:
         costs = q_route_costs(priced)
         route = cheapest_q_route(priced, costs)
         subgradient = np.ones(size)
+        bound = costs[size - 1, route[size - 1]]
         for t in range(size):
             subgradient[route[t]] -= 1.0
-        if not advance(ascent, subgradient, costs[size - 1, route[size - 1]] + ascent.multipliers.sum()):
+            bound += ascent.multipliers[t]
+        if not advance(ascent, subgradient, bound):
             return
 
 
-@compile_function
+@kernel
 def _completes(fresh: MaskArray, other: Labels, cell: int, limit: float, work: IntArray) -> bool:
     """Whether a label of the other direction, cheaper than `limit`, has a disjoint forbidden set."""
     for y in range(other.start[cell], other.start[cell + 1]):
@@ -134,7 +138,7 @@ def _completes(fresh: MaskArray, other: Labels, cell: int, limit: float, work: I
     return False
 
 
-@compile_function
+@kernel
 def _slot(region: int, mask: MaskArray, slots: int) -> int:
     """Return where in a hash table of 2^k slots a label is looked for first."""
     mixed = np.uint64(region) * np.uint64(0x9E3779B97F4A7C15)
@@ -144,7 +148,7 @@ def _slot(region: int, mask: MaskArray, slots: int) -> int:
     return np.int64(mixed & np.uint64(slots - 1))  # type: ignore[return-value]
 
 
-@compile_function
+@kernel
 def label(
     network: Network,
     ng_sets: MaskArray,
@@ -227,8 +231,11 @@ def label(
                     return Labels(start, mask[:1], value[:1], parent[:1])
                 if end == room:
                     room *= 2
-                    mask, value = _longer(mask, room), _longer(value, room)
-                    parent, last = _longer(parent, room), _longer(last, room)
+                    longer_mask, longer_value = np.empty((room, words), dtype=np.uint64), np.empty(room)
+                    longer_parent, longer_last = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+                    longer_mask[:end], longer_value[:end] = mask, value
+                    longer_parent[:end], longer_last[:end] = parent, last
+                    mask, value, parent, last = longer_mask, longer_value, longer_parent, longer_last
                 table[slot] = end
                 mask[end] = fresh
                 value[end], parent[end], last[end] = cost, s, w
@@ -240,7 +247,7 @@ def label(
     return Labels(start, mask[:end].copy(), value[:end].copy(), parent[:end].copy())
 
 
-@compile_function
+@kernel
 def _hashed(mask: MaskArray, last: IntArray, low: int, end: int, slots: int) -> IntArray:
     """Return a hash table of the labels low … end-1."""
     table = np.full(slots, -1, dtype=np.int64)
@@ -252,7 +259,7 @@ def _hashed(mask: MaskArray, last: IntArray, low: int, end: int, slots: int) -> 
     return table
 
 
-@compile_function
+@kernel
 def _dominance(
     t: int,
     size: int,
@@ -271,18 +278,20 @@ def _dominance(
         count[last[s] + 1] += 1
     for v in range(size):
         count[v + 1] += count[v]
-    by_region = np.empty(end - low, dtype=np.int64)
+    by_region, spare = np.empty(end - low, dtype=np.int64), np.empty(end - low, dtype=np.int64)
     fill = count.copy()
     for s in range(low, end):
-        by_region[fill[last[s]]] = s
+        by_region[fill[last[s]]] = s - low
         fill[last[s]] += 1
     old_mask, old_value, old_parent = mask[low:end].copy(), value[low:end].copy(), parent[low:end].copy()
     write = low
     for v in range(size):
         start[t * size + v] = write
-        group = by_region[count[v] : count[v + 1]] - low
+        group = by_region[count[v] : count[v + 1]]
+        _sort_by_cost(group, old_value, spare[: len(group)])
         begin = write
-        for s in group[np.argsort(old_value[group], kind="mergesort")]:
+        for k in range(len(group)):
+            s = group[k]
             dominated = False
             for y in range(begin, min(write, begin + MOST_COMPARED)):
                 inside = True
@@ -303,12 +312,25 @@ def _dominance(
     return write
 
 
-@compile_function
-def _longer(array: Any, room: int) -> Any:
-    """Return an array with room for more rows."""
-    wider = np.empty((room, *array.shape[1:]), dtype=array.dtype)
-    wider[: len(array)] = array
-    return wider
+@kernel
+def _sort_by_cost(items: IntArray, costs: FloatArray, other: IntArray) -> None:
+    """Sort items by cost, equal ones as they stand (merge sort from below); `other` is as long and gets overwritten."""
+    count, width = len(items), 1
+    while width < count:
+        end = 0
+        while end < count:
+            low, middle = end, min(end + width, count)
+            end = min(low + 2 * width, count)
+            one, two = low, middle
+            for place in range(low, end):
+                if one < middle and (two >= end or costs[items[one]] <= costs[items[two]]):
+                    other[place] = items[one]
+                    one += 1
+                else:
+                    other[place] = items[two]
+                    two += 1
+        items[:] = other
+        width *= 2
 
 
 def cheapest_route(labels: Labels, size: int) -> tuple[float, IntArray]:

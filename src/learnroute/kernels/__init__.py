@@ -1,10 +1,10 @@
-"""Hot loops: plain Python functions that numba compiles when, and only when, they are needed."""
+"""Hot loops: plain Python functions that are compiled when, and only when, they are needed."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,22 +22,11 @@ def always_compiled(wanted: bool = True) -> Iterator[None]:
         _wanted[0] = before
 
 
-def compile_function(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile with numba (no fastmath: results equal the interpreted ones), cached on disk if a disk allows it."""
-    import numba
-
-    try:
-        compiled: Any = numba.njit(cache=True)(function)
-    except RuntimeError:  # no writable folder for the cache
-        compiled = numba.njit()(function)
-    return cast("Callable[P, R]", compiled)
-
-
 class Kernel(Generic[P, R]):
-    """A self-contained numeric function with two modes: interpreted, or compiled on first use.
+    """A numeric function in a small subset of Python (`kernels.translator`), compiled on first use.
 
-    Calling the kernel runs compiled code. `on_size` picks the interpreter for small work, so that a
-    small problem neither imports numba nor waits for a compiler; both modes give the same bits.
+    Calling the kernel runs compiled code. `on_size` picks the interpreter for small work, so that a small problem does
+    not load a compiler; both give the same bits.
     """
 
     def __init__(self, function: Callable[P, R]) -> None:
@@ -47,9 +36,11 @@ class Kernel(Generic[P, R]):
 
     @property
     def compiled(self) -> Callable[P, R]:
-        """The compiled function (compiled now if it was not yet)."""
+        """The compiled function; it is compiled when it is called."""
         if self._compiled is None:
-            self._compiled = compile_function(self.interpreted)
+            from learnroute.kernels.machine_code import compiled
+
+            self._compiled = compiled(self.interpreted)
         return self._compiled
 
     def on_size(self, size: int, small: int) -> Callable[P, R]:

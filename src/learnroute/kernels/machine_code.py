@@ -1,0 +1,266 @@
+"""Machine code of kernels: made by LLVM, kept in a folder of the user's, called from Python.
+
+A kernel is compiled once for each list of types that it is called with, together with the kernels that it calls. Its
+machine code is kept for the next process under a name that depends on all source code of this package, on the
+processor and on LLVM. Python hands over one buffer with all arguments, and gets one with the results; other threads of
+Python go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import itertools
+import os
+import struct
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from learnroute.kernels.value_types import BOOL, FLOAT, INT, Array, Element, Scalar, Tuple, Type, parts_of, type_of
+
+MOST_FOLDERS = 6  # versions of this package whose machine code is kept
+_lock = threading.Lock()
+_numbers = itertools.count()  # of pieces of machine code in this process
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs the machine code of a kernel."""
+    return _Dispatcher(function).__call__
+
+
+class _Dispatcher:
+    """A kernel's machine code, by the types of its arguments."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.entries: dict[tuple[Any, ...], _Entry] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        flat: list[Any] = []
+        key = _flatten(args, flat)
+        entry = self.entries.get(key)
+        if entry is None:
+            with _lock:
+                entry = self.entries[key] = _Entry(self.function, tuple(type_of(arg) for arg in args))
+        return entry.call(flat)
+
+
+def _flatten(values: tuple[Any, ...], flat: list[Any]) -> tuple[Any, ...]:
+    """Append the parts of all arguments to `flat`; return what tells their types apart."""
+    key: list[Any] = []
+    for value in values:
+        kind = type(value)
+        if kind is np.ndarray:
+            key.append((value.dtype, value.ndim, value.flags.c_contiguous))
+            flat.append(value.ctypes.data)
+            flat.extend(value.shape)
+        elif isinstance(value, tuple):
+            key.append((kind, _flatten(value, flat)))
+        else:
+            key.append(kind)
+            flat.append(value)
+    return tuple(key)
+
+
+class _Entry:
+    """Machine code for one list of types."""
+
+    def __init__(self, function: Callable[..., Any], kinds: tuple[Type, ...]) -> None:
+        from learnroute.kernels.translator import Unit
+
+        parts = [part for kind in kinds for part in parts_of(kind)]
+        self.packer = struct.Struct("".join("d" if part == "double" else "q" for part in parts))
+        path = _cache_file(function, kinds)
+        kept = _read(path)
+        if kept is None:
+            unit = Unit(function, kinds, checked=_checked())
+            self.returns, code = unit.returns, _machine_code(unit.text)
+            _write(path, code, unit.returns)
+        else:
+            self.returns, code = kept
+        self.library = _loaded(code)
+        self.run = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)(self.library["entry"])
+        self.release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.library["release_all"])
+        self.slots = len(parts_of(self.returns)) + 1
+
+    def call(self, flat: list[Any]) -> Any:
+        """Run it on the parts of its arguments."""
+        found = (ctypes.c_int64 * self.slots)()
+        self.run(self.packer.pack(*flat), ctypes.addressof(found))
+        if self.slots == 1:
+            return None
+        result, _ = _python_value(self.returns, found, 0)
+        if found[self.slots - 1]:
+            self.release(found[self.slots - 1])
+        return result
+
+
+def _python_value(kind: Type, found: Any, first: int) -> tuple[Any, int]:
+    """Return a result as Python knows it, and how many slots are read."""
+    if isinstance(kind, Scalar):
+        if kind == FLOAT:
+            return ctypes.c_double.from_buffer(found, 8 * first).value, first + 1
+        if kind == BOOL:
+            return bool(found[first]), first + 1
+        return (found[first] if kind == INT else np.uint64(found[first] & 0xFFFFFFFFFFFFFFFF)), first + 1
+    if isinstance(kind, Array):
+        assert isinstance(kind.item, Element)
+        array = np.empty(found[first + 1 : first + 1 + kind.axes], dtype=kind.item.dtype)
+        ctypes.memmove(array.ctypes.data, found[first], array.nbytes)
+        return array, first + 1 + kind.axes
+    assert isinstance(kind, Tuple)
+    items = []
+    for item in kind.items:
+        value, first = _python_value(item, found, first)
+        items.append(value)
+    return (kind.made_by(*items) if kind.made_by else tuple(items)), first
+
+
+# LLVM
+
+
+@cache
+def _llvm() -> tuple[Any, Any, Any]:
+    """Return LLVM, what it knows of this processor, and what it keeps machine code in."""
+    import llvmlite.binding as llvm
+
+    if llvm.llvm_version_info[0] < 20:  # newer ones do it themselves
+        llvm.initialize()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2, jit=True)
+    return llvm, machine, llvm.create_lljit_compiler(machine)
+
+
+def _machine_code(text: str) -> bytes:
+    """Optimise and compile."""
+    llvm, machine, _ = _llvm()
+    module = llvm.parse_assembly(f'target triple = "{machine.triple}"\n{text}')
+    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+    tuning.loop_vectorization = True
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def _loaded(code: bytes) -> Any:
+    """Put machine code into memory; return the addresses of its functions, which hold it there."""
+    from learnroute.kernels.translator import EXTERNAL
+
+    llvm, _, linker = _llvm()
+    builder = llvm.JITLibraryBuilder().add_object_img(code).export_symbol("entry").export_symbol("release_all")
+    known = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.msvcrt
+    for name in EXTERNAL:
+        builder.import_symbol(name, ctypes.cast(getattr(known, name), ctypes.c_void_p).value)
+    builder.import_symbol("fault", ctypes.cast(_FAULT, ctypes.c_void_p).value)
+    return builder.link(linker, f"kernel{next(_numbers)}")
+
+
+def _fault(line: int, index: int, length: int) -> None:
+    """Stop the process: memory is used up, or an index is out of its range."""
+    what = f"no memory for {index} bytes" if line < 0 else f"line {line}: index {index} of {length}"
+    sys.stderr.write(f"learnroute: {what}\n")
+    sys.stderr.flush()
+    os.abort()
+
+
+_FAULT = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(_fault)
+
+
+def _checked() -> bool:
+    """Whether indices are checked, which makes kernels slower: for finding faults."""
+    return bool(os.environ.get("LEARNROUTE_CHECKED"))
+
+
+# The folder of machine code
+
+
+@cache
+def _folder() -> Path | None:
+    """Return this version's folder, or None where none can be written."""
+    given = os.environ.get("LEARNROUTE_CACHE_DIR")
+    if given:
+        base = Path(given)
+    elif os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "learnroute"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "learnroute"
+    folder = base / "kernels" / _version()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.utime(folder)
+        others = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+        for old in others[MOST_FOLDERS:]:
+            for file in old.iterdir():
+                file.unlink(missing_ok=True)
+            old.rmdir()
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        return folder if folder.is_dir() else None
+    return folder if writable else None
+
+
+@cache
+def _version() -> str:
+    """Return a name for all source code of this package, this processor and this LLVM."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parent.parent
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.read_bytes())
+    for text in (llvmlite.__version__, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), sys.platform):
+        digest.update(text.encode())
+    digest.update(str(_checked()).encode())
+    return digest.hexdigest()[:24]
+
+
+def _cache_file(function: Callable[..., Any], kinds: tuple[Type, ...]) -> Path | None:
+    folder = _folder() if str(function.__module__).startswith("learnroute.") else None
+    if folder is None:
+        return None
+    name = hashlib.sha256(repr((function.__module__, function.__qualname__, kinds)).encode()).hexdigest()[:24]
+    return folder / f"{function.__name__.strip('_')}-{name}"
+
+
+def _read(path: Path | None) -> tuple[Type, bytes] | None:
+    """Return what was kept: the type of the result, and machine code."""
+    import pickle
+
+    if path is None:
+        return None
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    digest, body = content[:32], content[32:]
+    if hashlib.sha256(body).digest() != digest:  # damaged
+        return None
+    kind, code = pickle.loads(body)
+    return kind, code
+
+
+def _write(path: Path | None, code: bytes, returns: Type) -> None:
+    """Keep machine code: written beside and renamed, so that no process ever reads half of it."""
+    import pickle
+
+    if path is None:
+        return
+    body = pickle.dumps((returns, code))
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(hashlib.sha256(body).digest() + body)
+        os.replace(file.name, path)
+    except OSError:
+        return
