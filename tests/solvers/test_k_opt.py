@@ -38,7 +38,7 @@ def problem(size: int, rate: float, ends: Ends, seed: int, places: bool) -> Obje
 
 def running(objective: Objective, order: Any, params: KOptParams = PARAMS) -> TourSearch:
     rate = geometric_rate(objective.weights) if objective.factors is None else None
-    return TourSearch(objective, order, rate, candidates_of(objective, params), params)
+    return TourSearch(objective, order, rate, candidates_of(objective, params.neighbours), params)
 
 
 KINDS = ["last score", "geometric", "nearly flat", "other weights", "factors", "direction", "factors and direction"]
@@ -181,7 +181,7 @@ def test_candidate_lists_lead_out_of_clusters(matrix: bool) -> None:
     places = np.concatenate([rng.uniform(0, 1, (30, 2)) + corner for corner in ((0, 0), (100, 0), (0, 100))])
     points = Points(places)
     nothing = np.zeros(90)
-    lists = candidates_of(Objective(points.matrix() if matrix else points, nothing, nothing), PARAMS)
+    lists = candidates_of(Objective(points.matrix() if matrix else points, nothing, nothing), PARAMS.neighbours)
     cluster = np.arange(90) // 30
     assert all(len({*row.tolist()}) == PARAMS.neighbours and v not in row for v, row in enumerate(lists))
     assert (cluster[lists] != cluster[:, None]).any(axis=1).sum() >= 6

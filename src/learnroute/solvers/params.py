@@ -232,10 +232,26 @@ class ConstructionParams(_Checked):
 
 
 @dataclass(frozen=True)
+class AlphaParams(_Checked):
+    """Candidate lists by α-nearness (`local_search.alpha_nearness`)."""
+
+    neighbours: int = 5  # vertices in a candidate list
+    breadth: tuple[int, ...] = (5, 5, 3)  # as in `KOptParams`, for these lists ...
+    scored_breadth: tuple[int, ...] = (5, 3)  # ... and where more scores count than the last
+    longest_reach: float = 0.25  # the share of all positions beyond which they are not used, if scores reach that far
+    graph_neighbours: int = 10  # vertices that each is joined to in the graph that they are chosen from, at least
+    steps: int = 300  # subgradient steps of the ascent, at most
+    work: int = 3_000_000  # steps times vertices, at most ...
+    fewest_steps: int = 50  # ... and where that leaves fewer steps than these, there are no such lists
+    first_step: float = 0.01  # relative to the mean cost of an edge
+
+
+@dataclass(frozen=True)
 class KOptParams(_Checked):
     """Sequential k-opt moves over an array with an undo journal (`local_search.k_opt`, `local_search.tour_search`)."""
 
-    neighbours: int = 8  # vertices in a candidate list
+    neighbours: int = 8  # vertices in a candidate list of near ones
+    alpha: AlphaParams = AlphaParams()  # candidate lists of another kind
     breadth: tuple[int, ...] = (7, 5, 3)  # entries of the list that the second edge of a move looks at, the third, ...
     scored_breadth: tuple[int, ...] = (8, 5)  # the same where more scores count than the last
     longest: int = 50_000  # positions that a move may write ...

@@ -7,6 +7,9 @@ holds the two nearest in each quadrant (Johnson and McGeoch 1997), and the neare
 relative neighbours (Toussaint 1980): near regions that at most one nearer entry is nearer to; for a region at the edge
 of a cluster, some are in other clusters. Where travel differs by direction, there are two lists, the nearest regions to
 go to and to come from.
+
+A search begins with shorter lists that are made of these, by α-nearness, and changes from one kind to the other from
+round to round: the one is better where regions are spread, the other where they are clustered.
 """
 
 from __future__ import annotations
@@ -16,15 +19,25 @@ import numpy as np
 from learnroute.kernels import kernel
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.kd_tree import Ground, Tree, box_distance, ground_of, nearest_places, plane, square, tree_of
-from learnroute.solvers.params import KOptParams
+from learnroute.solvers.kd_tree import (
+    Ground,
+    Tree,
+    box_distance,
+    ground_of,
+    lengths,
+    nearest_places,
+    plane,
+    square,
+    tree_of,
+)
+from learnroute.solvers.params import AlphaParams, KOptParams
 
 ENTRY = 1 << 30  # marks what is in a list already
 
 
-def candidates_of(objective: Objective, params: KOptParams) -> IntArray:
+def candidates_of(objective: Objective, neighbours: int) -> IntArray:
     """Return one candidate list a region; two where travel differs by direction, the ways out first."""
-    most = min(params.neighbours, objective.size - 1)
+    most = min(neighbours, objective.size - 1)
     points = objective.points
     if points is not None:
         ground = ground_of(points)
@@ -39,6 +52,33 @@ def candidates_of(objective: Objective, params: KOptParams) -> IntArray:
     others = objective.travel.copy()
     np.fill_diagonal(others, np.inf)
     return np.concatenate([np.argsort(ways, axis=1, kind="stable")[:, :most] for ways in (others, others.T)])
+
+
+def both_candidates(objective: Objective, params: KOptParams) -> tuple[IntArray, IntArray | None]:
+    """Return lists of near regions, and lists by α-nearness.
+
+    There are none of the second kind where travel differs by direction or regions are too many.
+    """
+    alpha = params.alpha
+    if not objective.symmetric or alpha.work < alpha.fewest_steps * objective.size:
+        return candidates_of(objective, params.neighbours), None
+    wide = candidates_of(objective, max(params.neighbours, alpha.graph_neighbours))
+    if objective.points is not None:
+        near = candidates_of(objective, params.neighbours)
+    else:
+        near = np.ascontiguousarray(wide[:, : params.neighbours])  # shorter lists are the beginning of longer ones
+    return near, _alpha_candidates(objective, wide, alpha)
+
+
+def _alpha_candidates(objective: Objective, wide: IntArray, params: AlphaParams) -> IntArray:
+    from learnroute.solvers.local_search.alpha_nearness import Graph, alpha_lists, edges_between
+
+    start, source, target = edges_between(wide)
+    if objective.points is not None:
+        costs = lengths(ground_of(objective.points), source, target)
+    else:
+        costs = objective.travel[source, target]
+    return alpha_lists(Graph(start, target, costs), params)
 
 
 @kernel

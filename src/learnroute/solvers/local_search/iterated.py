@@ -87,20 +87,22 @@ def _search(
     params: SolverParams,
 ) -> IntArray:
     """Search from one order, in rounds."""
-    from learnroute.solvers.local_search.candidates import candidates_of
+    from learnroute.solvers.local_search.candidates import both_candidates
     from learnroute.solvers.local_search.tour_search import TourSearch
 
     limits = params.search
-    near = candidates_of(objective, limits.k_opt)
+    near, alpha = both_candidates(objective, limits.k_opt)
     start = objective.ends.repair(_quick_start(objective, rng) if initial is None else initial)
-    search = TourSearch(objective, start, rate, near, limits.k_opt)
+    search = TourSearch(objective, start, rate, near, limits.k_opt, alpha)
     search.descend(budget)
     best = min(start, best_rotation(objective, search.order()), key=objective)
     search.set_order(best)
-    length, idle, done = limits.round_length * objective.size, 0, 0
+    length, idle, done, turn = limits.round_length * objective.size, 0, 0, 0
     threshold = 0.0
     while done < perturbations and not budget.exhausted and idle < limits.patience:
         count = min(length, perturbations - done)
+        search.use_candidates(turn)
+        turn += 1
         progress = _within(budget.progress, done / perturbations, count / perturbations)
         done += search.perturb(rng, count, threshold, replace(budget, progress=progress))
         found = search.order()

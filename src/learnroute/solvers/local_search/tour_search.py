@@ -19,11 +19,17 @@ class TourSearch:
 
     Regions are renumbered along the first order: neighbours on the way are then neighbours in memory. `near` holds the
     candidate list of each region, in the objective's numbers; where travel differs by direction, `near` of the way out
-    and below it of the way in.
+    and below it of the way in. `alpha` holds lists by α-nearness, if there are any; they are used first.
     """
 
     def __init__(
-        self, objective: Objective, order: IntArray, rate: float | None, near: IntArray, params: KOptParams
+        self,
+        objective: Objective,
+        order: IntArray,
+        rate: float | None,
+        near: IntArray,
+        params: KOptParams,
+        alpha: IntArray | None = None,
     ) -> None:
         size = objective.size
         self.objective, self.names, self.params = objective, order, params
@@ -43,19 +49,29 @@ class TourSearch:
         if only_last:
             ends[1] += heaviest * scores
         self._set_ways(ends)
-        self._set_candidates(near, ends, ends[1] + (0.0 if only_last else heaviest * scores))
+        scored = not only_last and heaviest > 0 and bool(scores.any())
+        goals = ends[1] + (0.0 if only_last else heaviest * scores)
+        self._candidates = [
+            (*self._sorted_candidates(lists, ends, goals), kind.scored_breadth if scored else kind.breadth)
+            for lists, kind in ((alpha, params.alpha), (near, params))
+            if lists is not None
+        ]
+        self.use_candidates(-1)
         typical = float(self.apart[: self._vertices, 0].mean())
         numbers[tour.CREDIT], numbers[tour.MOST] = params.credit * typical, params.most_worse * typical
         positive = self.apart[np.isfinite(self.apart) & (self.apart > 0)]
         numbers[tour.LEAST] = params.least_gain * float(np.median(positive)) if len(positive) else 1e-290
-        scored = not only_last and heaviest > 0 and bool(scores.any())
         self._set_scores(scores, heaviest, rate, scored)
+        if scored:  # α-values know of travel alone: they come second, or not at all where scores reach far
+            self._candidates.reverse()
+            if counts[tour.REACH] > params.alpha.longest_reach * vertices:
+                del self._candidates[1:]
+        self.use_candidates(0)
         counts[tour.ANCHORED] = scored
         counts[tour.LONGEST] = min(vertices, params.longest)
         counts[tour.BRIDGE] = min(vertices, params.longest_bridge)
         counts[tour.END_POSITIONS] = params.end_positions * (1 + directed)
         counts[tour.WALK], counts[tour.SEGMENT] = params.walk, params.segment
-        self._set_breadth(params.scored_breadth if scored else params.breadth)
         self.route = np.zeros((5, vertices), dtype=np.int64)
         self.route[tour.FIXED] = -1
         if directed:
@@ -87,7 +103,12 @@ class TourSearch:
             self.ways[:size, size], self.ways[size + 1, :size], self.ways[:size, size + 1] = ends[0], ends[1], ends[1]
             self.ways[size, size + 1] = self.ways[size + 1, size] = 0.0
 
-    def _set_candidates(self, near: IntArray, ends: FloatArray, goals: FloatArray) -> None:
+    def use_candidates(self, turn: int) -> None:
+        """Take the candidate lists whose turn it is."""
+        self.near, self.apart, breadth = self._candidates[turn % len(self._candidates)]
+        self._set_breadth(breadth)
+
+    def _sorted_candidates(self, near: IntArray, ends: FloatArray, goals: FloatArray) -> tuple[IntArray, FloatArray]:
         """Renumber candidate lists, add those of `start` and `end` (endpoint candidates), and sort all by distance."""
         size, order, vertices = self.objective.size, self.names, int(self.counts[tour.SIZE])
         number = np.empty(size, dtype=np.int64)
@@ -104,10 +125,14 @@ class TourSearch:
             for side, costs in enumerate((ends[0], goals)):
                 best = np.argsort(costs, kind="stable")[:few]
                 lists[self._vertices + side] = best + (size if directed and side == 1 else 0)
-        self.near, self.apart = lists, self._distances(lists)
-        rank = np.argsort(self.apart, axis=1, kind="stable")
-        self.near = np.ascontiguousarray(np.take_along_axis(lists, rank, axis=1))
-        self.apart = np.ascontiguousarray(np.take_along_axis(self.apart, rank, axis=1))
+        return self._by_distance(lists)
+
+    def _by_distance(self, lists: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return lists sorted by distance, and the distances."""
+        apart = self._distances(lists)
+        rank = np.argsort(apart, axis=1, kind="stable")
+        near = np.ascontiguousarray(np.take_along_axis(lists, rank, axis=1))
+        return near, np.ascontiguousarray(np.take_along_axis(apart, rank, axis=1))
 
     def _distances(self, lists: IntArray) -> FloatArray:
         found = np.empty(lists.shape)
@@ -262,10 +287,7 @@ class TourSearch:
         stops = self.route[tour.ORDER]
         lists = np.empty((len(stops), 2), dtype=np.int64)
         lists[stops, 0], lists[stops, 1] = np.roll(stops, -1), np.roll(stops, 1)
-        apart_two = self._distances(lists)
-        rank = np.argsort(apart_two, axis=1, kind="stable")
-        self.near = np.ascontiguousarray(np.take_along_axis(lists, rank, axis=1))
-        self.apart = np.ascontiguousarray(np.take_along_axis(apart_two, rank, axis=1))
+        self.near, self.apart = self._by_distance(lists)
         self._set_breadth((2,) * self.params.merging_depth)
         self.set_order(one)
         stops = self.route[tour.ORDER]
