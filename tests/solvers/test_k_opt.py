@@ -185,3 +185,19 @@ def test_candidate_lists_lead_out_of_clusters(matrix: bool) -> None:
     cluster = np.arange(90) // 30
     assert all(len({*row.tolist()}) == PARAMS.neighbours and v not in row for v, row in enumerate(lists))
     assert (cluster[lists] != cluster[:, None]).any(axis=1).sum() >= 6
+
+
+def test_lists_of_a_matrix_hold_relative_neighbours_by_their_definition() -> None:
+    """Three clusters of 40: the neighbours that lead out of one are farther than all that are looked at first."""
+    rng = RNG(6)
+    places = np.concatenate([rng.uniform(0, 1, (40, 2)) + corner for corner in ((0, 0), (9, 0), (4, 9))])
+    travel, nothing = Points(places).matrix(), np.zeros(120)
+    lists = candidates_of(Objective(travel, nothing, nothing), 10)
+    for owner, found in enumerate(lists.tolist()):
+        by_distance = [int(j) for j in np.argsort(travel[owner]) if j != owner]
+        entries: list[int] = []
+        for j in by_distance:
+            if sum(travel[entry, j] < travel[owner, j] for entry in entries) <= 1 and len(entries) < 10:
+                entries.append(j)
+        entries += [j for j in by_distance if j not in entries][: 10 - len(entries)]
+        assert found == entries

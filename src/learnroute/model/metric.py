@@ -11,7 +11,7 @@ from learnroute.errors import InputError
 from learnroute.kernels import kernel
 from learnroute.model.labels import aligned_square
 from learnroute.model.rounding import SAME
-from learnroute.model.validation import FloatArray, IntArray, as_square, frozen
+from learnroute.model.validation import FloatArray, IntArray, as_square, frozen, is_symmetric
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def check_metric(travel: ArrayLike) -> MetricReport:
     travel = _costs(travel)
     size = len(travel)
     triples = size * (size - 1) * (size - 2)
-    symmetric = bool(np.array_equal(travel, travel.T))
+    symmetric = is_symmetric(travel)
     slack = SAME * float(travel.max())
     if _surely_metric(travel):
         return MetricReport(symmetric, None, 0.0, 0, triples)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetric
 
 if TYPE_CHECKING:
     from learnroute.model.pairs import Pairs
@@ -72,7 +72,7 @@ class Objective:
     @cached_property
     def symmetric(self) -> bool:
         """Whether every way costs the same in both directions."""
-        return self.points is not None or bool(np.array_equal(self.travel, self.travel.T))
+        return self.points is not None or is_symmetric(self.travel)
 
     @cached_property
     def ranks(self) -> FloatArray:

@@ -17,7 +17,7 @@ import numpy as np
 from learnroute.model.learner import Updates
 from learnroute.model.objective import products_after
 from learnroute.model.rounding import UNIT
-from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetric
 
 SORTED_REGIONS = 400  # up to which pair bounds sort dissimilarities; beyond, only the largest counts
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest ratio of pair term to score: what `Pairs.ratio` tries
@@ -79,7 +79,7 @@ class Dissimilarities:
         """Whether the matrix may be one of squared distances: symmetric, with a zero diagonal."""
         if self.vectors is not None:
             return True
-        return bool(np.array_equal(self.matrix, self.matrix.T) and not np.diagonal(self.matrix).any())
+        return is_symmetric(self.matrix) and not np.diagonal(self.matrix).any()
 
     @cached_property
     def points(self) -> FloatArray:

@@ -192,3 +192,13 @@ def _all_plain_numbers(entries: Sequence[Any]) -> bool:
     if isinstance(entries, np.ndarray):
         return entries.dtype.kind in "iuf" and entries.ndim == 1
     return set(map(type, entries)) <= {int, float}
+
+
+def is_symmetric(matrix: FloatArray) -> bool:
+    """Whether a square matrix equals its transpose; block by block, because reading along columns is slow."""
+    size, side = len(matrix), 256
+    return all(
+        np.array_equal(matrix[i : i + side, j : j + side], matrix[j : j + side, i : i + side].T)
+        for i in range(0, size, side)
+        for j in range(0, i + 1, side)
+    )

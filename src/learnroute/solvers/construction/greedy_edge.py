@@ -10,7 +10,7 @@ import numpy as np
 from learnroute.kernels import kernel
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
-from learnroute.model.validation import IntArray
+from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.kd_tree import ground_of, nearest_places, tree_of
 
 FEW = 6  # nearest ends of other paths that each end of a path may be joined to in one round
@@ -41,11 +41,31 @@ def _nearest(objective: Objective, ends: IntArray) -> IntArray:
     if points is not None:
         ground = ground_of(Points(points.places[ends], points.geographic, points.scale))
         return nearest_places(ground, tree_of(ground), few)
-    apart = objective.travel[np.ix_(ends, ends)]
-    np.fill_diagonal(apart, np.inf)
-    near = np.sort(np.argpartition(apart, few - 1, axis=1)[:, :few], axis=1)
-    rank = np.argsort(np.take_along_axis(apart, near, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(near, rank, axis=1)
+    near = np.zeros((len(ends), few), dtype=np.int64)
+    _nearest_in_matrix(objective.travel, ends, near)
+    return near
+
+
+@kernel
+def _nearest_in_matrix(travel: FloatArray, ends: IntArray, near: IntArray) -> None:
+    for i in range(len(ends)):
+        nearest_in_row(travel, ends[i], ends, near, i)
+
+
+@kernel
+def nearest_in_row(travel: FloatArray, region: int, others: IntArray, near: IntArray, row: int) -> None:
+    """Fill a row with the nearest of others (their places), nearest first, the first of those that are equally near."""
+    few = near.shape[1]
+    apart = np.empty(few)
+    apart[:] = np.inf
+    for j in range(len(others)):
+        way = travel[region, others[j]]
+        if way < apart[few - 1] and others[j] != region:
+            place = few - 1
+            while place > 0 and apart[place - 1] > way:
+                apart[place], near[row, place] = apart[place - 1], near[row, place - 1]
+                place -= 1
+            apart[place], near[row, place] = way, j
 
 
 @kernel

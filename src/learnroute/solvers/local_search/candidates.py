@@ -19,6 +19,7 @@ import numpy as np
 from learnroute.kernels import kernel
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.construction.greedy_edge import nearest_in_row
 from learnroute.solvers.kd_tree import (
     Ground,
     Tree,
@@ -32,7 +33,7 @@ from learnroute.solvers.kd_tree import (
 )
 from learnroute.solvers.params import AlphaParams, KOptParams
 
-ENTRY = 1 << 30  # marks what is in a list already
+LOOKED_AT = 32  # nearest regions among which relative neighbours are looked for first; more than are in any list
 
 
 def candidates_of(objective: Objective, neighbours: int) -> IntArray:
@@ -141,22 +142,46 @@ def _put_quadrants(ground: Ground, tree: Tree, lists: IntArray) -> None:
 def _relative_neighbours(travel: FloatArray, most: int, lists: IntArray) -> None:
     """Fill lists with the nearest regions that at most one nearer entry is nearer to; then with the nearest ones."""
     size = len(travel)
-    nearer = np.empty(size, dtype=np.int64)  # entries that are nearer to each region than the owner of the list is
+    near = np.empty((1, min(LOOKED_AT, size - 1)), dtype=np.int64)
+    taken = np.zeros(size, dtype=np.int64)
+    everywhere = np.arange(size)
     for i in range(size):
-        nearer[:] = 0
-        nearer[i] = ENTRY
-        spared = 2  # entries that may be nearer, less one
-        for n in range(most):
+        nearest_in_row(travel, i, everywhere, near, 0)
+        filled = 0
+        for k in range(near.shape[1]):
+            if filled < most and _few_nearer(travel, lists, i, filled, near[0, k]):
+                lists[i, filled] = near[0, k]
+                filled += 1
+        taken[i] = 1
+        for k in range(near.shape[1]):
+            taken[near[0, k]] = 1
+        while filled < most:  # farther regions, out of a cluster
             best, found = np.inf, -1
             for j in range(size):
-                if nearer[j] < spared and travel[i, j] < best:
+                if travel[i, j] < best and not taken[j] and _few_nearer(travel, lists, i, filled, j):
                     best, found = travel[i, j], j
             if found < 0:
-                spared = ENTRY
-                for j in range(size):
-                    if nearer[j] < spared and travel[i, j] < best:
-                        best, found = travel[i, j], j
-            lists[i, n] = found
-            for j in range(size):
-                nearer[j] += travel[found, j] < travel[i, j]
-            nearer[found] = ENTRY
+                break
+            lists[i, filled] = found
+            taken[found] = 1
+            filled += 1
+        taken[:] = 0
+        for n in range(filled):
+            taken[lists[i, n]] = 1
+        for k in range(near.shape[1]):
+            if filled < most and not taken[near[0, k]]:
+                lists[i, filled] = near[0, k]
+                filled += 1
+        taken[:] = 0
+
+
+@kernel
+def _few_nearer(travel: FloatArray, lists: IntArray, i: int, filled: int, j: int) -> bool:
+    """Whether at most one entry of a list is nearer to region j than the owner i of the list is."""
+    nearer = 0
+    for n in range(filled):
+        if travel[lists[i, n], j] < travel[i, j]:
+            nearer += 1
+            if nearer == 2:
+                return False
+    return True

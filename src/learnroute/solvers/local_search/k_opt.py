@@ -349,3 +349,11 @@ def distances(ways: FloatArray, counts: IntArray, numbers: FloatArray, lists: In
     for a in range(lists.shape[0]):
         for n in range(lists.shape[1]):
             found[a, n] = cost(ways, counts, numbers, a, lists[a, n])
+
+
+@kernel
+def renumber(travel: FloatArray, order: IntArray, ways: FloatArray) -> None:
+    """Fill in what the ways between regions cost, numbered along an order."""
+    for i in range(len(order)):
+        for j in range(len(order)):
+            ways[i, j] = travel[order[i], order[j]]

@@ -95,8 +95,9 @@ class TourSearch:
             self.numbers[tour.UNIT], globe = ground.metric
             counts[tour.KIND] = tour.GLOBE if globe else tour.PLANE
             return
-        self.ways = np.full((size + 2, size + 2), np.inf)
-        self.ways[:size, :size] = objective.travel[np.ix_(order, order)]
+        self.ways = np.empty((size + 2, size + 2))
+        self.ways[size:], self.ways[:, size:] = np.inf, np.inf
+        k_opt.renumber(objective.travel, order, self.ways)
         self.ways[size, :size], self.ways[:size, size] = ends
         counts[tour.KIND] = tour.MATRIX if objective.symmetric else tour.DIRECTED
         if objective.symmetric:
