@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from typing import Any
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    began = time.monotonic()
     usual = signal.getsignal(signal.SIGINT)
     if usual is signal.default_int_handler:  # not where Ctrl-C is to be ignored
         signal.signal(signal.SIGINT, _leave)
@@ -17,7 +19,7 @@ def main() -> None:
 
     if usual is signal.default_int_handler:
         signal.signal(signal.SIGINT, usual)
-    sys.exit(run())
+    sys.exit(run(began=began))
 
 
 def _leave(*_: Any) -> None:

@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 import oracle
 from calls import call, call_json
 from learnroute import METHODS, read_problem, write_problem
-from learnroute.cli import commands
+from learnroute.cli import MODULES, commands
 from learnroute.formats import READERS
 from learnroute.study.families import FAMILIES, random_problem
 from samples import METRIC_FAMILIES, OVER
@@ -202,7 +203,7 @@ def test_anything_wrong_is_one_line_and_exit_code_2(
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("command", sorted(commands.commands))
+@pytest.mark.parametrize("command", sorted(commands.all()))
 def test_every_command_has_help_with_an_example_that_works(
     capsys: pytest.CaptureFixture[str], command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,8 +221,13 @@ def test_every_command_has_help_with_an_example_that_works(
         assert call(capsys, *shlex.split(line)[1:])[0] == 0
 
 
+def test_commands_are_listed_under_the_modules_that_have_them() -> None:
+    for module, names in MODULES.items():
+        assert tuple(command.name for command in import_module(f"learnroute.cli.{module}").COMMANDS) == names
+
+
 def test_whoever_takes_a_problem_says_in_which_formats(capsys: pytest.CaptureFixture[str]) -> None:
-    taking = [name for name, command in commands.commands.items() if "travel_rate" in [p.name for p in command.params]]
+    taking = [name for name, command in commands.all().items() if "travel_rate" in [p.name for p in command.params]]
     assert {"plan", "compare", "tradeoff", "simulate", "convert"} <= set(taking)
     for name in taking:
         words = set(

@@ -7,12 +7,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TextIO
 
 import click
 
 from learnroute import __version__
-from learnroute.cli import choosing, learning, planning, problems, reproduction, serving, studies, training
 from learnroute.errors import InputError, printable
 
 EXAMPLE = """\b
@@ -21,9 +21,46 @@ Example:
   learnroute plan problem.json --plot route.png
 """
 
+# Commands by the module that has them: only the module of the command that is asked for is imported
+MODULES = {
+    "planning": ("plan", "evaluate", "compare", "verify"),
+    "choosing": ("tradeoff", "robustness", "learners", "journey"),
+    "problems": ("generate", "check", "convert"),
+    "learning": ("simulate", "estimate"),
+    "training": ("transfer", "follow", "calibrate"),
+    "reproduction": ("reproduce",),
+    "serving": ("serve",),
+    "studies": ("sweep", "rows", "plot"),
+}
 
-@click.group(epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False,
-             invoke_without_command=True)  # fmt: skip
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted(name for names in MODULES.values() for name in names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        for module, names in MODULES.items():
+            if cmd_name in names and cmd_name not in self.commands:
+                self._add(module)
+        return self.commands.get(cmd_name)
+
+    def all(self) -> dict[str, click.Command]:
+        """Return all commands by their names."""
+        for module in MODULES:
+            self._add(module)
+        return self.commands
+
+    def _add(self, module: str) -> None:
+        for command in import_module(f"{__name__}.{module}").COMMANDS:
+            self.add_command(command)
+
+
+@click.group(cls=LazyGroup, epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]},
+             no_args_is_help=False, invoke_without_command=True)  # fmt: skip
 @click.version_option(__version__, prog_name="learnroute")
 @click.pass_context
 def commands(context: click.Context) -> None:
@@ -32,22 +69,20 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for module in (planning, choosing, problems, learning, training, reproduction, serving, studies):
-    for command in module.COMMANDS:
-        commands.add_command(command)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     sys.exit(run(arguments))
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; whatever a user can do wrong ends in one line on standard error."""
+def run(arguments: Sequence[str] | None = None, began: float | None = None) -> int:
+    """Run the command line; whatever a user can do wrong ends in one line on standard error.
+
+    Time limits count from `began` (of `time.monotonic`), so that importing is part of them.
+    """
     sys.stdout, sys.stderr = _usable(sys.stdout), _usable(sys.stderr)
     stdout = sys.stdout
     try:
-        left = commands.main(args=arguments, prog_name="learnroute", standalone_mode=False)
+        left = commands.main(args=arguments, prog_name="learnroute", standalone_mode=False, obj=began)
         sys.stdout.flush()
         return left if isinstance(left, int) else 0  # the code given to Context.exit
     except click.exceptions.Exit as leaving:

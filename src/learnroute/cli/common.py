@@ -41,6 +41,7 @@ REPORTS = (".json", ".csv")  # what tables of results are written as
 WIDTH = 120  # of tables that do not go to a terminal
 METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
 PATIENCE = 0.5  # seconds before progress is shown
+PRINTING = 0.1  # seconds that printing and writing a plan take, kept from its time limit
 SELDOM = 10.0  # seconds between progress lines that do not go to a terminal
 
 
@@ -166,6 +167,14 @@ def time_option(function: F) -> F:
     return click.option("--time-limit", type=float, metavar="SECONDS", help="Stop with the best found by then.")(
         function
     )
+
+
+def time_left(time_limit: float | None) -> float | None:
+    """Return what is left of a time limit that counts from the start of the program; a moment, if nothing is."""
+    began = click.get_current_context().find_root().obj
+    if time_limit is None or began is None or not time_limit > 0:  # else refused where it is used
+        return time_limit
+    return max(time_limit - PRINTING - (time.monotonic() - began), 1e-3)
 
 
 def json_option(function: F) -> F:

@@ -29,6 +29,7 @@ from learnroute.cli.common import (
     suffixes,
     table,
     terminal,
+    time_left,
     time_option,
 )
 from learnroute.comparison import Comparison, compare
@@ -42,7 +43,6 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
-from learnroute.verification import verify
 
 PARTS = {
     "travel": "travel",
@@ -80,7 +80,7 @@ def plan_command(
         check_plan_destination(path, problem)
     route = None if initial is None else _route_in(initial)
     with progress_shown() as progress:
-        found = plan(problem, method, seed, time_limit, progress, initial=route)
+        found = plan(problem, method, seed, time_left(time_limit), progress, initial=route)
     _deliver(found, problem, as_json, outputs, pictures)
 
 
@@ -166,6 +166,8 @@ def verify_command(
     is confirmed, 1 if one is refuted, 3 if one could not be checked.
     """
     problem = source.read()
+    from learnroute.verification import verify
+
     found = verify(problem, read_plan(plan_file))
     if as_json:
         print_json(found.to_dict())

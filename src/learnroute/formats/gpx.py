@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from learnroute.formats.files import write_text
 from learnroute.formats.tracks import Place, decimal, stops_of, track_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from learnroute.errors import printable
 from learnroute.formats.files import write_text
