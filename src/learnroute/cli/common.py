@@ -245,9 +245,10 @@ def print_heading(console: Console, problem: Problem) -> None:
         f"{problem.title or 'problem'}: {problem.size} regions, {problem.regime} regime ({shape(problem)})",
         markup=False,
     )
-    ends = [f"from {problem.constraints.start}"] if problem.constraints.start else []
+    start = problem.constraints.start if problem.depot is None else f"the depot {problem.depot.name}"
+    ends = [f"from {start}"] if start else []
     ends += [f"to {problem.constraints.end}"] if problem.constraints.end else []
-    ends += ["and back"] if problem.constraints.returns else []
+    ends += ["and back"] if problem.closed else []
     if problem.travel_rate != 1:
         ends.append(f"{'with ' if ends else ''}travel worth {problem.travel_rate:g} a unit")
     if ends:

@@ -37,7 +37,8 @@ from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, 
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
-from learnroute.model.losses import model_shares, ways_of
+from learnroute.model.itinerary import itinerary
+from learnroute.model.losses import model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import evaluate, plan
@@ -207,18 +208,18 @@ def _print_plan(found: Plan, problem: Problem) -> None:
 
 def _route_table(found: Plan, problem: Problem) -> Any:
     weights = model_shares(problem, found.order)
-    legs = ways_of(problem).legs(found.order)
     shown = table("visit", "region", "travel", "score / T", "weight", left=2)
     skipped = range(MOST_STOPS // 2, problem.size - MOST_STOPS // 2) if problem.size > MOST_STOPS else range(0)
-    for k, (name, i) in enumerate(zip(found.route, found.order, strict=True)):
-        if k in skipped:
-            if k == skipped[0]:
-                shown.add_row("…", f"… {len(skipped)} more …", "", "", "")
-            continue
-        leg = f"{legs[k - 1]:.4g}" if k else ""
-        shown.add_row(str(k + 1), plain(name), leg, f"{problem.scores[i] / problem.size:.4g}", f"{weights[k]:.3g}")
-    if found.closed:
-        shown.add_row("", f"back to {plain(found.route[0])}", f"{legs[-1]:.4g}", "", "")
+    stops = itinerary(problem, found.order)
+    for stop in stops:
+        k, leg = stop.position - 1, "" if stop is stops[0] else f"{stop.travel:.4g}"
+        if not stop.visit:
+            shown.add_row("", f"{'from' if stop is stops[0] else 'back to'} {plain(stop.name)}", leg, "", "")
+        elif k not in skipped:
+            score = f"{problem.scores[stop.place] / problem.size:.4g}"
+            shown.add_row(str(k + 1), plain(stop.name), leg, score, f"{weights[k]:.3g}")
+        elif k == skipped[0]:
+            shown.add_row("…", f"… {len(skipped)} more …", "", "", "")
     return shown
 
 

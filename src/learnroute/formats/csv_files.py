@@ -20,8 +20,8 @@ from typing import Any
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.files import is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
+from learnroute.model.itinerary import itinerary
 from learnroute.model.learner import TRAINING
-from learnroute.model.losses import ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -113,18 +113,15 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     rows: list[list[Any]] = [[p + 1, name, i] for p, (name, i) in enumerate(zip(plan.route, plan.order, strict=True))]
     if problem is not None:
         header += ["travel_from_previous", "travel_so_far", "score"]
-        legs, so_far = ways_of(problem).legs(plan.order), 0.0
-        for p, row in enumerate(rows):
-            leg = float(legs[p - 1]) if p else 0.0
-            so_far += leg
-            row += [leg, so_far, float(problem.scores[plan.order[p]])]
-        if problem.coordinates is not None:
+        rows, so_far = [], 0.0
+        places = problem.stop_coordinates
+        if places is not None:
             header += PLACES[0] if problem.geographic else PLACES[1]
-            for row, i in zip(rows, plan.order, strict=True):
-                row += problem.coordinates[i].tolist()
-        if plan.closed:
-            back: list[Any] = [len(rows) + 1, plan.route[0], plan.order[0], float(legs[-1]), so_far + float(legs[-1])]
-            rows.append([*back, *rows[0][5:]])
+        for stop in itinerary(problem, plan.order):
+            so_far += stop.travel
+            known = [stop.place, float(problem.scores[stop.place])] if stop.region else ["", ""]
+            row = [stop.position, stop.name, known[0], stop.travel, so_far, known[1]]
+            rows.append(row if places is None else [*row, *places[stop.place].tolist()])
     write_text(path, report_text([header, *rows]))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import json_files
 from learnroute.formats.files import write_text
-from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, track_of
+from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, stops_once, track_of
 from learnroute.model.fields import RENAMED
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -85,9 +85,9 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     features = [
         _feature(
             "Point", stop.place,
-            {"position": k + 1, "name": stop.name, "travel": stop.travel, "score": stop.score},
+            {"position": stop.position, "name": stop.name, "travel": stop.travel, "score": stop.score},
         )
-        for k, stop in enumerate(stops[: len(plan.order)])
+        for stop in stops_once(stops)
     ]  # fmt: skip
     whole = {"title": problem.title if problem else "", "loss": plan.loss.total, "travel": sum(s.travel for s in stops)}
     parts = across_the_date_line(track_of(stops))

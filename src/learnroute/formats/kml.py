@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from learnroute.errors import printable
 from learnroute.formats.files import write_text
-from learnroute.formats.tracks import Place, across_the_date_line, decimal, stops_of, track_of
+from learnroute.formats.tracks import Place, across_the_date_line, decimal, stops_of, stops_once, track_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -22,10 +22,12 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
         '<kml xmlns="http://www.opengis.net/kml/2.2"><Document>',
         f"  <name>{title}</name>",
     ]
-    for k, stop in enumerate(stops[: len(plan.order)]):
-        about = f"travel from the previous stop {stop.travel:g}, score {stop.score:g}"
+    for stop in stops_once(stops):
+        score = "depot" if stop.score is None else f"score {stop.score:g}"
+        about = f"travel from the previous stop {stop.travel:g}, {score}"
+        number = f"{stop.position}. " if stop.visit else ""
         lines += [
-            f"  <Placemark><name>{k + 1}. {_text(stop.name)}</name><description>{about}</description>",
+            f"  <Placemark><name>{number}{_text(stop.name)}</name><description>{about}</description>",
             f"    <Point><coordinates>{_at([stop.place])}</coordinates></Point></Placemark>",
         ]
     parts = across_the_date_line(track_of(stops))
