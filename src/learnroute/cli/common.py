@@ -27,6 +27,7 @@ from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
 from learnroute.model.learner import CALIBRATED, GRADIENT, PROXIMAL, RULES
 from learnroute.model.problem import Problem
+from learnroute.model.subsets import with_depot
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 
@@ -53,10 +54,13 @@ class Source:
     constraints: dict[str, Any]
     travel_rate: float | None
     title: str | None = None
+    depot: str | None = None
 
     def read(self) -> Problem:
         """Read the problem, or refuse; of a folder, say which of its files is read."""
         problem = self._read()
+        if self.depot is not None:
+            problem = with_depot(problem, depot_place(self.depot, problem), self.constraints.get("return", True))
         return problem if self.title is None else problem.changed(title=self.title)
 
     def _read(self) -> Problem:
@@ -110,7 +114,15 @@ OPTIONS = {
     "start": click.option("--start", metavar="NAME", help="The region to begin with."),
     "end": click.option("--end", metavar="NAME", help="The region to end with."),
     "return": click.option(
-        "--return/--no-return", "return_", default=None, help="Count the way back to the first region."
+        "--return/--no-return",
+        "return_",
+        default=None,
+        help="Count the way back, to the first region or to the depot (there, it counts unless --no-return).",
+    ),
+    "depot": click.option(
+        "--depot",
+        metavar="NAME|X,Y",
+        help="Start and return there, but learn nothing there: a region of FILE, which is none then, or coordinates.",
     ),
     "travel_rate": click.option(
         "--travel-rate", type=float, metavar="X", help="How much loss a unit of travel is worth, instead of the file's."
@@ -131,7 +143,8 @@ def problem_options(function: F) -> F:
     def command(
         *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, rule: str | None,
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
-        end: str | None, return_: bool | None, travel_rate: float | None, title: str | None, **others: Any,
+        end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None, title: str | None,
+        **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
         learner["regularization"] = (
@@ -142,7 +155,8 @@ def problem_options(function: F) -> F:
         elif rule is None and steps is not None and rate is not None:
             learner["rule"] = GRADIENT
         constraints = {"start": start, "end": end, "return": return_}
-        return function(*args, Source(file, _given(learner), _given(constraints), travel_rate, title), **others)
+        source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot)
+        return function(*args, source, **others)
 
     command.__doc__ = (
         f"{inspect.getdoc(function)}\n\nFILE is a problem: {suffixes(READERS)}; or - for JSON on standard input."
@@ -150,6 +164,17 @@ def problem_options(function: F) -> F:
     for option in reversed(OPTIONS.values()):
         command = option(command)
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
+
+
+def depot_place(text: str, problem: Problem) -> str | list[float]:
+    """Return what --depot says: the name of a region, or coordinates."""
+    parts = text.split(",")
+    if text in problem.regions or len(parts) != 2:
+        return text
+    try:
+        return [float(part) for part in parts]
+    except ValueError:
+        return text
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

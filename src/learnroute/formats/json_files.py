@@ -63,6 +63,8 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
         data["constraints"] = problem.constraints.to_dict()
     if problem.travel_rate != 1:
         data["travel_rate"] = problem.travel_rate
+    if problem.depot is not None:
+        data["depot"] = problem.depot.to_dict()
     return {key: value for key, value in data.items() if value != ""}
 
 

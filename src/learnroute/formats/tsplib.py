@@ -72,17 +72,18 @@ def read(path: Path) -> dict[str, Any]:
 
 def write(problem: Problem, path: Path) -> tuple[Path, ...]:
     """Write the travel costs as an explicit matrix, and everything else beside it; return both files."""
-    symmetric = bool(np.array_equal(problem.travel, problem.travel.T))
+    travel = problem.stop_travel  # a depot is the last node
+    symmetric = bool(np.array_equal(travel, travel.T))
     if not symmetric and path.suffix.lower() != ".atsp":
         raise InputError("travel differs by direction; end the name in .atsp", where=path)
     lines = [
         f"NAME: {problem.title or path.stem}",
         f"TYPE: {'TSP' if path.suffix.lower() == '.tsp' else 'ATSP'}",
-        f"DIMENSION: {problem.size}",
+        f"DIMENSION: {len(travel)}",
         "EDGE_WEIGHT_TYPE: EXPLICIT",
         "EDGE_WEIGHT_FORMAT: FULL_MATRIX",
         "EDGE_WEIGHT_SECTION",
-        *(" ".join(map(_text, row)) for row in problem.travel.tolist()),
+        *(" ".join(map(_text, row)) for row in travel.tolist()),
         "EOF",
     ]
     write_beside(problem.changed(title=problem.title or path.stem), path, ("travel",))
@@ -91,8 +92,9 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
 
 
 def write_tour(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write the order of visits as a tour, regions counted from 1."""
-    stops = [str(i + 1) for i in plan.order]
+    """Write the order of visits as a tour, regions counted from 1; a depot is the node after the last of them."""
+    stops = [str(i + 1) for i in ([len(plan.order)] if plan.depot is not None else [])]
+    stops += [str(i + 1) for i in plan.order]
     head = [f"NAME: {path.stem}", "TYPE: TOUR", f"DIMENSION: {len(stops)}", "TOUR_SECTION"]
     write_text(path, "\n".join([*head, *stops, "-1", "EOF"]) + "\n")
 

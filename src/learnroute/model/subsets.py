@@ -101,6 +101,14 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
     return only(problem, [i for i in range(problem.size) if i != here], here, returns)
 
 
+def with_costs(problem: Problem) -> Problem:
+    """Return a problem whose travel follows from coordinates as one with travel costs."""
+    depot, size = problem.depot, problem.size
+    if depot is not None:
+        depot = replace(depot, travel=problem.stop_travel[size, :size], travel_back=problem.stop_travel[:size, size])
+    return problem.changed(travel=problem.travel, depot=depot)
+
+
 def with_region(
     problem: Problem,
     name: str,

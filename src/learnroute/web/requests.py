@@ -341,9 +341,12 @@ class ExportRequest(PlanRequest):
         problem = super().rated_problem
         if self.ways is None or problem.coordinates is None:
             return problem
-        if len(self.ways) != problem.size or any(len(row) != problem.size for row in self.ways):
-            raise InputError(f"{problem.size} rows and columns are needed, one for each region", field="ways")
-        return problem.changed(streets=KnownWays(self.ways, problem.coordinates))
+        size, places = len(problem.stops), problem.stop_coordinates
+        assert places is not None
+        if len(self.ways) != size or any(len(row) != size for row in self.ways):
+            each = "region" if problem.depot is None else "region, and the last ones for the depot"
+            raise InputError(f"{size} rows and columns are needed, one for each {each}", field="ways")
+        return problem.changed(streets=KnownWays(self.ways, places))
 
 
 def _refusal(error: ValidationError, known: str) -> Refusal:

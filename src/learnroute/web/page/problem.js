@@ -131,5 +131,8 @@ function freeName(names) {
 
 /** Ways along streets after an edit: those of a region that moved or is new are straight, those of one removed are gone. */
 export const waysWithout = (ways, region) => ways && ways.map((row, i) => row.map((way, j) => (i === region || j === region ? null : way)));
-export const waysWithOneMore = (ways) => ways && [...ways.map((row) => [...row, null]), Array(ways.length + 1).fill(null)];
+export const waysWithOneMore = (ways, region) => {
+  const wider = (list, entry) => [...list.slice(0, region), entry, ...list.slice(region)];
+  return ways && wider(ways.map((row) => wider(row, null)), Array(ways.length + 1).fill(null));
+};
 export const waysWithOneLess = (ways, region) => ways && ways.filter((_, i) => i !== region).map((row) => row.filter((_, j) => j !== region));
