@@ -50,6 +50,6 @@ def models_missing(path: Path) -> InputError:
         return InputError("no vectors and no dissimilarity of the regions; put one of them there", where=other)
     return InputError(
         f"has no vectors and no dissimilarity of the regions; put one of them, and the learner, into {other.name} "
-        "beside it, as a JSON problem has them",
+        f"beside it, as a JSON problem has them (learnroute generate --travel {path.name} -o {other.name} draws some)",
         where=path,
     )

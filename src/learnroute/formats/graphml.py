@@ -29,8 +29,11 @@ WANTED = {
 LEARNER = ("features", "samples", "noise")
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read a road graph, and the file beside it, into the members of a problem, streets included."""
+def read(path: Path, *, models: bool = True) -> dict[str, Any]:
+    """Read a road graph, and the file beside it, into the members of a problem, streets included.
+
+    `models`: vectors or dissimilarities must be among them.
+    """
     text = read_text(path)
     parser = _Parser(path)
     parser.parse(text)
@@ -50,7 +53,7 @@ def read(path: Path) -> dict[str, Any]:
     data.setdefault("regions", [node.get("region", node["id"]) for node in own])
     if "title" in parser.graph:
         data.setdefault("title", parser.graph["title"])
-    if not {"dissimilarity", "vectors", "transfer"} & set(data):
+    if models and not {"dissimilarity", "vectors", "transfer"} & set(data):
         if not any("vector" in node for node in own):
             raise models_missing(path)
         data["vectors"] = [_vector(path, node) for node in own]

@@ -37,8 +37,8 @@ TRIANGLES = {
 PI, RADIUS = 3.141592, 6378.388  # as TSPLIB has them
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read an instance, and the file beside it, into the members of a problem."""
+def read(path: Path, *, models: bool = True) -> dict[str, Any]:
+    """Read an instance, and the file beside it, into the members of a problem; `models`: they must be among them."""
     facts, sections = _parts(path)
     kind = facts.get("TYPE", "TSP").split()[:1] or ["TSP"]
     if kind[0] not in ("TSP", "ATSP"):
@@ -65,7 +65,7 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(f"known are EXPLICIT, {', '.join(RULES)}", field="EDGE_WEIGHT_TYPE", value=weights, where=path)
     taken = tuple(key for key in ("travel", "coordinates", "geographic") if key in data)
     data |= read_beside(path, taken)
-    if not {"dissimilarity", "vectors", "transfer"} & set(data):
+    if models and not {"dissimilarity", "vectors", "transfer"} & set(data):
         raise models_missing(path)
     return data
 

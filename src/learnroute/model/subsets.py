@@ -101,12 +101,12 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
     return only(problem, [i for i in range(problem.size) if i != here], here, returns)
 
 
-def with_costs(problem: Problem) -> Problem:
-    """Return a problem whose travel follows from coordinates as one with travel costs."""
-    depot, size = problem.depot, problem.size
+def with_costs(problem: Problem, costs: FloatArray | None = None) -> Problem:
+    """Return the problem with other travel costs between its stops; the same, where travel follows from coordinates."""
+    costs, depot, size = problem.stop_travel if costs is None else costs, problem.depot, problem.size
     if depot is not None:
-        depot = replace(depot, travel=problem.stop_travel[size, :size], travel_back=problem.stop_travel[:size, size])
-    return problem.changed(travel=problem.travel, depot=depot)
+        depot = replace(depot, travel=costs[size, :size], travel_back=costs[:size, size])
+    return problem.changed(travel=costs[:size, :size], depot=depot)
 
 
 def with_region(
