@@ -103,7 +103,10 @@ def frame_of(result: Shown, problem: Problem | None) -> DataFrame:
     except ImportError:
         raise InputError("tables need pandas: pip install pandas") from None
     columns, rows = table_of(result, _known(result, problem))
-    return DataFrame(rows, columns=list(columns))
+    frame = DataFrame(rows, columns=list(columns))
+    if isinstance(result, Plan) and result.depot is not None and "index" in columns:
+        frame["index"] = frame["index"].astype("Int64")  # the depot has none
+    return frame
 
 
 def save(result: Shown, path: str | Path, problem: Problem | None) -> None:

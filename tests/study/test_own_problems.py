@@ -72,7 +72,8 @@ def test_files_are_given_on_the_command_line(folder: Path, capsys: pytest.Captur
     files = [str(folder / name) for name in ("a.json", "b.npz")]
     assert run(["sweep", *files, "-o", str(folder / "out"), "--workers", "1", "--methods", "exact,nearest"]) == 0
     rows = list(Store(folder / "out").rows())
-    assert [(row["family"], row["method"]) for row in rows] == [(f, m) for f in files for m in ("exact", "nearest")]
+    names = [(row["family"], row["method"]) for row in rows]
+    assert names == [(file, method) for file in ("a.json", "b.npz") for method in ("exact", "nearest")]
     capsys.readouterr()
     (folder / "study.toml").write_text("problems = 'a.json'")
     for arguments, line in (

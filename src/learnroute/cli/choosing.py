@@ -53,7 +53,7 @@ MOST_ROWS = 60  # points up to which the whole curve is printed
 @command(
     "tradeoff",
     epilog="\b\nExample:\n  learnroute tradeoff examples/north-sea.json --plot curve.png\n"
-    "  learnroute tradeoff examples/north-sea.json --budget 1500",
+    "  learnroute tradeoff examples/north-sea.json --budget 40",
 )
 @problem_options
 @click.option("--points", type=int, default=20, show_default=True, help="Plans to make beyond 14 regions.")
@@ -282,7 +282,8 @@ def _print_journey(trip: Journey) -> None:
     console.print(shown)
     console.print(f"next       {trip.next or 'nowhere: all regions are visited'}", markup=False)
     console.print(f"expected   error {trip.expected_error:.6g}, loss {trip.expected_loss:.6g} per region", markup=False)
-    console.print(f"travel     {trip.travel_cost:.6g} for the whole route", markup=False)
+    unit = trip.problem.travel_unit
+    console.print(f"travel     {trip.travel_cost:.6g}{unit and ' ' + unit} for the whole route", markup=False)
     for note in trip.notes:
         console.print(f"note       {note}", markup=False)
 

@@ -240,7 +240,8 @@ def _print_verdict(console: Console, found: Plan) -> None:
     asked = f" (asked for {found.requested})" if found.requested != found.method else ""
     bound = "" if found.lower_bound is None or found.optimal else f" (lower bound {found.lower_bound:.6g})"
     console.print(f"method     {found.method}{asked}, {found.seconds:.3f} s", markup=False)
-    console.print(f"travel     {found.travel_cost:.6g} for the whole route", markup=False)
+    unit = "" if found.problem is None else found.problem.travel_unit
+    console.print(f"travel     {found.travel_cost:.6g}{unit and ' ' + unit} for the whole route", markup=False)
     if found.chosen and found.learner is not None and found.regularization_range is not None:
         values, (low, high) = found.learner.fixed_regularization, found.regularization_range
         said = f"λ = {values[0]:.4g}" if len(values) == 1 else f"λ = {' '.join(f'{one:.3g}' for one in values)}"

@@ -16,6 +16,7 @@ from learnroute.model.result import Plan
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     """Write the stops in order as placemarks, then the way through them as lines, along the streets where known."""
     stops = stops_of(plan, problem, path)
+    unit = f" {problem.travel_unit}" if problem is not None and problem.travel_unit else ""
     title = _text((problem.title if problem else "") or path.stem)
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -24,7 +25,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     ]
     for stop in stops_once(stops):
         score = "depot" if stop.score is None else f"score {stop.score:g}"
-        about = f"travel from the previous stop {stop.travel:g}, {score}"
+        about = f"travel from the previous stop {stop.travel:g}{unit}, {score}"
         number = f"{stop.position}. " if stop.visit else ""
         lines += [
             f"  <Placemark><name>{number}{_text(stop.name)}</name><description>{about}</description>",

@@ -277,6 +277,11 @@ class Problem:
         """The number of regions T."""
         return len(self.regions)
 
+    @property
+    def travel_unit(self) -> str:
+        """The unit of travel, where it is known: great circles are in kilometres."""
+        return "km" if self.points is not None and self.geographic else ""
+
     # What a route goes by: the regions and, after the last of them, the depot
 
     @property

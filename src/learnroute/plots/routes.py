@@ -142,7 +142,8 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, leg
         axes.plot(line[:, 0], line[:, 1], color=GREY, lw=width, zorder=1)
         if plan.closed:
             axes.plot(*legs[-1].T, color=GREY, lw=width, ls=(0, (5, 3)), zorder=1)
-        marks = _marks(_points(axes, stops), problem.size)
+        marked = stops if plan.depot is None else np.vstack([stops, places[-1:]])
+        marks = _marks(_points(axes, marked), problem.size)
     _draw_marks(axes, plan, problem, stops, marks)
     radii = np.full(len(marks.stops), marks.radius)
     radii[-1] = marks.star
@@ -178,7 +179,7 @@ class Marks(NamedTuple):
     @property
     def square(self) -> float:
         """Half the side of the depot."""
-        return max(self.radius, 4.0)
+        return max(0.85 * self.radius, 4.0)
 
     @property
     def star(self) -> float:

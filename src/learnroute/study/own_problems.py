@@ -103,7 +103,10 @@ def experiment_on(data: dict[str, Any], folder: Path) -> OwnProblems:
 
 
 def read_problems(files: Any, folder: Path = Path()) -> dict[str, Problem]:
-    """Read problems by the names of their files; `*` stands for any letters, and `**` for any folders."""
+    """Read problems by the names of their files; `*` stands for any letters, and `**` for any folders.
+
+    They are called by these names, without folders where that leaves them apart.
+    """
     if not isinstance(files, Iterable) or not all(isinstance(file, str) for file in files):
         raise InputError("a list of file names is needed", field="problems", value=files)
     found: dict[str, Problem] = {}
@@ -118,4 +121,7 @@ def read_problems(files: Any, folder: Path = Path()) -> dict[str, Problem]:
             if name in found:
                 raise InputError("given twice; give each file once", field=f"problems[{k}]", value=name)
             found[name] = read_problem(path)
-    return found
+    short = [Path(name).name for name in found]
+    if len(set(short)) < len(short):
+        return found
+    return dict(zip(short, found.values(), strict=True))

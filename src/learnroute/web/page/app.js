@@ -67,8 +67,8 @@ function restore(old) {
     map.fit(state.problem, state.geographic);
   }
   forgetCurve(CURVE);
-  const { features, samples, noise } = old.problem.learner;
-  const shown = { projection: old.geographic ? "geographic" : "plain", features, samples, noise: noise ?? 0, rate: old.rate, method: old.method };
+  const { features, samples, noise } = shape(old.problem.learner);
+  const shown = { projection: old.geographic ? "geographic" : "plain", features, samples, noise, rate: old.rate, method: old.method };
   for (const [id, value] of Object.entries(shown)) $(id).value = value;
   for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
   $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";

@@ -20,6 +20,12 @@ export function showRegime({ problem, errorHistory }) {
   const { learner, samples } = problem;
   const { features: m, samples: n, rule = "least-squares" } = learner;
   const node = $("regime");
+  if (rule === "calibrated") {
+    node.className = "";
+    node.textContent = `Calibrated learner: a visit keeps p₁ = ${number(learner.retention, 4)} of the old model, couples regions by `
+      + `q = ${number(learner.coupling, 4)} and adds ν = ${number(learner.noise, 4)} to all errors.`;
+    return true;
+  }
   const known = Number.isFinite(m) && Number.isFinite(n);
   const bare = rule === "least-squares" || learner.regularization === 0;
   const middle = known && bare && inMiddle(problem);
