@@ -315,6 +315,8 @@ def _indices(problem: Problem, route: Sequence[str | int], field: str = "route")
     index = {name: i for i, name in enumerate(problem.regions)}
     stops = []
     for stop in route:
+        if problem.depot is not None and stop == problem.depot.name:
+            raise InputError(f"{stop!r} is the depot, where routes start by themselves; leave it out", field=field)
         if isinstance(stop, str) and stop not in index:
             hint = did_you_mean(stop, problem.regions, "regions are")
             raise InputError(f"there is no region {stop!r}; {hint}", field=field)

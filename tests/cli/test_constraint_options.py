@@ -73,6 +73,7 @@ def test_every_method_starts_at_the_depot(method: str, back: bool) -> None:
         (["--depot", "Returns", "--start", "Returns"], "constraints.start = 'Returns'"),
         (["--depot", "Returns", "--start", "Packing"], "constraints.start = 'Packing': routes start at the depot"),
         (["--depot", ""], "depot = ''"),
+        (["--depot", "8.5"], "depot = '8.5': two coordinates X,Y, or the name of a region, are needed"),
     ],
 )
 def test_depots_that_are_none(options: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -168,13 +168,15 @@ def problem_options(function: F) -> F:
 
 def depot_place(text: str, problem: Problem) -> str | list[float]:
     """Return what --depot says: the name of a region, or coordinates."""
-    parts = text.split(",")
-    if text in problem.regions or len(parts) != 2:
+    if text in problem.regions:
         return text
     try:
-        return [float(part) for part in parts]
+        place = [float(part) for part in text.split(",")]
     except ValueError:
         return text
+    if len(place) != 2:
+        raise InputError("two coordinates X,Y, or the name of a region, are needed", field="depot", value=text)
+    return place
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -226,6 +228,8 @@ def route_stops(route: str, problem: Problem) -> list[str] | list[int]:
         stops = [stop.strip() for stop in next(csv.reader([route], skipinitialspace=True, strict=True), [])]
     except csv.Error as error:
         raise InputError(f"cannot be split at commas ({error})", field="--route", found=f"{route!r}") from None
+    if len(stops) == 1 and ";" in route and stops[0] not in problem.regions:
+        raise InputError("commas are needed between regions, not semicolons", field="--route", found=f"{route!r}")
     numbers = all(stop.isascii() and stop.isdigit() and len(stop) < 9 for stop in stops)
     if numbers and not set(stops) & set(problem.regions):
         return [int(stop) for stop in stops]

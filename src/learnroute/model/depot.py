@@ -160,7 +160,8 @@ def taken_out(fields: dict[str, Any]) -> dict[str, Any]:
         hint = did_you_mean(
             name, [each for each in names if isinstance(each, str)] if _is_list(names) else [], "regions are"
         )
-        reason = f"there is no such region; {hint}; or give an object with {', '.join(MEMBERS)}"
+        instead = "" if hint.endswith("?") else f"; or give an object with {', '.join(MEMBERS)}"
+        reason = f"there is no such region; {hint}{instead}"
         raise InputError(reason, field="depot", value=name)
     here = list(names).index(name)
     found = {key: value for key, value in fields.items() if key != "depot"}

@@ -84,8 +84,10 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
         raise InputError(f"the problem has one already, {problem.depot.name!r}", field="depot", value=place)
     if not isinstance(place, str):
         if problem.points is None:
-            reason = "travel costs are given, so coordinates do not tell those of the depot; name a region, or give a"
-            raise InputError(f"{reason} Depot with travel", field="depot", value=place)
+            reason = (
+                "travel costs are given, so coordinates do not tell those of the depot; name a region, or give them"
+            )
+            raise InputError(f"{reason} (depot.travel)", field="depot", value=place)
         return problem.changed(depot=Depot(coordinates=place, returns=returns))
     if place not in problem.regions:
         hint = did_you_mean(place, problem.regions, "regions are")

@@ -357,7 +357,8 @@ def _refusal(error: ValidationError, known: str) -> Refusal:
     if isinstance(own, InputError):
         return refusal_of(own, "problem." if field == "problem" != own.field else "")
     if first["type"] == "extra_forbidden":
-        return Refusal(422, f"{shown(first['loc'][0])}: unknown field; known are {known}", field)
+        hint = did_you_mean(first["loc"][0], known.split(", "))
+        return Refusal(422, f"{shown(first['loc'][0])}: unknown field; {hint}", field)
     if first["type"] == "missing":
         return refusal_of(InputError(f"missing; known are {known}", field=field))
     reason = first["msg"].removeprefix("Input ")
