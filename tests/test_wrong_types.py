@@ -181,7 +181,14 @@ METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
     "Problem.dissimilarities_to": lambda: (problem().dissimilarities_to, {"region": 1}),
     "Estimate.to_problem": lambda: (
         learnroute.learning.estimate({name: batch() for name in "ABC"}, draws=100).to_problem,
-        {"travel": 1 - np.eye(3), "samples": 10, "coordinates": None, "regions": list("ABC"), "title": ""},
+        {
+            "travel": 1 - np.eye(3),
+            "samples": 10,
+            "coordinates": None,
+            "regions": list("ABC"),
+            "title": "",
+            "geographic": False,
+        },
     ),
 }
 

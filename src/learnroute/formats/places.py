@@ -46,6 +46,14 @@ def _names_first(table: csv_files.Table) -> csv_files.Table:
     return [words[k] for k in kept], [[row[k] for k in kept] for row in rows], lines
 
 
+def read_places(path: Path) -> dict[str, Any]:
+    """Read the names and coordinates of a table of places alone; a depot is passed over."""
+    table, depot = _depot_apart(path, _names_first(csv_files.read_table(path)))
+    known = (*NAMES, *csv_files.COLUMNS)
+    names, members, _ = csv_files.members_with_depot(path, table, None, known, depot, {}, vectors=True)
+    return {"regions": names, **members}
+
+
 def read(path: Path) -> dict[str, Any]:
     """Read a table of places, and the tables beside it, into the members of a problem."""
     table, depot = _depot_apart(path, _names_first(csv_files.read_table(path)))
