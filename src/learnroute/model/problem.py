@@ -247,7 +247,8 @@ class Problem:
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""
-        return f"<Problem{name}: {self.size:,} regions, {self.regime} regime, {self.shape}>"
+        start = "" if self.depot is None else f" and the depot {shown(self.depot.name)}"
+        return f"<Problem{name}: {self.size:,} regions{start}, {self.regime} regime, {self.shape}>"
 
     @property
     def shape(self) -> str:
