@@ -38,7 +38,7 @@ benchmark: .venv/installed
 clean:
 	rm -rf .venv demo dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# the demo needs little, the tests and studies everything but Sphinx
+# the demo needs little, the tests and studies everything
 .venv/for-demo: EXTRAS := plot
 .venv/for-docs: EXTRAS := docs
 .venv/for-dist: EXTRAS := dist

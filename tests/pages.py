@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from service import Service
 
 Open = Callable[..., Page]
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",

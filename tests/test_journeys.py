@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import Constraints, InputError, Journey, Learner, Problem, plan, write_problem
+from learnroute import Constraints, InputError, Journey, Learner, Problem, plan, with_depot, write_problem
 from learnroute.cli import run
+from learnroute.model.subsets import only
 from learnroute.study.adapting import adapting_gain
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, asymmetric
@@ -301,6 +302,96 @@ def test_what_cannot_be_dropped_is_said_and_nothing_changes() -> None:
     assert trip.to_dict() == before
     trip.drop("R2")
     assert trip.route == ("R1", "R3", "R4")
+
+
+@pytest.mark.parametrize("learner", [*REAL.values(), Learner(90, 100, 0.3, "proximal", 0.7)], ids=[*REAL, "proximal"])
+@pytest.mark.parametrize("kind", ["matrices", "vectors", "samples", "depot"])
+def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind: str, learner: Learner) -> None:
+    whole = random_problem("places" if kind == "vectors" else "uniform", 6, learner, 3)
+    samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
+    whole = whole.changed(samples=samples, initial=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    if kind == "depot":
+        whole = with_depot(asymmetric_of(whole), "R2")
+    last, size = whole.regions[-1], whole.size
+    less = only(whole, range(size - 1))
+    trip = Journey(less, file=tmp_path / "trip.json")
+    measured = {} if kind == "vectors" else {whole.regions[0]: 0.5}
+    made = [str(trip.next)]
+    trip.visit(errors=measured)
+    given: dict[str, Any] = {"initial": float(whole.initial[-1]), "samples": None if samples is None else samples[-1]}
+    if kind == "vectors":
+        assert whole.coordinates is not None
+        assert whole.vectors is not None
+        given |= {"coordinates": whole.coordinates[-1].tolist(), "vector": whole.vectors[-1].tolist()}
+    else:
+        row, stops = whole.dissimilarities_to(size - 1), [name for name in whole.stops if name != last]
+        places = [whole.stops.index(name) for name in stops]
+        given["dissimilarity"] = {name: float(row[i]) for i, name in enumerate(whole.regions[:-1])}
+        given["travel"] = {name: float(whole.stop_travel[size - 1, i]) for i, name in zip(places, stops, strict=True)}
+        given["travel_back"] = {
+            name: float(whole.stop_travel[i, size - 1]) for i, name in zip(places, stops, strict=True)
+        }
+    trip.add(last, **given)
+    assert trip.problem.stop_travel.tolist() == whole.stop_travel.tolist()
+    always = Journey(whole)
+    always.visit(made[0], errors=measured)
+    assert trip.errors.tolist() == always.errors.tolist()
+    assert trip.expected_loss == pytest.approx(always.expected_loss, rel=1e-12)
+    again = Journey.resume(tmp_path / "trip.json")
+    assert again.rest == trip.rest
+    assert again.errors.tolist() == trip.errors.tolist()
+
+
+def asymmetric_of(problem: Problem) -> Problem:
+    travel = np.array(problem.travel)
+    travel[np.triu_indices(problem.size)] *= 1.3
+    return problem.changed(travel=travel)
+
+
+def test_what_cannot_be_added_is_said_and_nothing_changes() -> None:
+    problem = random_problem("uniform", 3, REAL["over"], 3)
+    trip = Journey(problem)
+    trip.visit()
+    before = trip.to_dict()
+    ways = dict.fromkeys(problem.regions, 1.0)
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"region": "R1"}, "is there already"),
+        ({"region": "N"}, "travel: missing; travel costs are given"),
+        ({"region": "N", "travel": {**ways, "R9": 2.0}}, r"travel\.R9: there is no such region"),
+        ({"region": "N", "travel": {"R1": 1.0}}, r"travel\.R2: missing"),
+        ({"region": "N", "travel": {**ways, "R1": -1.0}}, r"travel\.R1 = -1"),
+        ({"region": "N", "travel": ways}, "dissimilarity: missing"),
+        ({"region": "N", "travel": ways, "vector": [1.0]}, "vector = .*give those"),
+        ({"region": "N", "travel": ways, "coordinates": [1, 2]}, "coordinates = .*leave it out"),
+        ({"region": "N", "travel": ways, "dissimilarity": ways, "samples": 3}, "samples = 3.*leave it out"),
+    ]
+    for given, message in cases:
+        with pytest.raises(InputError, match=message):
+            trip.add(**given)
+    assert trip.to_dict() == before
+    trip.add("N", travel=ways, dissimilarity=ways)
+    assert "N" in trip.rest
+
+
+def test_the_command_adds_a_region(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_problem(random_problem("vectors", 4, Learner(80, 100, 0.1), 1), tmp_path / "p.json")
+    trip, new = str(tmp_path / "trip.json"), tmp_path / "new.json"
+    assert run(["journey", trip, "--begin", str(tmp_path / "p.json")]) == 0
+    width = len(json.loads((tmp_path / "p.json").read_text())["vectors"][0])
+    ways = dict.fromkeys(("R1", "R2", "R3", "R4"), 3.0)
+    new.write_text(json.dumps({"region": "Pier", "travel": ways, "vector": [0.5] * width, "coordinates": [1, 2]}))
+    assert run(["journey", trip, "--add", str(new)]) == 0
+    assert sorted(Journey.resume(trip).rest) == ["Pier", "R1", "R2", "R3", "R4"]
+    for wrong, line in (
+        ({"name": "X"}, "name: unknown field"),
+        ({"travel": ways}, "region: missing"),
+        ([1], "an object"),
+    ):
+        new.write_text(json.dumps(wrong))
+        assert run(["journey", trip, "--add", str(new)]) == 2
+        assert line in capsys.readouterr().err
+    assert run(["journey", trip, "--add", str(new), "--drop", "R1"]) == 2
+    assert "one step at a time" in capsys.readouterr().err
 
 
 def test_the_command_drops_a_region(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,15 +21,24 @@ from learnroute.learning import RegionData, RouteRegressor
 from samples import small
 
 WRONG = {"None": None, "text": "abc", "a list": [1, "b"], "a number": 3.5, "a class": dict, "an object": object()}
-CALLED = {"order": "route", "returns": "constraints.return", "data": "problem", "methods": "method"}  # in messages
+CALLED = {
+    "order": "route",
+    "returns": ".return",
+    "place": "depot",
+    "travel_back": "travel",
+    "data": "problem",
+    "methods": "method",
+}  # in messages
 FUNCTIONS = {
     name: getattr(module, name)
     for module in (learnroute, learnroute.learning, learnroute.plots)
     for name in module.__all__
     if inspect.isfunction(getattr(module, name))
 }
-CLASSES = {"Problem": learnroute.Problem, "Learner": learnroute.Learner, "Constraints": learnroute.Constraints,
-           "Journey": learnroute.Journey, "SolverParams": learnroute.SolverParams}  # fmt: skip
+CLASSES = {
+    "Problem": learnroute.Problem, "Learner": learnroute.Learner, "Constraints": learnroute.Constraints,
+    "Depot": learnroute.Depot, "Journey": learnroute.Journey, "SolverParams": learnroute.SolverParams,
+}  # fmt: skip
 
 
 @cache
@@ -70,6 +79,7 @@ def right() -> dict[str, dict[str, Any]]:
         "compare_learners": {"problem": asked, **fine},
         "robustness": {"problem": asked, "within": 0.1, "draws": 2, **fine},
         "verify": {"problem": asked, "plan": planned.to_dict()},
+        "with_depot": {"problem": asked, "place": "B", "returns": True},
         "expected_loss": {"problem": asked, "order": order},
         "true_loss": {"problem": asked, "order": order},
         "error_over_time": {"problem": asked, "order": order},
@@ -119,11 +129,12 @@ def right() -> dict[str, dict[str, Any]]:
             "initial": [1, 2, 3, 4], "regions": list("ABCD"), "coordinates": None, "truth": asked.truth,
             "initial_model": [0.0], "title": "", "geographic": False, "constraints": None, "travel_rate": 1.0,
             "samples": None, "dissimilarity_low": None, "dissimilarity_estimate": None, "initial_estimate": None,
-            "streets": None, "transfer": None,
+            "streets": None, "transfer": None, "depot": None,
         },
         "Learner": {"features": 80, "samples": 100, "noise": 0.1, "rule": "proximal", "regularization": 1.0,
                     "steps": None, "rate": None, "retention": None, "coupling": None},
         "Constraints": {"start": None, "end": None, "returns": False},
+        "Depot": {"name": "Base", "coordinates": None, "travel": None, "travel_back": None, "returns": True},
         "Journey": {"problem": asked, "method": "auto", "seed": 0, "file": None, "progress": None, "time_limit": None},
         "SolverParams": dict(vars(learnroute.SolverParams())),
     }  # fmt: skip
@@ -145,6 +156,21 @@ METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
         learnroute.Journey(problem()).drop,
         {"region": "A", "progress": None, "time_limit": None},
     ),
+    "Journey.add": lambda: (
+        learnroute.Journey(problem()).add,
+        {
+            "region": "E",
+            "travel": dict.fromkeys("ABCD", 1.0),
+            "travel_back": None,
+            "coordinates": None,
+            "dissimilarity": dict.fromkeys("ABCD", 2.0),
+            "vector": None,
+            "initial": 0.5,
+            "samples": None,
+            "progress": None,
+            "time_limit": None,
+        },
+    ),
     "Journey.resume": lambda: (learnroute.Journey.resume, {"file": "journey.json"}),
     "Tradeoff.within": lambda: (learnroute.tradeoff(problem()).within, {"budget": 1e6}),
     "Tradeoff.below": lambda: (learnroute.tradeoff(problem()).below, {"ceiling": 1e6}),
@@ -155,7 +181,14 @@ METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
     "Problem.dissimilarities_to": lambda: (problem().dissimilarities_to, {"region": 1}),
     "Estimate.to_problem": lambda: (
         learnroute.learning.estimate({name: batch() for name in "ABC"}, draws=100).to_problem,
-        {"travel": 1 - np.eye(3), "samples": 10, "coordinates": None, "regions": list("ABC"), "title": ""},
+        {
+            "travel": 1 - np.eye(3),
+            "samples": 10,
+            "coordinates": None,
+            "regions": list("ABC"),
+            "title": "",
+            "geographic": False,
+        },
     ),
 }
 

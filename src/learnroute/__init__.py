@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from learnroute.journeys import Journey
     from learnroute.model.certificates import Certificate
     from learnroute.model.constraints import Constraints
+    from learnroute.model.depot import Depot
     from learnroute.model.learner import Learner
     from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
     from learnroute.model.metric import MetricReport, check_metric, metric_closure
     from learnroute.model.objective import Objective
     from learnroute.model.problem import Problem
     from learnroute.model.result import Guarantee, Plan
+    from learnroute.model.subsets import with_depot
     from learnroute.planner import evaluate, plan
     from learnroute.robust import Robustness, robustness
     from learnroute.solvers.matching.perfect_matching import Matching, minimum_matching
@@ -45,6 +47,7 @@ __all__ = [
     "Check",
     "Comparison",
     "Constraints",
+    "Depot",
     "Guarantee",
     "InputError",
     "Journey",
@@ -77,6 +80,7 @@ __all__ = [
     "tradeoff",
     "true_loss",
     "verify",
+    "with_depot",
     "write_plan",
     "write_problem",
 ]
@@ -88,12 +92,14 @@ _HOMES = {
     "learnroute.journeys": ("Journey",),
     "learnroute.model.certificates": ("Certificate",),
     "learnroute.model.constraints": ("Constraints",),
+    "learnroute.model.depot": ("Depot",),
     "learnroute.model.learner": ("Learner",),
     "learnroute.model.losses": ("Loss", "error_over_time", "expected_loss", "objective_of", "true_loss"),
     "learnroute.model.metric": ("MetricReport", "check_metric", "metric_closure"),
     "learnroute.model.objective": ("Objective",),
     "learnroute.model.problem": ("Problem",),
     "learnroute.model.result": ("Guarantee", "Plan"),
+    "learnroute.model.subsets": ("with_depot",),
     "learnroute.comparison": ("Comparison", "compare"),
     "learnroute.planner": ("evaluate", "plan"),
     "learnroute.robust": ("Robustness", "robustness"),

@@ -127,11 +127,14 @@ def compare(
     objective = objective_of(problem)
     answers = [_answer(seen(problem, objective, method), method, seed, limit, progress) for method in chosen]
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
-    best = min((answer.order for answer in found), key=objective, default=np.arange(problem.size))
+    best = min((answer.order for answer in found), key=objective, default=problem.from_depot(np.arange(problem.size)))
     known = [answer.certificate for answer in found if answer.certificate is not None]
     known = known or [lower_bound(objective, best, Budget.of(limit, progress))]
     certificate = max(known, key=lambda one: one.bound)
-    optimum = min((expected_loss(problem, answer.order).total for answer in found if answer.optimal), default=None)
+    optimum = min(
+        (expected_loss(problem, problem.regions_of(answer.order)).total for answer in found if answer.optimal),
+        default=None,
+    )
     rows = tuple(
         _row(problem, method, answer, certificate, seconds, seed, draws)
         for method, (answer, seconds) in zip(chosen, answers, strict=True)
@@ -179,6 +182,6 @@ def mean_loss(problem: Problem, method: Method, found: Plan, draws: int) -> tupl
     orders = [method.solve(objective, rng, Budget()).order for _ in range(draws)]
     if all(np.array_equal(order, orders[0]) for order in orders):
         return found.loss, 1
-    losses = [expected_loss(problem, order) for order in orders]
+    losses = [expected_loss(problem, problem.regions_of(order)) for order in orders]
     mean = {part: math.fsum(getattr(loss, part) for loss in losses) / draws for part in losses[0].to_dict()}
     return Loss(**mean), draws

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import PurePath
 from typing import Any, Self
 
 LONGEST_SHOWN = 60  # characters of a value in a message
@@ -130,7 +131,8 @@ def check_type(field: str, value: object, *kinds: type) -> None:
     """Refuse a value that is of none of these classes, naming the first of them."""
     if not isinstance(value, kinds):
         name = kinds[0].__name__
-        raise InputError(f"{'an' if name[0] in 'AEIO' else 'a'} {name} is needed", field=field, value=value)
+        hint = "; read_problem reads a file" if name == "Problem" and isinstance(value, str | PurePath) else ""
+        raise InputError(f"{'an' if name[0] in 'AEIO' else 'a'} {name} is needed{hint}", field=field, value=value)
 
 
 def check_callable(field: str, value: object) -> None:

@@ -53,12 +53,13 @@ def travel_ratio(problem: Problem) -> tuple[float, str]:
     holds such a join, J <= O; a closed one is two of them, J <= O/2, and the way back from v' to s is at most O/2.
     """
     if problem.ends.first is None:
-        said = ["a closed route"] if problem.constraints.returns else []
+        said = ["a closed route"] if problem.closed else []
         said += ["the last region fixed"] if problem.ends.last is not None else []
         return CHRISTOFIDES, ", ".join(said)
     if problem.ends.last is not None:
-        return HOOGEVEEN, "both ends fixed"
-    return 2.0, "the first region fixed" + (", a closed route" if problem.constraints.returns else "")
+        return HOOGEVEEN, "both ends fixed" if problem.depot is None else "a depot, the last region fixed"
+    start = "the first region fixed" if problem.depot is None else "a depot"
+    return 2.0, start + (", a closed route" if problem.closed else "")
 
 
 def _not_metric(problem: Problem, report: MetricReport | None) -> str:
@@ -66,12 +67,12 @@ def _not_metric(problem: Problem, report: MetricReport | None) -> str:
     if report is None:
         if problem.size > MOST_CHECKED:
             return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
-        report = check_metric(problem.travel)
+        report = check_metric(problem.stop_travel)
     if not report.symmetric:
         return "travel costs differ by direction"
     if report.worst is None:
         return ""
-    i, via, j = (problem.regions[k] for k in report.worst)
+    i, via, j = (problem.stops[k] for k in report.worst)
     return (
         f"travel costs are not a metric: {i} to {j} is {report.excess:.3g} cheaper by way of {via}; "
         "`learnroute check --repair` makes them one"
@@ -93,12 +94,13 @@ def sharper_ratio(problem: Problem, travel: float = CHRISTOFIDES) -> float | Non
     that may come before it.
     """
     r, size, scores = problem.learner.least_squares_retention, problem.size, problem.scores
+    first = problem.ends.first if problem.depot is None else None  # a depot has no score
     share = r * math.expm1((size - 1) * math.log(r)) / math.expm1(size * math.log(r))
     if problem.ends.last is not None:
         end, before = float(scores[problem.ends.last]), np.delete(scores, problem.ends.last)
     else:
         end, before = (
-            float((scores if problem.ends.first is None else np.delete(scores, problem.ends.first)).min()),
+            float((scores if first is None else np.delete(scores, first)).min()),
             scores,
         )
     least, most = float(before.min()), float(before.max())

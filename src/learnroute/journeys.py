@@ -22,20 +22,18 @@ from learnroute.formats.files import check_destination, errors_naming, is_there,
 from learnroute.model.ends import Ends
 from learnroute.model.labels import labelled, names_along
 from learnroute.model.learner import Updates
-from learnroute.model.losses import objective_of, ways_of
+from learnroute.model.losses import legs_of, objective_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.pairs import Dissimilarities, Pairs
 from learnroute.model.problem import Problem
 from learnroute.model.showing import shortened
-from learnroute.model.streets import Streets
+from learnroute.model.subsets import only, with_region
 from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
 from learnroute.planner import decided
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
 
 MEASURED = ("errors", "dissimilarity", "vector")
-BY_REGION = ("initial", "vectors", "coordinates", "truth", "samples", "initial_estimate")  # fields of a problem
-BY_PAIR = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate")
 
 
 @dataclass(frozen=True)
@@ -67,33 +65,6 @@ class Visit:
         errors = {name: value for name, value in self.errors.items() if name != region}
         apart = {name: value for name, value in self.dissimilarity.items() if name != region}
         return replace(self, errors=errors, dissimilarity=apart)
-
-
-@dataclass(frozen=True)
-class _SomeStreets(Streets):
-    """The streets between some of the regions."""
-
-    whole: Streets
-    kept: Sequence[int]
-
-    def path(self, origin: int, goal: int) -> FloatArray:
-        return self.whole.path(self.kept[origin], self.kept[goal])
-
-
-def _only(problem: Problem, kept: list[int]) -> Problem:
-    """Return the problem of some of its regions."""
-    changes: dict[str, Any] = {"regions": [problem.regions[i] for i in kept]}
-    for name in BY_REGION:
-        values = getattr(problem, name)
-        changes[name] = None if values is None else values[kept]
-    for name in BY_PAIR:
-        values = getattr(problem, name)
-        changes[name] = None if values is None else values[np.ix_(kept, kept)]
-    if problem.points is None:  # else travel follows from the places
-        changes["travel"] = problem.travel[np.ix_(kept, kept)]
-    if problem.streets is not None:
-        changes["streets"] = _SomeStreets(problem.streets, tuple(kept))
-    return problem.changed(**changes)
 
 
 class Journey:
@@ -178,7 +149,7 @@ class Journey:
         return journey
 
     def __repr__(self) -> str:
-        ahead = f"next {shortened(self.rest, self.problem.constraints.returns)}" if self.rest else "at its end"
+        ahead = f"next {shortened(self.rest, self.problem.closed)}" if self.rest else "at its end"
         return f"<Journey after {len(self.visits):,} of {self.problem.size:,} visits, {ahead}>"
 
     @property
@@ -222,7 +193,7 @@ class Journey:
     @property
     def travel_cost(self) -> float:
         """What the whole route costs to travel, in the units of travel."""
-        return float(ways_of(self.problem).legs(self.order).sum())
+        return float(legs_of(self.problem, self.order).sum())
 
     @property
     def expected_loss(self) -> float:
@@ -258,6 +229,63 @@ class Journey:
             raise
         return self.next
 
+    def add(
+        self,
+        region: str,
+        *,
+        travel: Mapping[str, float] | None = None,
+        travel_back: Mapping[str, float] | None = None,
+        coordinates: Sequence[float] | None = None,
+        dissimilarity: Mapping[str, float] | None = None,
+        vector: Sequence[float] | None = None,
+        initial: float = 0.0,
+        samples: int | None = None,
+        progress: Progress | None = None,
+        time_limit: float | None = None,
+    ) -> str | None:
+        """Add a region that is to be visited too, plan the rest anew, and return where to go next.
+
+        The region's errors so far follow from the visits made, as if it had been there from the start.
+
+        Parameters
+        ----------
+        region
+            Its name.
+        travel, travel_back
+            What it costs to go from it to each other region (and the depot), by name, and back from there; as `travel`
+            if omitted. Not where travel follows from coordinates.
+        coordinates
+            Its place, where the others have one.
+        dissimilarity, vector
+            How different the other regions' models are from its own, by name; or its vector, where the others have one.
+        initial, samples
+            Its initial dissimilarity, and its number of samples, where each region has its own.
+        progress, time_limit
+            As for `visit`.
+        """
+        budget = Budget.of(time_limit, progress)
+        self._check_changeable(region)
+        before = self.origin, self.problem, self.errors, self.visits, self.rest
+        try:
+            self.origin = self.problem = with_region(
+                self.origin, region, travel, travel_back, coordinates, dissimilarity, vector, initial, samples
+            )
+            made, self.visits, self.errors = self.visits, (), self.problem.initial
+            for visit in made:
+                self._take(visit)
+            self.rest = self._planned(budget)
+            self._keep()
+        except BaseException:
+            self.origin, self.problem, self.errors, self.visits, self.rest = before
+            raise
+        return self.next
+
+    def _check_changeable(self, region: Any) -> None:
+        """Refuse to change the number of regions where λ is given for each position."""
+        if isinstance(self.problem.learner.regularization, tuple):
+            reason = "λ is given for each position of the whole route; begin another journey with the regions left"
+            raise InputError(reason, field="region", value=region)
+
     def drop(
         self, region: str, progress: Progress | None = None, time_limit: float | None = None
     ) -> str | None:  # fmt: skip
@@ -269,15 +297,13 @@ class Journey:
         self._check_left(region)
         if region in (self.problem.constraints.start, self.problem.constraints.end):
             raise InputError("the route must begin or end there (constraints); it stays", field="region", value=region)
-        if isinstance(self.problem.learner.regularization, tuple):
-            reason = "λ is given for each position of the whole route; begin another journey with the regions left"
-            raise InputError(reason, field="region", value=region)
+        self._check_changeable(region)
         if self.problem.size == 2:
             raise InputError("a journey has at least 2 regions", field="region", value=region)
         before = self.origin, self.problem, self.errors, self.visits, self.rest
         kept = [i for i, name in enumerate(self.problem.regions) if name != region]
         try:
-            self.origin, self.problem = _only(self.origin, kept), _only(self.problem, kept)
+            self.origin, self.problem = only(self.origin, kept), only(self.problem, kept)
             self.errors = frozen(self.errors[kept])
             self.visits = tuple(visit.without(region) for visit in self.visits)
             self.rest = self._planned(budget)
@@ -387,8 +413,9 @@ class Journey:
         except RefusedError:  # the way on from here need not cost what the way back does
             answer = method_named("auto").solve(objective, rng, budget)
         assert objective.ends.allows(answer.order), answer.method
-        stops = [ids[k] for k in answer.order.tolist()]
-        return tuple(self.problem.regions[i] for i in (stops[1:] if self.visits else stops))
+        if not self.visits:
+            return tuple(self.problem.regions[i] for i in self.problem.regions_of(answer.order).tolist())
+        return tuple(self.problem.regions[ids[k]] for k in answer.order.tolist()[1:])
 
     def _ahead(self) -> tuple[list[int], Objective]:
         """Return the region that the agent is in with those left, and the objective of a route through them.
@@ -402,9 +429,10 @@ class Journey:
         left = [i for i in range(problem.size) if i not in set(seen)]
         ids = [seen[-1], *left]
         travel = problem.travel_rate * problem.travel[np.ix_(ids, ids)]
-        closed = problem.constraints.returns
+        closed = problem.closed
         if closed:  # nobody else comes back to where the agent is now, so that column can stand for the origin
-            travel[1:, 0] = problem.travel_rate * problem.travel[left, seen[0]]
+            home = seen[0] if problem.depot is None else problem.size
+            travel[1:, 0] = problem.travel_rate * problem.stop_travel[left, home]
         last = None if problem.ends.last is None or problem.ends.last in seen else ids.index(problem.ends.last)
         ends = Ends(0, last, closed)
         # from where the agent stands: the first position is behind it, and there is nothing to learn

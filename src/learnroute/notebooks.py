@@ -17,7 +17,8 @@ from learnroute.formats.csv_files import PLACES, report_text
 from learnroute.formats.files import check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.learning.simulation import Simulation
-from learnroute.model.losses import model_shares, ways_of
+from learnroute.model.itinerary import itinerary
+from learnroute.model.losses import model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.showing import Shown, clipped, shortened
@@ -102,7 +103,10 @@ def frame_of(result: Shown, problem: Problem | None) -> DataFrame:
     except ImportError:
         raise InputError("tables need pandas: pip install pandas") from None
     columns, rows = table_of(result, _known(result, problem))
-    return DataFrame(rows, columns=list(columns))
+    frame = DataFrame(rows, columns=list(columns))
+    if isinstance(result, Plan) and result.depot is not None and "index" in columns:
+        frame["index"] = frame["index"].astype("Int64")  # the depot has none
+    return frame
 
 
 def save(result: Shown, path: str | Path, problem: Problem | None) -> None:
@@ -249,22 +253,19 @@ def _(result: Plan, problem: Any) -> Table:
     if problem is None:
         return Table(columns, rows)
     columns += ("travel_from_previous", "travel_so_far", "score", "weight")
-    legs = ways_of(problem).legs(result.order).tolist()
+    places = problem.stop_coordinates
+    if places is not None:
+        columns += PLACES[0] if problem.geographic else PLACES[1]
     if problem.learner.undecided and result.learner is not None:
         problem = problem.changed(learner=result.learner)
     shares = model_shares(problem, result.order).tolist()
-    stops = [*result.order, *result.order[: int(result.closed)]]
-    if result.closed:
-        rows.append((len(rows) + 1, result.route[0], result.order[0]))
-        shares.append(math.nan)  # nothing is learnt on coming back
-    so_far = 0.0
-    for k, (stop, share) in enumerate(zip(stops, shares, strict=True)):
-        leg = legs[k - 1] if k else 0.0
-        so_far += leg
-        rows[k] += (leg, so_far, float(problem.scores[stop]), share)
-    if problem.coordinates is not None:
-        columns += PLACES[0] if problem.geographic else PLACES[1]
-        rows = [(*row, *problem.coordinates[stop].tolist()) for row, stop in zip(rows, stops, strict=True)]
+    rows, so_far = [], 0.0
+    for stop in itinerary(problem, result.order):
+        so_far += stop.travel
+        known = (stop.place, float(problem.scores[stop.place])) if stop.region else (None, math.nan)
+        share = shares[stop.position - 1] if stop.visit else math.nan  # nothing is learnt on coming back
+        row = (stop.position, stop.name, known[0], stop.travel, so_far, known[1], share)
+        rows.append(row if places is None else (*row, *places[stop.place].tolist()))
     return Table(columns, rows)
 
 
@@ -337,12 +338,12 @@ def _(result: Plan) -> Sheet:
         return Sheet(headline, ("visit", "region"), _with_gap(rows, len(result.route), 1), _plan_lines(result))
     table = table_of(result, result.problem)
     size = result.problem.size
-    for k, (_, name, _, leg, _, score, weight, *_) in _some(table.rows):
+    for k, (position, name, _, leg, _, score, weight, *_) in _some(table.rows):
         travel = f"{leg:.4g}" if k else ""
-        if k < size:
-            rows.append((str(k + 1), clipped(name), travel, f"{score / size:.4g}", f"{weight:.3g}"))
+        if 1 <= position <= size:
+            rows.append((str(position), clipped(name), travel, f"{score / size:.4g}", f"{weight:.3g}"))
         else:
-            rows.append(("", f"back to {clipped(name)}", travel, "", ""))
+            rows.append(("", f"{'back to' if k else 'from'} {clipped(name)}", travel, "", ""))
     columns = ("visit", "region", "travel", "score / T", "weight")
     return Sheet(headline, columns, _with_gap(rows, len(table.rows), 1), _plan_lines(result))
 
@@ -425,7 +426,7 @@ def _(result: Robustness) -> Sheet:
         f"loss {result.best_case:.5g} at best, {result.worst_case:.5g} at worst",
         f"regret {result.mean_regret:.4g} on average, {result.late_regret:.4g} in 95 % of the draws at most, "
         f"{result.worst_regret:.4g} at most",
-        f"planned: {shortened(result.plan.route, result.plan.closed)}",
+        f"planned: {shortened(result.plan.route, result.plan.closed, result.plan.depot)}",
     ]
     if not result.pairs:
         lines.insert(0, "the plan hangs on no single pair")

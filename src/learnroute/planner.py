@@ -102,7 +102,7 @@ def _plan_with_learner(
     final = method.solve if initial is None else _warm(decided, objective, method, initial)
     answer = final(seen(decided, objective, method), np.random.default_rng(seed), budget, params)
     if not method.by_travel and not method.random:
-        tuned = np.array(found.order)
+        tuned = decided.from_depot(found.order)
         if objective(tuned) < objective(answer.order):
             answer = replace(answer, order=tuned, optimal=False)
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
@@ -118,7 +118,7 @@ def route_finder(
 
     def solve(asked: Problem) -> IntArray:
         objective, part = seen(asked, objective_of(asked), quick), budget.part(TUNING_SHARE)
-        return quick.solve(objective, np.random.default_rng(seed), part, params).order
+        return asked.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
 
     return solve
 
@@ -173,7 +173,8 @@ def _warm(problem: Problem, objective: Objective, method: Method, initial: Seque
         if not 0 <= stop < problem.size or stops.count(stop) > 1:
             wrong = "is there twice" if 0 <= stop < problem.size else "is none"
             raise InputError(f"region {stop} {wrong}; name each region once at most", field="initial", value=stop)
-    return partial(method.solve, initial=completed(objective, np.array(stops, dtype=np.int64)))  # type: ignore[call-arg]
+    started = problem.from_depot(np.array(stops, dtype=np.int64))
+    return partial(method.solve, initial=completed(objective, started))  # type: ignore[call-arg]
 
 
 def _shortest_of_tied(
@@ -181,13 +182,13 @@ def _shortest_of_tied(
 ) -> IntArray:
     """Where travel is worth nothing, shorten the part of a route whose scores do not count."""
     counted = np.flatnonzero(objective.weights_of(order) * objective.scores.max() > TIED * abs(objective(order)))
-    many = int(counted[0]) + 1 if len(counted) else problem.size
+    many = int(counted[0]) + 1 if len(counted) else objective.size
     ways = objective_of(problem.changed(travel_rate=1.0))
     part = order[:many]
-    ends = replace(problem.ends, last=int(part[-1])) if many == problem.size else Ends(int(part[0]), int(part[-1]))
+    ends = replace(problem.ends, last=int(part[-1])) if many == objective.size else Ends(int(part[0]), int(part[-1]))
     if many < 4:
         return order
-    number = np.zeros(problem.size, dtype=np.int64)
+    number = np.zeros(objective.size, dtype=np.int64)
     number[part] = np.arange(many)
     travel = ways.between(part[:, None], part[None, :])
     nothing = np.zeros(many)
@@ -228,15 +229,16 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     if problem.learner.undecided:
         found = tuned_for(problem, order.tolist(), str(problem.learner.regularization))
         return _as_chosen(evaluate(problem.regularized(found.regularization), route), problem, found)
-    certificate = lower_bound(objective_of(problem), order, Budget())
-    return assessed(problem, Answer(order, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
+    stops = problem.from_depot(order)
+    certificate = lower_bound(objective_of(problem), stops, Budget())
+    return assessed(problem, Answer(stops, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
 
 
 def assessed(
     problem: Problem, answer: Answer, certificate: Certificate, requested: str, seed: int, seconds: float
 ) -> Plan:
     """Recompute everything that is claimed about an answer from the problem itself."""
-    order = as_order(answer.order, problem.size)
+    order = as_order(problem.regions_of(answer.order), problem.size)
     problem.constraints.check([problem.regions[i] for i in order])
     loss, most = expected_loss(problem, order), largest_loss(problem, order)
     bound = certificate.bound / problem.size
@@ -258,7 +260,8 @@ def assessed(
         true_loss=true_loss(problem, order) if problem.truth is not None else None,
         travel_cost=travel_cost(problem, order),
         travel_rate=problem.travel_rate,
-        closed=problem.constraints.returns,
+        closed=problem.closed,
+        depot=None if problem.depot is None else problem.depot.name,
         constraints=problem.constraints,
         learner=problem.learner,
         loss_at_most=most,
@@ -312,6 +315,8 @@ def _indices(problem: Problem, route: Sequence[str | int], field: str = "route")
     index = {name: i for i, name in enumerate(problem.regions)}
     stops = []
     for stop in route:
+        if problem.depot is not None and stop == problem.depot.name:
+            raise InputError(f"{stop!r} is the depot, where routes start by themselves; leave it out", field=field)
         if isinstance(stop, str) and stop not in index:
             hint = did_you_mean(stop, problem.regions, "regions are")
             raise InputError(f"there is no region {stop!r}; {hint}", field=field)

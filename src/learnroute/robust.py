@@ -82,7 +82,7 @@ class Robustness(Shown):
     complete: bool
 
     def __repr__(self) -> str:
-        way = shortened(self.plan.route, self.plan.closed)
+        way = shortened(self.plan.route, self.plan.closed, self.plan.depot)
         return (
             f"<Robustness of {way}: best in {self.unchanged:.0%} of {self.draws} draws, regret {self.mean_regret:.3g} "
             f"on average and at most {self.worst_regret:.3g}>"

@@ -178,7 +178,7 @@ def tradeoff(
     if orders is None:
         found, complete = _searched(problem, points, seed, budget)
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
-    choices = [_choice(problem, tuple(map(int, order))) for order in orders]
+    choices = [_choice(problem, tuple(map(int, problem.regions_of(order)))) for order in orders]
     front = pareto_front(np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices]))
     return Tradeoff(_with_rates([choices[k] for k in front]), complete, marks, problem.travel_rate, problem=problem)
 

@@ -318,7 +318,9 @@ class _Table:
     def _in_the_better_direction(self, order: IntArray) -> tuple[int, ...]:
         """Return a shortest route, or its reverse if that is allowed, as short and better for least squares."""
         back = order[::-1]
-        if not self.problem.ends.allows(back) or travel_cost(self.problem, back) > travel_cost(self.problem, order):
+        if not self.problem.ends.allows(self.problem.from_depot(back)) or travel_cost(self.problem, back) > travel_cost(
+            self.problem, order
+        ):
             return _as_tuple(order)
         return self._least(order, back)
 

@@ -168,7 +168,7 @@ def test_pictures_and_plans_are_written(capsys: pytest.CaptureFixture[str], tmp_
         ["check", CITY, "-o", "x.json"],
         ["sweep"],
         ["sweep", "missing.toml", "-o", "x"],
-        ["sweep", CITY, "-o", "x"],
+        ["sweep", CITY, CITY, "-o", "x"],
         ["sweep", RATIOS],
         ["sweep", RATIOS, "-o", CITY],
         ["sweep", RATIOS, "-o", "x", "--workers", "many"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,49 @@ def test_every_method_respects_the_ends(method: str, options: list[str], constra
     assert constraints.get("start") in (None, found["route"][0])
     assert constraints.get("end") in (None, found["route"][-1])
     assert found["lower_bound"] <= found["loss"]["total"]
+
+
+@pytest.mark.parametrize("back", [True, False])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_starts_at_the_depot(method: str, back: bool) -> None:
+    found = call("plan", CITY, "--depot", "Returns", "--method", method, *([] if back else ["--no-return"]))
+    assert (found["depot"], found["closed"]) == ("Returns", back)
+    assert "Returns" not in found["route"]
+    assert len(found["route"]) == 7
+    names = read_problem(CITY).regions
+    travel = read_problem(CITY).travel
+    stops = [names.index(name) for name in ["Returns", *found["route"], *(["Returns"] if back else [])]]
+    way = sum(float(travel[a, b]) for a, b in itertools.pairwise(stops))
+    assert found["travel_cost"] == pytest.approx(way, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--depot", "Return"], "depot = 'Return': there is no such region; did you mean Returns?"),
+        (["--depot", "1,2"], "depot = [1.0, 2.0]: travel costs are given"),
+        (["--depot", "Returns", "--start", "Returns"], "constraints.start = 'Returns'"),
+        (["--depot", "Returns", "--start", "Packing"], "constraints.start = 'Packing': routes start at the depot"),
+        (["--depot", ""], "depot = ''"),
+        (["--depot", "8.5"], "depot = '8.5': two coordinates X,Y, or the name of a region, are needed"),
+    ],
+)
+def test_depots_that_are_none(options: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", CITY, *options]) == 2
+    assert line in capsys.readouterr().err
+
+
+def test_the_way_back_to_a_depot_of_the_file_is_an_option(tmp_path: Path) -> None:
+    file = tmp_path / "problem.json"
+    file.write_text(json.dumps({**json.loads(Path(CITY).read_text()), "depot": "Returns"}))
+    assert call("plan", str(file))["closed"]
+    assert not call("plan", str(file), "--no-return")["closed"]
+    data = {**json.loads(Path("examples/lakes.geojson").read_text())}
+    lakes = tmp_path / "lakes.geojson"
+    data["features"][0]["properties"] |= {"depot": True, "return": False}
+    lakes.write_text(json.dumps(data))
+    assert not call("plan", str(lakes))["closed"]
+    assert call("plan", str(lakes), "--return")["closed"]
 
 
 def test_options_replace_the_constraints_of_the_file(tmp_path: Any) -> None:

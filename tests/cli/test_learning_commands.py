@@ -15,6 +15,7 @@ import pytest
 from calls import call, call_json
 from learnroute import Learner, Problem, read_problem, write_problem
 from learnroute.cli import learning as command_line
+from learnroute.cli import run
 from learnroute.formats.samples import read_samples
 from learnroute.learning import simulation as library
 from learnroute.learning.intake import Scaling
@@ -150,9 +151,9 @@ def test_a_failing_region_is_named_and_the_rest_is_written(capsys: pytest.Captur
     )  # fmt: skip
     assert code == 0
     lines = err.splitlines()
-    assert lines[0].startswith("learnroute: region 'Cape Grey': ")
+    assert lines[0].startswith("learnroute: region Cape Grey: ")
     assert lines[0].endswith("column 'height' is missing; there are not a table")
-    assert lines[1].startswith("learnroute: region 'Dunes': missing values (1 in 'wind'; first in sample 3)")
+    assert lines[1].startswith("learnroute: region Dunes: missing values (1 in 'wind'; first in sample 3)")
     assert "failed     Dunes: missing values" in out
     assert read_problem(tmp_path / "problem.json").regions == (
         "Anse Noire", "Eastern Shoal", "Ferry Point", "Harbour Bar",
@@ -258,3 +259,33 @@ def test_neither_command_needs_scikit_learn() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, WAREHOUSE, BUOYS], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_travel_is_taken_from_places_and_columns_are_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    samples = Path("examples/buoys/samples")
+    names = sorted(file.stem for file in samples.glob("*.csv"))
+    rows = [f"{name};{54 + k / 10};{3 + k * k / 10}" for k, name in enumerate(names)]
+    (tmp_path / "places.csv").write_text("\n".join(["id;latitude;longitude", *rows]))
+    (tmp_path / "samples").mkdir()
+    for file in samples.glob("*.csv"):
+        header, *lines = file.read_text().splitlines()
+        noted = [f"{header},note", *(f"{line},calm" for line in lines)]
+        (tmp_path / "samples" / file.name).write_text("\n".join(noted))
+    call = ["estimate", str(tmp_path / "samples"), "--target", "height", "--travel", str(tmp_path / "places.csv"),
+            "--samples", "40", "--problem", str(tmp_path / "p.json")]  # fmt: skip
+    assert run(call) == 2
+    said = capsys.readouterr().err
+    assert "Anse Noire and 5 more: note = 'calm': a number is needed" in said
+    assert said.count("calm") == 1
+    assert run([*call, "--skip", "note"]) == 0
+    problem = read_problem(tmp_path / "p.json")
+    assert problem.geographic
+    assert problem.coordinates is not None
+    order = [names.index(name) for name in problem.regions]
+    assert problem.coordinates.tolist() == [[3 + k * k / 10, 54 + k / 10] for k in order]
+    assert problem.points is not None  # travel is the distance
+    capsys.readouterr()
+    assert run(["estimate", str(samples), "--target", "hight"]) == 2
+    assert "Anse Noire and 5 more: column 'hight' is missing; did you mean height?)" in capsys.readouterr().err

@@ -110,11 +110,12 @@ def test_examples_are_valid_metric_and_worth_planning(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1, column 1: not JSON"),
+        ("", "is empty; JSON text is needed"),
         ("{", "not JSON"),
         ("[1, 2]", "problem = [1, 2]: an object with travel"),
         ("null", "problem = None: an object with"),
-        ('{"travel": NaN}', "NaN: numbers must be finite"),
+        ('{"travel": NaN}', "line 1, column 12: NaN: numbers must be finite"),
+        ('{"title": "NaN",\n "travel": -Infinity}', "line 2, column 12: -Infinity: numbers must be finite"),
         ('{"travel": 1, "travel": 2}', "travel: given twice"),
         ("[" * 100_000, "nested too deeply"),
         (json.dumps({**GOOD, "dissimilarities": 1}), "dissimilarities: unknown field; did you mean dissimilarity?"),
@@ -128,7 +129,7 @@ def test_examples_are_valid_metric_and_worth_planning(path: Path) -> None:
         ('{"travel": [[0, 1' + "0" * 5000 + "]]}", "digits"),
         (json.dumps(GOOD).replace("[0, 2]", "[0, 1e999]"), "dissimilarity[0, 1] = inf"),
     ],
-    ids=range(17),
+    ids=range(18),
 )
 def test_wrong_json_is_refused_in_one_line_that_names_the_file(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.json"

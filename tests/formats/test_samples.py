@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from learnroute import InputError
-from learnroute.formats.samples import read_samples, write_samples
+from learnroute.formats.samples import causes, read_samples, write_samples
 
 GOOD = "a,y,b\n1,10,2\n3,30,4\n"
 
@@ -96,3 +96,30 @@ def test_written_samples_read_back(tmp_path: Path) -> None:
     found = read_samples(tmp_path, "y")["north"]
     np.testing.assert_array_equal(found.features, features)
     np.testing.assert_array_equal(found.targets, targets)
+
+
+def test_columns_may_be_skipped(tmp_path: Path) -> None:
+    found = read_samples(folder(tmp_path, north="t,a,y\nnoon,1,2\nnight,3,4\n"), "y", skip=["t"])["north"]
+    assert found.columns == ("a",)
+    assert found.features.tolist() == [[1.0], [3.0]]
+    table = tmp_path / "all.csv"
+    table.write_text("where,note,a,y\nN,x,1,2\nS,z,3,4\n")
+    assert read_samples(table, "y", "where", ["note"])["S"].features.tolist() == [[3.0]]
+    with pytest.raises(InputError, match=r"column 'nota' is missing; did you mean note\?"):
+        read_samples(table, "y", "where", ["nota"])
+    assert "cannot be both" in str(read_samples(table, "y", "where", ["y"])["S"].problem)
+
+
+def test_one_cause_in_many_files_is_said_once() -> None:
+    failures = {
+        "A": "d/A.csv, line 2, time = 'noon': a number is needed",
+        "B": "d/B.csv, line 7, time = 'night': a number is needed",
+        "C": "d/C.csv: column 'y' is missing",
+    }
+    assert causes(failures) == [
+        "A and 1 more: time = 'noon': a number is needed",
+        "C: d/C.csv: column 'y' is missing",
+    ]
+    del failures["C"]
+    assert causes(failures) == ["A and 1 more: time = 'noon': a number is needed"]
+    assert causes({}) == []

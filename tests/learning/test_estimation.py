@@ -220,7 +220,9 @@ def test_missing_values_can_be_dropped() -> None:
 
 def test_fewer_than_two_regions_is_refused_with_the_reasons() -> None:
     bad = {name: with_cell(np.nan) for name in list(base())[1:]}
-    with pytest.raises(InputError, match=r"1 regions can be estimated, at least 2 are needed \(region 1: missing"):
+    with pytest.raises(
+        InputError, match=r"1 regions can be estimated, at least 2 are needed \(region 1 and 2 more: missing"
+    ):
         estimate(broken(**bad))
     with pytest.raises(InputError, match="no data"):
         estimate({})

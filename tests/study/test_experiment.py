@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from learnroute import InputError
-from learnroute.study.cells import streams
-from learnroute.study.experiment import Experiment, read_experiment
+from learnroute.study.experiment import Experiment, read_experiment, streams
 
 TINY = {"families": "uniform", "regions": 3, "features": 80}
 

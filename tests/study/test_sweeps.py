@@ -19,17 +19,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import oracle
 from conftest import Shared
 from learnroute import InputError, Learner
-from learnroute.study.cells import COLUMNS, Row, solve_cell, streams
+from learnroute.study.cells import COLUMNS, Row, solve_cell
 from learnroute.study.engines import _unless_abandoned, engine
-from learnroute.study.experiment import Experiment
+from learnroute.study.experiment import Experiment, streams
 from learnroute.study.families import random_problem
 from learnroute.study.store import LOG_FILE, Store, opened
-from learnroute.study.sweeps import sweep
+from learnroute.study.sweeps import Work, sweep
 
 SMALL = Experiment(("uniform", "vectors"), (3, 5), (80, 120), noise=(0.0, 0.5), replicates=2, draws=3)
 # a few seconds of work: long enough to be killed in the middle
@@ -414,3 +415,22 @@ def test_kill_9_at_any_moment_of_the_beginning_resumes(tmp_path: Path) -> None:
         assert not (folder / "experiment.json").exists()
         assert len(list(folder.glob(".learnroute-*"))) == 1
     assert sweep(SMALL, folder, resume=True, workers=1).solved == SMALL.size
+
+
+def test_the_share_is_of_the_work_and_not_of_the_problems() -> None:
+    experiment = Experiment(families=("uniform",), regions=(4, 40), features=(80,), replicates=10)
+    work = Work(experiment, np.array([0, 1]))
+    assert work.share == pytest.approx(0.1)  # two of twenty; nothing is known about their times
+    work.add([2, 10], [1.0, 99.0])  # one small problem, one large one
+    assert work.share == pytest.approx((3 * 1 + 99) / (10 * 1 + 10 * 99))
+    work.add(list(range(3, 10)), [1.0] * 7)  # all the small ones: hardly anything
+    assert work.share == pytest.approx((10 * 1 + 99) / (10 * 1 + 10 * 99))
+    work.add(list(range(11, 20)), [99.0] * 9)
+    assert work.share == pytest.approx(1.0)
+
+
+def test_a_kind_of_which_none_was_solved_counts_as_the_others() -> None:
+    experiment = Experiment(families=("uniform",), regions=(4, 40), features=(80,), replicates=10)
+    work = Work(experiment, np.array([], dtype=np.int64))
+    work.add([0], [2.0])
+    assert work.share == pytest.approx(1 / 20)

@@ -316,3 +316,31 @@ def test_a_learner_beside_files_over_http(service: Service) -> None:
     assert not read["learner_taken"]
     assert read["problem"]["learner"]["features"] == learner["features"]
     assert service.post("read", files=files, learner={"features": -5, "samples": 50}).status_code == 422
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+def test_measured_errors_and_a_calibrated_learner_are_shown(opened: Open, tmp_path: Path, calibrated: bool) -> None:
+    errors = [[0.1, 1, 2], [1.5, 0.2, 1], [2, 1, 0.1]]
+    law = {"rule": "calibrated", "retention": 0.5, "coupling": 0.1, "noise": -0.05}
+    learner = law if calibrated else {"features": 60, "samples": 90, "noise": 0.3}
+    data = {"travel": [[0, 1, 2], [1, 0, 1], [2, 1, 0]], "transfer": errors, "learner": learner, "initial": [1, 2, 1]}
+    file = tmp_path / "measured.json"
+    file.write_text(json.dumps(data))
+    page = opened()
+    open_file(page, file)
+    assert total(page) == pytest.approx(plan(read_problem(file)).loss.total, rel=1e-5)
+    assert page.is_disabled("#features") == calibrated
+    assert ("p₁ = 0.5" in page.inner_text("#regime")) == calibrated
+    page.click("#add")
+    settle(page)
+    assert len(route(page)) == 4
+    page.keyboard.press("Delete")
+    settle(page)
+    assert total(page) == pytest.approx(plan(read_problem(file)).loss.total, rel=1e-5)
+    page.select_option("#rule", "least-squares")
+    settle(page)
+    page.fill("#features", "60")
+    page.fill("#samples", "90")
+    settle(page)
+    changed = read_problem(file).changed(learner=Learner(60, 90, float(page.input_value("#noise"))))
+    assert total(page) == pytest.approx(plan(changed).loss.total, rel=1e-5)

@@ -30,7 +30,7 @@ from learnroute.cli.common import (
     time_option,
     told,
 )
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import errors_naming, write_text
@@ -43,6 +43,9 @@ from learnroute.tradeoffs import Choice, Tradeoff, tradeoff
 from learnroute.worth import COLUMNS, LearnerTable, compare_learners
 
 ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # what holds one route, and no curve
+NEW_REGION = (
+    "region", "travel", "travel_back", "coordinates", "dissimilarity", "vector", "initial", "samples",
+)  # fmt: skip  # what a region that is added to a journey may have
 MOST_ENDS = 12  # last regions that are listed
 MOST_ROWS = 60  # points up to which the whole curve is printed
 
@@ -50,7 +53,7 @@ MOST_ROWS = 60  # points up to which the whole curve is printed
 @command(
     "tradeoff",
     epilog="\b\nExample:\n  learnroute tradeoff examples/north-sea.json --plot curve.png\n"
-    "  learnroute tradeoff examples/north-sea.json --budget 1500",
+    "  learnroute tradeoff examples/north-sea.json --budget 40",
 )
 @problem_options
 @click.option("--points", type=int, default=20, show_default=True, help="Plans to make beyond 14 regions.")
@@ -190,13 +193,18 @@ def learners_command(
     help="What was measured there: a JSON object with any of errors, dissimilarity (a number a region) and vector.",
 )  # fmt: skip
 @click.option("--drop", metavar="NAME", help="A region that will not be visited after all; no error is counted there.")
+@click.option(
+    "--add", "added", type=click.Path(path_type=Path), metavar="FILE",
+    help="A region that is to be visited too: a JSON object with region, its name, and what the other regions have: "
+    "travel (and travel_back) or coordinates, dissimilarity or vector, initial, samples.",
+)  # fmt: skip
 @click.option("--method", type=Name(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
 @click.option("--seed", type=int, help="With --begin; 0 if left out. Same seed, same answer.")
 @time_option
 @json_option
 def journey_command(
     state: Path, begin: Path | None, visited: str | None, measured: Path | None, method: str | None, seed: int | None,
-    drop: str | None, time_limit: float | None, as_json: bool,
+    drop: str | None, added: Path | None, time_limit: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Plan again on the way: JOURNEY is a file that keeps the visits made and the rest of the route.
 
@@ -205,11 +213,11 @@ def journey_command(
     """
     if measured and not visited:
         raise InputError("where? Name the region with --visited", field="--measured")
-    if begin and (visited or drop):
-        found = f"and {'--visited' if visited else '--drop'}"
-        raise InputError("begin the journey first, then tell it the visits", field="--begin", found=found)
-    if visited and drop:
-        raise InputError("one step at a time; give one of them", field="--visited", found="and --drop")
+    steps = [name for name, given in (("--visited", visited), ("--drop", drop), ("--add", added)) if given]
+    if begin and steps:
+        raise InputError("begin the journey first, then tell it the visits", field="--begin", found=f"and {steps[0]}")
+    if len(steps) > 1:
+        raise InputError("one step at a time; give one of them", field=steps[0], found=f"and {steps[1]}")
     if not begin and (method is not None or seed is not None):
         raise InputError(
             "a journey keeps those that it began with; give them with --begin", field="--method", found="and --seed"
@@ -223,6 +231,9 @@ def journey_command(
             trip.visit(visited, **_measurements(measured), progress=progress, time_limit=time_limit)
         elif drop:
             trip.drop(drop, progress, time_limit)
+        elif added:
+            with errors_naming(added):
+                trip.add(**_region_in(added), progress=progress, time_limit=time_limit)
     if as_json:
         print_json({
             "next": trip.next, "visited": [visit.region for visit in trip.visits], "rest": list(trip.rest),
@@ -246,6 +257,19 @@ def _measurements(path: Path | None) -> dict[str, Any]:
     return found
 
 
+def _region_in(path: Path) -> dict[str, Any]:
+    """Return the members of a region that is to be added."""
+    found = json_files.read(path)
+    if not isinstance(found, dict):
+        raise InputError("an object with region, its name, and what the other regions have is needed", value=found)
+    for member in found:
+        if member not in NEW_REGION:
+            raise InputError(f"unknown field; {did_you_mean(member, NEW_REGION)}", field=member)
+    if "region" not in found:
+        raise InputError("missing; give its name", field="region")
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def _print_journey(trip: Journey) -> None:
     console = terminal()
     print_heading(console, trip.problem)
@@ -258,7 +282,8 @@ def _print_journey(trip: Journey) -> None:
     console.print(shown)
     console.print(f"next       {trip.next or 'nowhere: all regions are visited'}", markup=False)
     console.print(f"expected   error {trip.expected_error:.6g}, loss {trip.expected_loss:.6g} per region", markup=False)
-    console.print(f"travel     {trip.travel_cost:.6g} for the whole route", markup=False)
+    unit = trip.problem.travel_unit
+    console.print(f"travel     {trip.travel_cost:.6g}{unit and ' ' + unit} for the whole route", markup=False)
     for note in trip.notes:
         console.print(f"note       {note}", markup=False)
 
@@ -291,7 +316,9 @@ def _print(found: Tradeoff, problem: Problem, picked: Choice | None) -> None:
         markup=False,
     )
     if picked:
-        console.print(f"picked     {' → '.join(picked.route)}", markup=False)
+        home = [] if problem.depot is None else [problem.depot.name]
+        back = ["back"] if problem.closed else []
+        console.print(f"picked     {' → '.join([*home, *picked.route, *back])}", markup=False)
 
 
 def _range(point: Choice) -> str:

@@ -27,6 +27,7 @@ from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
 from learnroute.model.learner import CALIBRATED, GRADIENT, PROXIMAL, RULES
 from learnroute.model.problem import Problem
+from learnroute.model.subsets import with_depot
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 
@@ -54,10 +55,13 @@ class Source:
     constraints: dict[str, Any]
     travel_rate: float | None
     title: str | None = None
+    depot: str | None = None
 
     def read(self) -> Problem:
         """Read the problem, or refuse; of a folder, say which of its files is read."""
         problem = self._read()
+        if self.depot is not None:
+            problem = with_depot(problem, depot_place(self.depot, problem), self.constraints.get("return", True))
         return problem if self.title is None else problem.changed(title=self.title)
 
     def _read(self) -> Problem:
@@ -111,7 +115,15 @@ OPTIONS = {
     "start": click.option("--start", metavar="NAME", help="The region to begin with."),
     "end": click.option("--end", metavar="NAME", help="The region to end with."),
     "return": click.option(
-        "--return/--no-return", "return_", default=None, help="Count the way back to the first region."
+        "--return/--no-return",
+        "return_",
+        default=None,
+        help="Count the way back, to the first region or to the depot (there, it counts unless --no-return).",
+    ),
+    "depot": click.option(
+        "--depot",
+        metavar="NAME|X,Y",
+        help="Start and return there, but learn nothing there: a region of FILE, which is none then, or coordinates.",
     ),
     "travel_rate": click.option(
         "--travel-rate", type=float, metavar="X", help="How much loss a unit of travel is worth, instead of the file's."
@@ -132,7 +144,8 @@ def problem_options(function: F) -> F:
     def command(
         *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, rule: str | None,
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
-        end: str | None, return_: bool | None, travel_rate: float | None, title: str | None, **others: Any,
+        end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None, title: str | None,
+        **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
         learner["regularization"] = (
@@ -143,7 +156,8 @@ def problem_options(function: F) -> F:
         elif rule is None and steps is not None and rate is not None:
             learner["rule"] = GRADIENT
         constraints = {"start": start, "end": end, "return": return_}
-        return function(*args, Source(file, _given(learner), _given(constraints), travel_rate, title), **others)
+        source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot)
+        return function(*args, source, **others)
 
     command.__doc__ = (
         f"{inspect.getdoc(function)}\n\nFILE is a problem: {suffixes(READERS)}; or - for JSON on standard input."
@@ -151,6 +165,19 @@ def problem_options(function: F) -> F:
     for option in reversed(OPTIONS.values()):
         command = option(command)
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
+
+
+def depot_place(text: str, problem: Problem) -> str | list[float]:
+    """Return what --depot says: the name of a region, or coordinates."""
+    if text in problem.regions:
+        return text
+    try:
+        place = [float(part) for part in text.split(",")]
+    except ValueError:
+        return text
+    if len(place) != 2:
+        raise InputError("two coordinates X,Y, or the name of a region, are needed", field="depot", value=text)
+    return place
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -210,6 +237,8 @@ def route_stops(route: str, problem: Problem) -> list[str] | list[int]:
         stops = [stop.strip() for stop in next(csv.reader([route], skipinitialspace=True, strict=True), [])]
     except csv.Error as error:
         raise InputError(f"cannot be split at commas ({error})", field="--route", found=f"{route!r}") from None
+    if len(stops) == 1 and ";" in route and stops[0] not in problem.regions:
+        raise InputError("commas are needed between regions, not semicolons", field="--route", found=f"{route!r}")
     numbers = all(stop.isascii() and stop.isdigit() and len(stop) < 9 for stop in stops)
     if numbers and not set(stops) & set(problem.regions):
         return [int(stop) for stop in stops]
@@ -254,9 +283,10 @@ def print_heading(console: Console, problem: Problem) -> None:
         f"{problem.title or 'problem'}: {problem.size} regions, {problem.regime} regime ({shape(problem)})",
         markup=False,
     )
-    ends = [f"from {problem.constraints.start}"] if problem.constraints.start else []
+    start = problem.constraints.start if problem.depot is None else f"the depot {problem.depot.name}"
+    ends = [f"from {start}"] if start else []
     ends += [f"to {problem.constraints.end}"] if problem.constraints.end else []
-    ends += ["and back"] if problem.constraints.returns else []
+    ends += ["and back"] if problem.closed else []
     if problem.travel_rate != 1:
         ends.append(f"{'with ' if ends else ''}travel worth {problem.travel_rate:g} a unit")
     if ends:

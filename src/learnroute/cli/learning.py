@@ -34,11 +34,11 @@ from learnroute.cli.common import (
     time_option,
 )
 from learnroute.errors import InputError, printable, shown
-from learnroute.formats import WRITERS, write_problem
+from learnroute.formats import WRITERS, places, write_problem
 from learnroute.formats.csv_files import read_matrix, report_text, table_text
 from learnroute.formats.files import LONGEST_NAME, check_destination, write_text
 from learnroute.formats.json_files import dumps
-from learnroute.formats.samples import read_samples, write_samples
+from learnroute.formats.samples import causes, read_samples, write_samples
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import evaluate, plan
@@ -116,6 +116,8 @@ def simulate_command(
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", required=True, metavar="COLUMN", help="The column to predict; all others are features.")
 @click.option("--region", metavar="COLUMN", help="The column with the region's name, where DATA is one table.")
+@click.option("--skip", multiple=True, metavar="COLUMN",
+              help="A column that is neither target nor feature, such as a time; may be repeated.")  # fmt: skip
 @click.option("--level", type=float, default=0.95, show_default=True, help="Of the upper confidence bounds.")
 @click.option("--share", type=float, default=0.5, show_default=True,
               help="Of each region's samples, to estimate from. The others are left to train and test on.")  # fmt: skip
@@ -128,7 +130,9 @@ def simulate_command(
 @click.option(
     "--initial-model", metavar="A,B,…", help="Where the learner begins, one number a feature; zeros if omitted."
 )
-@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE", help="Travel costs (.csv), for --problem.")
+@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
+              help="For --problem (.csv): travel costs, a matrix with names; or places (name, and x, y or lat, lon), "
+              "whose distances they are then.")  # fmt: skip
 @click.option("--samples", type=int, metavar="n", help="Samples a region of the learner, for --problem.")
 @click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
               help=f"Write the planning problem ({suffixes(WRITERS)}); needs --travel.")  # fmt: skip
@@ -138,7 +142,8 @@ def simulate_command(
 @json_option
 @output_option("Write the report (.json), or the bounds as a matrix (.csv).")
 def estimate_command(
-    data: Path, target: str, region: str | None, level: float, share: float, no_split: bool, scaling: Scaling,
+    data: Path, target: str, region: str | None, skip: tuple[str, ...],
+    level: float, share: float, no_split: bool, scaling: Scaling,
     intercept: bool, drop_missing: bool, pilot: int | None, initial_model: str | None, travel: Path | None,
     samples: int | None, problem_file: Path | None, rest: Path | None, seed: int, as_json: bool,
     outputs: tuple[Path, ...],
@@ -155,16 +160,16 @@ def estimate_command(
         check_destination(problem_file, WRITERS)
         if travel is None:
             raise InputError("needs --travel, the costs between the regions", field="--problem")
-    names, costs = read_matrix(travel) if travel else ([], [])
-    tables = read_samples(data, target, region)
+    between = _between(travel) if travel else {}
+    tables = read_samples(data, target, region, skip)
     with progress_shown() as progress:
         found = estimate(
             tables, level, 1.0 if no_split else share, seed=seed, initial_model=_numbers(initial_model),
             scaling=scaling, intercept=intercept, missing="drop" if drop_missing else "refuse", pilot=pilot,
             progress=progress,
         )  # fmt: skip
-    for name, reason in found.failures.items():
-        say(printable(f"learnroute: region {name!r}: {' '.join(reason.split())}"))
+    for line in causes(found.failures):
+        say(printable(f"learnroute: region {' '.join(line.split())}"))
     for path in outputs:
         _write_estimate(found, path)
         say_written(path)
@@ -172,11 +177,21 @@ def estimate_command(
         _write_rest(found, target, rest)
         say_written(rest)
     if problem_file:
-        say_written(*write_problem(found.to_problem(costs, samples, regions=names), problem_file))
+        say_written(*write_problem(found.to_problem(samples=samples, **between), problem_file))
     if as_json:
         print_json(found.to_dict())
     else:
         _print_estimate(found)
+
+
+def _between(path: Path) -> dict[str, Any]:
+    """Return what a table says about travel, as arguments of `Estimate.to_problem`: costs, or places."""
+    if not places.is_places(path):
+        names, costs = read_matrix(path)
+        return {"travel": costs, "regions": names}
+    members = places.read_places(path)
+    return {"regions": members["regions"], "coordinates": members["coordinates"],
+            "geographic": members.get("geographic", False)}  # fmt: skip
 
 
 COMMANDS = (simulate_command, estimate_command)
@@ -264,8 +279,8 @@ def _print_estimate(found: Estimate) -> None:
         )  # fmt: skip
     console.print(shown)
     console.print("score / T: mean dissimilarity to all regions; first model: squared distance to it")
-    for name, reason in found.failures.items():
-        console.print(f"failed     {printable(f'{name}: {reason}')}", markup=False)
+    for line in causes(found.failures):
+        console.print(f"failed     {printable(line)}", markup=False)
     for caveat in found.caveats:
         console.print(f"caveat     {printable(caveat, None)}", markup=False)
 

@@ -38,7 +38,8 @@ from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, 
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
-from learnroute.model.losses import model_shares, ways_of
+from learnroute.model.itinerary import itinerary
+from learnroute.model.losses import model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import evaluate, plan
@@ -209,18 +210,18 @@ def _print_plan(found: Plan, problem: Problem) -> None:
 
 def _route_table(found: Plan, problem: Problem) -> Any:
     weights = model_shares(problem, found.order)
-    legs = ways_of(problem).legs(found.order)
     shown = table("visit", "region", "travel", "score / T", "weight", left=2)
     skipped = range(MOST_STOPS // 2, problem.size - MOST_STOPS // 2) if problem.size > MOST_STOPS else range(0)
-    for k, (name, i) in enumerate(zip(found.route, found.order, strict=True)):
-        if k in skipped:
-            if k == skipped[0]:
-                shown.add_row("…", f"… {len(skipped)} more …", "", "", "")
-            continue
-        leg = f"{legs[k - 1]:.4g}" if k else ""
-        shown.add_row(str(k + 1), plain(name), leg, f"{problem.scores[i] / problem.size:.4g}", f"{weights[k]:.3g}")
-    if found.closed:
-        shown.add_row("", f"back to {plain(found.route[0])}", f"{legs[-1]:.4g}", "", "")
+    stops = itinerary(problem, found.order)
+    for stop in stops:
+        k, leg = stop.position - 1, "" if stop is stops[0] else f"{stop.travel:.4g}"
+        if not stop.visit:
+            shown.add_row("", f"{'from' if stop is stops[0] else 'back to'} {plain(stop.name)}", leg, "", "")
+        elif k not in skipped:
+            score = f"{problem.scores[stop.place] / problem.size:.4g}"
+            shown.add_row(str(k + 1), plain(stop.name), leg, score, f"{weights[k]:.3g}")
+        elif k == skipped[0]:
+            shown.add_row("…", f"… {len(skipped)} more …", "", "", "")
     return shown
 
 
@@ -241,7 +242,8 @@ def _print_verdict(console: Console, found: Plan) -> None:
     asked = f" (asked for {found.requested})" if found.requested != found.method else ""
     bound = "" if found.lower_bound is None or found.optimal else f" (lower bound {found.lower_bound:.6g})"
     console.print(f"method     {found.method}{asked}, {found.seconds:.3f} s", markup=False)
-    console.print(f"travel     {found.travel_cost:.6g} for the whole route", markup=False)
+    unit = "" if found.problem is None else found.problem.travel_unit
+    console.print(f"travel     {found.travel_cost:.6g}{unit and ' ' + unit} for the whole route", markup=False)
     if found.chosen and found.learner is not None and found.regularization_range is not None:
         values, (low, high) = found.learner.fixed_regularization, found.regularization_range
         said = f"λ = {values[0]:.4g}" if len(values) == 1 else f"λ = {' '.join(f'{one:.3g}' for one in values)}"

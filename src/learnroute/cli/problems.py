@@ -31,43 +31,82 @@ from learnroute.formats import (
     WRITERS,
     check_plan_destination,
     plan_from,
+    problem_from,
     read_plan,
     write_plan,
     write_problem,
 )
+from learnroute.formats.beside import file_beside, write_beside
 from learnroute.formats.files import errors_naming
 from learnroute.formats.json_files import problem_to_dict
+from learnroute.formats.parts import TRAVEL, read_measured, read_travel, size_of
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.learner import LEAST_SQUARES, Learner
 from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
-from learnroute.study.families import FAMILIES, random_problem
+from learnroute.model.subsets import with_costs
+from learnroute.study.families import FAMILIES, random_models, random_problem
 
+BESIDE = (".tsp", ".atsp")  # formats whose other members are in a file beside them
 FAMILY_HELP = "What to draw. " + "; ".join(f"{name}: {text}" for name, (_, text) in FAMILIES.items()) + "."
 
 
 @command(
-    "generate", epilog="\b\nExample:\n  learnroute generate --family euclidean --regions 12 --seed 7 -o problem.json"
+    "generate",
+    epilog="\b\nExample:\n  learnroute generate --family euclidean --regions 12 --seed 7 -o problem.json\n"
+    "  learnroute generate --travel examples/burma14/burma14.tsp --family vectors -o burma.json",
 )
 @click.option("--family", type=Name(list(FAMILIES)), default="uniform", show_default=True, help=FAMILY_HELP)
-@click.option("--regions", type=int, default=10, show_default=True, metavar="T", help="Number of regions.")
+@click.option("--regions", type=int, metavar="T", help="Number of regions.  [default: 10]")
+@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
+              help=f"Take travel, places and names from there ({suffixes(TRAVEL)}); only dissimilarities are "
+              "drawn.")  # fmt: skip
+@click.option("--measured", type=click.Path(path_type=Path), metavar="FILE",
+              help="With --travel: take dissimilarities from there instead of drawing them: a matrix with names (.csv, "
+              "as `estimate` writes it), or a problem (.json).")  # fmt: skip
 @click.option("--features", type=int, default=80, show_default=True, metavar="m", help="Features of the learner.")
 @click.option("--samples", type=int, default=100, show_default=True, metavar="n", help="Samples a region.")
 @click.option("--noise", type=float, default=0.1, show_default=True, metavar="σ", help="Noise level.")
 @seed_option
-@output_option(f"Write the problem ({suffixes(WRITERS)}); printed as JSON otherwise.")
+@output_option(
+    f"Write the problem ({suffixes(WRITERS)}; with --travel NAME.tsp also NAME.regions.json beside it, all but the "
+    "travel); printed as JSON otherwise."
+)
 def generate_command(
-    family: str, regions: int, features: int, samples: int, noise: float, seed: int, outputs: tuple[Path, ...]
-) -> None:
-    """Draw a random problem of a named family."""
+    family: str, regions: int | None, travel: Path | None, measured: Path | None, features: int, samples: int,
+    noise: float, seed: int, outputs: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Draw a random problem of a named family; or add dissimilarities, random or measured, to travel from a file."""
     check_outputs(outputs, WRITERS)
-    problem = random_problem(family, regions, Learner(features, samples, noise), seed)
+    learner = Learner(features, samples, noise)
+    if travel is None:
+        if measured is not None:
+            raise InputError("belongs to --travel, which says where the regions are", field="--measured")
+        problem = random_problem(family, 10 if regions is None else regions, learner, seed)
+    elif regions is not None:
+        raise InputError("the file of --travel says how many there are; leave it out", field="--regions", value=regions)
+    else:
+        problem = _with_models(travel, measured, family, learner, seed)
     for path in outputs:
-        say_written(*write_problem(problem, path))
+        if travel is not None and path == file_beside(travel) and travel.suffix.lower() in BESIDE:
+            write_beside(problem, travel, ("travel", "coordinates", "geographic"))
+            say_written(path)
+        else:
+            say_written(*write_problem(problem, path))
     if not outputs:
         print_json(problem_to_dict(problem))
+
+
+def _with_models(travel: Path, measured: Path | None, family: str, learner: Learner, seed: int) -> Problem:
+    """Return the problem of a file that knows travel alone, with dissimilarities drawn or measured."""
+    data = read_travel(travel)
+    models = (
+        random_models(family, size_of(data), seed) if measured is None else read_measured(measured, data)
+    )  # fmt: skip
+    with errors_naming(travel):
+        return problem_from({**data, **models, "learner": data.get("learner") or learner.to_dict()})
 
 
 @command(
@@ -91,13 +130,13 @@ def check_command(
         raise InputError("say where to write the repaired problem", field="--repair", found="and -o belong together")
     check_outputs(outputs, WRITERS)
     problem = source.read()
-    report = check_metric(problem.travel)
+    report = check_metric(problem.stop_travel)
     changed = None
     if outputs:
-        travel, entries = metric_closure(problem.travel)
+        travel, entries = metric_closure(problem.stop_travel)
         changed = len(entries)
         for path in outputs:
-            say_written(*write_problem(problem.changed(travel=travel), path))
+            say_written(*write_problem(with_costs(problem, travel), path))
     facts = _facts(problem, report, changed)
     if as_json:
         print_json(facts)
@@ -170,11 +209,11 @@ def _worst(problem: Problem, report: MetricReport) -> dict[str, Any] | None:
         return None
     i, via, j = report.worst
     return {
-        "from": problem.regions[i],
-        "via": problem.regions[via],
-        "to": problem.regions[j],
-        "direct": float(problem.travel[i, j]),
-        "detour": float(problem.travel[i, via] + problem.travel[via, j]),
+        "from": problem.stops[i],
+        "via": problem.stops[via],
+        "to": problem.stops[j],
+        "direct": float(problem.stop_travel[i, j]),
+        "detour": float(problem.stop_travel[i, via] + problem.stop_travel[via, j]),
         "excess": report.excess,
     }
 
@@ -200,7 +239,7 @@ def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
     shown.add_row("travel", "same in both directions" if facts["symmetric"] else "differs by direction")
     shown.add_row("triangle inequality", _triangle(facts).replace("[", "\\["))
     if facts["repaired_entries"] is not None:
-        entries = problem.size * (problem.size - 1)
+        entries = len(problem.stops) * (len(problem.stops) - 1)
         shown.add_row("repair", f"{facts['repaired_entries']} of {entries} entries changed; the inequality holds now")
     if facts["truth_beyond_bounds"]:
         shown.add_row("truth", f"{facts['truth_beyond_bounds']} pairs differ by more than the dissimilarity given")

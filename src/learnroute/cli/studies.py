@@ -7,6 +7,7 @@ import importlib
 import logging
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,7 +28,8 @@ from learnroute.cli.common import (
 from learnroute.errors import InputError, printable
 from learnroute.formats import PICTURES
 from learnroute.formats.files import is_folder
-from learnroute.study.experiment import Experiment, read_experiment
+from learnroute.study.experiment import Experiment, is_experiment, read_experiment
+from learnroute.study.own_problems import OwnProblems, read_problems
 from learnroute.study.rows import WRITERS, read_rows, write_rows
 from learnroute.study.store import Store
 from learnroute.study.summary import NUMERIC, Running, condition
@@ -37,24 +39,31 @@ from learnroute.study.sweeps import Sweep, sweep
 @command(
     "sweep",
     epilog="\b\nExample:\n  learnroute sweep examples/ratios.toml -o ratios\n"
-    "  learnroute sweep examples/ratios.toml -o ratios --resume",
+    "  learnroute sweep examples/ratios.toml -o ratios --resume\n"
+    "  learnroute sweep examples/*.json -o own --methods exact,algorithm1",
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", required=True,
               help="Folder of the sweep: new or empty, or with --resume the one to go on with.")  # fmt: skip
 @click.option(
     "--resume", is_flag=True, help="Go on with the sweep in the folder; solved problems are not solved again."
 )
+@click.option("--methods", metavar="A,B", help="With problem files: the methods.  [default: algorithm1,baseline,exact]")
 @click.option("--workers", type=int, metavar="K", help="Processes on this machine.  [default: one a core]")
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT, or on a `local` one.")
 @json_option
-def sweep_command(file: Path, output: Path, resume: bool, workers: int | None, dask: str | None, as_json: bool) -> None:
+def sweep_command(
+    files: tuple[Path, ...], output: Path, resume: bool, methods: str | None, workers: int | None, dask: str | None,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Solve all problems of the experiment in FILE (.toml or .json), and write one row a problem and method.
+
+    Or give problems of your own, in any format that `plan` reads.
 
     The folder gets rows.csv, and rows.parquet where pyarrow is installed. Interrupted or killed, it keeps what is
     solved.
     """
-    experiment = read_experiment(file)
+    experiment = _experiment(files, methods)
     if dask is not None:
         _silence_dask()
     try:
@@ -113,6 +122,19 @@ def plot_command(
     for path in outputs:
         save_ratios(chain.from_iterable(read_rows(source) for source in sources), path, axis, where, band)
         say_written(path)
+
+
+def _experiment(files: tuple[Path, ...], methods: str | None) -> Experiment:
+    """Return the experiment of a file, or one on problem files."""
+    if len(files) == 1 and is_experiment(files[0]):
+        if methods is not None:
+            raise InputError("the experiment says them; leave it out", field="--methods", value=methods)
+        return read_experiment(files[0])
+    for file in files:
+        if is_experiment(file):
+            raise InputError("is an experiment; give it alone, or problems", where=file)
+    chosen: dict[str, Any] = {} if methods is None else {"methods": [name.strip() for name in methods.split(",")]}
+    return OwnProblems(read_problems([str(file) for file in files]), **chosen)
 
 
 COMMANDS = (sweep_command, rows_command, plot_command)

@@ -31,7 +31,7 @@ from learnroute.errors import InputError, printable
 from learnroute.formats import WRITERS, read_plan, write_problem
 from learnroute.formats.csv_files import read_matrix
 from learnroute.formats.files import is_folder
-from learnroute.formats.samples import RegionTable, read_samples
+from learnroute.formats.samples import RegionTable, causes, read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +53,8 @@ def data_options(function: F) -> F:
             click.argument("data", type=click.Path(path_type=Path)),
             click.option("--target", required=True, metavar="COLUMN", help="The column to predict."),
             click.option("--region", metavar="COLUMN", help="The region's column, where DATA is one table."),
+            click.option("--skip", multiple=True, metavar="COLUMN",
+                         help="A column that is neither target nor feature; may be repeated."),
             click.option("--test", type=float, default=0.25, show_default=True,
                          help="Share of each region's samples to test on, where DATA has no folders train and test."),
             click.option("--learner", default="least-squares", show_default=True, metavar="NAME",
@@ -82,7 +84,8 @@ def data_options(function: F) -> F:
 @json_option
 @output_option(f"Write the matrix ({suffixes(REPORTS)}).")
 def transfer_command(
-    data: Path, target: str, region: str | None, test: float, learner: str, regularization: float, error: str,
+    data: Path, target: str, region: str | None, skip: tuple[str, ...],
+    test: float, learner: str, regularization: float, error: str,
     repeats: int, workers: int, rows: Path | None, seed: int, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
@@ -90,7 +93,7 @@ def transfer_command(
     from learnroute.learning.transfers import transfer
 
     check_outputs(outputs, REPORTS)
-    regions = _regions(data, target, region, test, seed)
+    regions = _regions(data, target, region, skip, test, seed)
     with progress_shown() as progress:
         made = _learner(learner, regularization)
         found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows)
@@ -116,7 +119,8 @@ def transfer_command(
 @json_option
 @output_option(f"Write errors ({suffixes(REPORTS)}).")
 def follow_command(
-    data: Path, target: str, region: str | None, test: float, learner: str, regularization: float, error: str,
+    data: Path, target: str, region: str | None, skip: tuple[str, ...],
+    test: float, learner: str, regularization: float, error: str,
     plan_file: Path | None, route: str | None, seed: int, as_json: bool, outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Train a learner along a plan or a route through the regions of DATA, and test it in all after each stop.
@@ -129,7 +133,7 @@ def follow_command(
     check_outputs(outputs, REPORTS)
     if (plan_file is None) == (route is None):
         raise InputError("give one of the two", field="--plan", found="and --route")
-    regions = _regions(data, target, region, test, seed)
+    regions = _regions(data, target, region, skip, test, seed)
     stops = _planned(plan_file) if plan_file else [stop.strip() for stop in (route or "").split(",")]
     with progress_shown() as progress:
         found = follow(stops, regions, seeded(_learner(learner, regularization), seed), error, progress=progress)
@@ -215,15 +219,17 @@ def _learner(name: str, regularization: float) -> Any:
         raise InputError(f"cannot be made ({error})", field="--learner", found=repr(name)) from None
 
 
-def _regions(data: Path, target: str, region: str | None, test: float, seed: int) -> dict[str, RegionData]:
+def _regions(
+    data: Path, target: str, region: str | None, skip: tuple[str, ...], test: float, seed: int
+) -> dict[str, RegionData]:
     """Return each region's samples, for training and for testing."""
     from learnroute.learning.data import RegionData, split
 
     if is_folder(data) and is_folder(data / "train") and is_folder(data / "test"):
-        parts = [_usable(read_samples(data / part, target, region), data / part) for part in ("train", "test")]
+        parts = [_usable(read_samples(data / part, target, region, skip), data / part) for part in ("train", "test")]
         both = [name for name in parts[0] if name in parts[1]]
         return {name: RegionData(_pair(parts[0][name]), _pair(parts[1][name])) for name in both}
-    tables = _usable(read_samples(data, target, region), data)
+    tables = _usable(read_samples(data, target, region, skip), data)
     if not 0 < test < 1:
         raise InputError("a share between 0 and 1 is needed", field="--test", found=f"= {test:g}")
     samples = {name: _pair(found) for name, found in tables.items()}
@@ -249,9 +255,9 @@ def _planned(path: Path) -> list[str]:
 
 
 def _usable(tables: dict[str, RegionTable], where: Path) -> dict[str, RegionTable]:
-    for name, found in tables.items():
-        if found.problem is not None:
-            raise InputError(found.problem, field=f"region {name!r}", where=where)
+    failed = {name: found.problem for name, found in tables.items() if found.problem is not None}
+    if failed:
+        raise InputError("; ".join(causes(failed)), where=where)
     return tables
 
 

@@ -146,6 +146,9 @@ def problem_from(
                 if "rule" in changes:  # what another rule needs is not the new one's
                     own = {name: value for name, value in own.items() if name not in TRAINING}
                 data[field] = {**own, **changes}
+        depot, back = data.get("depot"), (constraints or {}).get("return")
+        if isinstance(depot, dict) and back is not None:  # of a depot, it says so itself
+            data["depot"], data["constraints"] = {**depot, "return": back}, {**data["constraints"], "return": None}
         if learner and "samples" in learner:
             data.pop("samples", None)
         if travel_rate is not None:

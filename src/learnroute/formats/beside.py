@@ -34,6 +34,12 @@ def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
 def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
     """Write all members of a problem but those that the file itself holds."""
     data = json_files.problem_to_dict(problem)
+    if problem.depot is not None:  # one of the nodes: travel and coordinates have it too
+        data |= {"regions": list(problem.stops), "depot": problem.depot.name}
+        if problem.stop_coordinates is not None:
+            data["coordinates"] = problem.stop_coordinates.tolist()
+        if not problem.depot.returns:
+            data["constraints"] = {**data.get("constraints", {}), "return": False}
     files.write_beside(file_beside(path), json_files.dumps({key: data[key] for key in data if key not in taken}), path)
 
 
@@ -44,6 +50,6 @@ def models_missing(path: Path) -> InputError:
         return InputError("no vectors and no dissimilarity of the regions; put one of them there", where=other)
     return InputError(
         f"has no vectors and no dissimilarity of the regions; put one of them, and the learner, into {other.name} "
-        "beside it, as a JSON problem has them",
+        f"beside it, as a JSON problem has them (learnroute generate --travel {path.name} -o {other.name} draws some)",
         where=path,
     )

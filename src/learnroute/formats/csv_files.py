@@ -3,8 +3,9 @@
 A problem folder holds `travel.csv` and `dissimilarity.csv` or `transfer.csv` (matrices with region names in the first
 row and column) or `vectors.csv` (one row a region, its name first), and optionally `regions.csv` (columns `region`,
 and any of `initial`, `samples`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`, `samples`, `noise`, and
-those that say how it trains) and `options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`). Without
-`travel.csv`, travel is the distance between the places in `regions.csv`.
+those that say how it trains) and `options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`, `depot`).
+Without `travel.csv`, travel is the distance between the places in `regions.csv`. The depot that `options.csv` names is
+in `travel.csv` and `regions.csv` like a region, its other cells blank, and in no other table.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from typing import Any
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.files import is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
+from learnroute.model.itinerary import itinerary
 from learnroute.model.learner import TRAINING
-from learnroute.model.losses import ways_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -29,7 +30,7 @@ Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbe
 PLACES = (("lon", "lat"), ("x", "y"))
 COLUMNS = ("initial", "samples", "initial_estimate", *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
-OPTIONS = ("title", *MEMBERS, "travel_rate")
+OPTIONS = ("title", *MEMBERS, "travel_rate", "depot")
 DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
 FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
 
@@ -43,6 +44,9 @@ def read(path: Path) -> dict[str, Any]:
         names, data["travel"] = read_matrix(travel_file)
     else:
         names = [row[0] for row in read_table(table)[1]]
+    settings = read_settings(folder)
+    depot = settings.pop("depot", None)
+    names = _regions_beside(depot, names, folder / "options.csv", data)
     data["regions"] = names
     for field in MATRICES:
         if (folder / f"{field}.csv").exists():
@@ -55,12 +59,57 @@ def read(path: Path) -> dict[str, Any]:
             where=folder / "dissimilarity.csv",
         )
     if table.exists():
-        data |= members_of(table, read_columns(table, COLUMNS, names)[1])
+        data |= members_with_depot(table, read_table(table), names, COLUMNS, depot, data)[1]
     if "travel" not in data and "coordinates" not in data:
         raise InputError(
             "no such file; put it there, or give regions.csv columns lon and lat, or x and y", where=travel_file
         )
-    return data | read_settings(folder)
+    return data | with_return(data, settings)
+
+
+def with_return(data: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings whose `return` is the depot's, where there is one."""
+    wanted = settings.get("constraints", {})
+    if "depot" in data and "return" in wanted:
+        data["depot"]["return"] = wanted["return"]
+        return settings | {"constraints": {field: value for field, value in wanted.items() if field != "return"}}
+    return settings
+
+
+def _regions_beside(depot: str | None, names: list[str], path: Path, data: dict[str, Any]) -> list[str]:
+    """Return the regions without the depot, whose ways are taken out of the travel costs."""
+    if depot is None:
+        return names
+    if depot not in names:
+        hint = did_you_mean(depot, names, "regions are")
+        raise InputError(f"there is no such place; {hint}", field="depot", value=depot, where=path)
+    here = names.index(depot)
+    if "travel" in data:
+        rows = data["travel"]
+        back = [row[here] for k, row in enumerate(rows) if k != here]
+        data["depot"] = {"name": depot, "travel": [*rows[here][:here], *rows[here][here + 1 :]], "travel_back": back}
+        data["travel"] = [[*row[:here], *row[here + 1 :]] for k, row in enumerate(rows) if k != here]
+    else:
+        data["depot"] = {"name": depot}
+    return [*names[:here], *names[here + 1 :]]
+
+
+def members_with_depot(
+    path: Path, table: Table, names: list[str] | None, known: tuple[str, ...], depot: str | None, data: dict[str, Any],
+    *, vectors: bool = False,
+) -> tuple[list[str], dict[str, Any], dict[str, list[float]]]:  # fmt: skip
+    """Read columns of regions; of the depot's row, only its place is read. Return names, members and columns."""
+    header, rows, lines = table
+    own = [k for k, row in enumerate(rows) if row[0] == depot] if depot is not None else []
+    for k in own[:1]:
+        cells = dict(zip(header, rows[k], strict=True))
+        for a, b in PLACES:
+            if a in cells and b in cells:
+                place = [_number(path, lines[k], field, cells[field]) for field in (a, b)]
+                data.setdefault("depot", {"name": depot})["coordinates"] = place
+        rows, lines = [*rows[:k], *rows[k + 1 :]], [*lines[:k], *lines[k + 1 :]]
+    found, columns = read_columns(path, known, names, vectors=vectors, table=(header, rows, lines))
+    return found, members_of(path, columns), columns
 
 
 TABLES = {
@@ -81,7 +130,7 @@ def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
     names = problem.regions
     tables: dict[str, list[list[Any]]] = {"learner.csv": learner_table(problem)}
     if problem.points is None:
-        tables["travel.csv"] = _labelled(names, problem.travel.tolist())
+        tables["travel.csv"] = _labelled(problem.stops, problem.stop_travel.tolist())
     for field in MATRICES:
         matrix = getattr(problem, field)
         if matrix is not None:
@@ -93,7 +142,11 @@ def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
             *([n, *row] for n, row in zip(names, problem.vectors.tolist(), strict=True)),
         ]
     columns = columns_of(problem)
-    tables["regions.csv"] = [list(columns), *map(list, zip(*columns.values(), strict=True))]
+    tables["regions.csv"] = [
+        list(columns),
+        *map(list, zip(*columns.values(), strict=True)),
+        *depot_row(problem, columns),
+    ]
     options = options_table(problem)
     if options:
         tables["options.csv"] = options
@@ -113,18 +166,15 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     rows: list[list[Any]] = [[p + 1, name, i] for p, (name, i) in enumerate(zip(plan.route, plan.order, strict=True))]
     if problem is not None:
         header += ["travel_from_previous", "travel_so_far", "score"]
-        legs, so_far = ways_of(problem).legs(plan.order), 0.0
-        for p, row in enumerate(rows):
-            leg = float(legs[p - 1]) if p else 0.0
-            so_far += leg
-            row += [leg, so_far, float(problem.scores[plan.order[p]])]
-        if problem.coordinates is not None:
+        rows, so_far = [], 0.0
+        places = problem.stop_coordinates
+        if places is not None:
             header += PLACES[0] if problem.geographic else PLACES[1]
-            for row, i in zip(rows, plan.order, strict=True):
-                row += problem.coordinates[i].tolist()
-        if plan.closed:
-            back: list[Any] = [len(rows) + 1, plan.route[0], plan.order[0], float(legs[-1]), so_far + float(legs[-1])]
-            rows.append([*back, *rows[0][5:]])
+        for stop in itinerary(problem, plan.order):
+            so_far += stop.travel
+            known = [stop.place, float(problem.scores[stop.place])] if stop.region else ["", ""]
+            row = [stop.position, stop.name, known[0], stop.travel, so_far, known[1]]
+            rows.append(row if places is None else [*row, *places[stop.place].tolist()])
     write_text(path, report_text([header, *rows]))
 
 
@@ -321,6 +371,14 @@ def columns_of(problem: Problem) -> dict[str, list[Any]]:
     return columns
 
 
+def depot_row(problem: Problem, columns: dict[str, list[Any]]) -> list[list[Any]]:
+    """Return the row of the depot below columns of regions, if there is one: its name and place."""
+    if problem.depot is None:
+        return []
+    place = [] if problem.coordinates is None else problem.depot.place.tolist()
+    return [[problem.depot.name, *place, *[""] * (len(columns) - 1 - len(place))]]
+
+
 def learner_table(problem: Problem) -> list[list[Any]]:
     """Return the learner as a table."""
     members = problem.learner.to_dict()
@@ -332,6 +390,8 @@ def learner_table(problem: Problem) -> list[list[Any]]:
 def options_table(problem: Problem) -> list[list[Any]]:
     """Return title, constraints and travel rate as a table; empty where they say nothing."""
     options = {"title": problem.title, **problem.constraints.to_dict(), "travel_rate": problem.travel_rate}
+    if problem.depot is not None:
+        options |= {"depot": problem.depot.name} | ({} if problem.depot.returns else {"return": False})
     return [] if options == {"title": "", "travel_rate": 1.0} else [list(options), list(options.values())]
 
 
@@ -374,6 +434,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
             given["return"] = given["return"].lower() == "true"
         data |= {"title": given["title"]} if "title" in given else {}
         data["constraints"] = {field: given[field] for field in MEMBERS if field in given}
+        data |= {"depot": given["depot"]} if "depot" in given else {}
     return data
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import json_files
 from learnroute.formats.files import write_text
-from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, track_of
+from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, stops_once, track_of
+from learnroute.model.depot import MEMBERS as DEPOT_MEMBERS
 from learnroute.model.fields import RENAMED
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -31,6 +32,7 @@ MEMBERS = (
     "truth",
     "initial_model",
 )
+DEPOT = "depot"  # the property that marks it
 PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")
 
 
@@ -51,6 +53,7 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(features, list):
         raise InputError("a list of features is needed", field="features", value=features)
     members = {key: data[key] for key in MEMBERS if key in data}
+    features = _depot_apart(features, members)
     members["coordinates"] = [_place(f"features[{i}]", feature) for i, feature in enumerate(features)]
     members["geographic"] = True
     own = [feature.get("properties") or {} for feature in features]
@@ -75,6 +78,9 @@ def write(problem: Problem, path: Path) -> None:
         _feature("Point", place, {name: values[i] for name, values in columns.items()})
         for i, place in enumerate(data["coordinates"])
     ]
+    if "depot" in data:
+        own = {DEPOT: True, **data["depot"]}
+        features.append(_feature("Point", own.pop("coordinates"), own))
     above = {key: data[key] for key in MEMBERS if key in data}
     write_text(path, json_files.dumps({"type": "FeatureCollection", **above, "features": features}))
 
@@ -85,14 +91,33 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     features = [
         _feature(
             "Point", stop.place,
-            {"position": k + 1, "name": stop.name, "travel": stop.travel, "score": stop.score},
+            {"position": stop.position, "name": stop.name, "travel": stop.travel, "score": stop.score},
         )
-        for k, stop in enumerate(stops[: len(plan.order)])
+        for stop in stops_once(stops)
     ]  # fmt: skip
     whole = {"title": problem.title if problem else "", "loss": plan.loss.total, "travel": sum(s.travel for s in stops)}
     parts = across_the_date_line(track_of(stops))
     features.append(_feature("MultiLineString", parts, whole) if parts[1:] else _feature("LineString", parts[0], whole))
     write_text(path, json_files.dumps({"type": "FeatureCollection", "features": features}))
+
+
+def _depot_apart(features: list[Any], members: dict[str, Any]) -> list[Any]:
+    """Return the features without the depot, which goes to the members of the problem."""
+    found = []
+    for i, feature in enumerate(features):
+        given = feature.get("properties") if isinstance(feature, dict) else None
+        own: dict[str, Any] = given if isinstance(given, dict) else {}
+        mark = own.get(DEPOT)
+        if mark in (None, False):
+            found.append(feature)
+            continue
+        if mark is not True:
+            raise InputError("true or false is needed", field=f"features[{i}].properties.{DEPOT}", value=mark)
+        if DEPOT in members:
+            raise InputError("a second depot; one is enough", field=f"features[{i}].properties.{DEPOT}")
+        known = {key: own[key] for key in DEPOT_MEMBERS if key in own}
+        members[DEPOT] = {**known, "coordinates": _place(f"features[{i}]", feature)}
+    return found
 
 
 def _feature(kind: str, coordinates: Any, properties: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Road graphs in GraphML, as networkx and osmnx write them; parsed as a stream, without entities of its own.
 
-Regions are nodes with an attribute `region` (their name), or those that `NAME.regions.json` lists as `nodes`. Edges
+Regions are nodes with an attribute `region` (their name), or those that `NAME.regions.json` lists as `nodes`. A node
+with an attribute `depot` (its name), or whose id is `depot` in `NAME.regions.json`, is the depot. Edges
 have a `length`, or a `weight`. What else a problem has comes from node attributes `vector`, `initial` and `samples`,
 from graph attributes `title`, `features`, `samples` and `noise`, or from `NAME.regions.json`.
 """
@@ -22,20 +23,24 @@ from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS
 
 WANTED = {
     "graph": ("title", "features", "samples", "noise", "crs"),
-    "node": ("region", "vector", "initial", "samples", "x", "y", "lon", "lat"),
+    "node": ("region", "depot", "vector", "initial", "samples", "x", "y", "lon", "lat"),
     "edge": ("length", "weight", "geometry"),
 }
 LEARNER = ("features", "samples", "noise")
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read a road graph, and the file beside it, into the members of a problem, streets included."""
+def read(path: Path, *, models: bool = True) -> dict[str, Any]:
+    """Read a road graph, and the file beside it, into the members of a problem, streets included.
+
+    `models`: vectors or dissimilarities must be among them.
+    """
     text = read_text(path)
     parser = _Parser(path)
     parser.parse(text)
     roads = parser.roads()
     data = read_beside(path, ("travel", "coordinates", "geographic"))
-    chosen = _chosen(path, parser, data.pop("nodes", None))
+    depot = _depot(path, parser, data)
+    chosen = [i for i in _chosen(path, parser, data.pop("nodes", None)) if i != depot]
     if len(chosen) < 2:
         raise InputError(
             f"{len(chosen)} regions; mark at least 2 nodes by an attribute region (their name), or list their ids as "
@@ -48,7 +53,7 @@ def read(path: Path) -> dict[str, Any]:
     data.setdefault("regions", [node.get("region", node["id"]) for node in own])
     if "title" in parser.graph:
         data.setdefault("title", parser.graph["title"])
-    if not {"dissimilarity", "vectors", "transfer"} & set(data):
+    if models and not {"dissimilarity", "vectors", "transfer"} & set(data):
         if not any("vector" in node for node in own):
             raise models_missing(path)
         data["vectors"] = [_vector(path, node) for node in own]
@@ -60,7 +65,39 @@ def read(path: Path) -> dict[str, Any]:
     if learner:
         data.setdefault("learner", learner)
     names = [str(name) for name in data["regions"]] if isinstance(data["regions"], list) else []
-    return data | street_members(roads, chosen, names)
+    if depot is None:
+        return data | street_members(roads, chosen, names)
+    name = str(parser.nodes[depot].get("depot") or parser.nodes[depot].get("region") or parser.nodes[depot]["id"])
+    return _apart(data | street_members(roads, [*chosen, depot], [*names, name]), name, len(chosen))
+
+
+def _depot(path: Path, parser: _Parser, data: dict[str, Any]) -> int | None:
+    """Return which node is the depot, if one is."""
+    given = data.pop("depot", None)
+    marked = [i for i, node in enumerate(parser.nodes) if node.get("depot")]
+    if given is not None:
+        if not isinstance(given, str | int) or str(given) not in parser.place:
+            raise InputError(
+                f"the id of a node of {path.name} is needed", field="depot", value=given, where=file_beside(path)
+            )
+        marked = [parser.place[str(given)]]
+    if len(marked) > 1:
+        raise InputError("a second depot; one is enough", where=path, line=parser.nodes[marked[1]]["line"])
+    return marked[0] if marked else None
+
+
+def _apart(data: dict[str, Any], name: str, size: int) -> dict[str, Any]:
+    """Return members of a problem whose last stop is the depot."""
+    travel = data["travel"]
+    depot = {"name": name, "travel": travel[size, :size], "travel_back": travel[:size, size]}
+    data["travel"] = travel[:size, :size]
+    if "coordinates" in data:
+        depot["coordinates"] = data["coordinates"][size]
+        data["coordinates"] = data["coordinates"][:size]
+    wanted = data.get("constraints")
+    if isinstance(wanted, dict) and wanted.get("return") is False:
+        depot["return"] = False
+    return {**data, "depot": depot}
 
 
 def _chosen(path: Path, parser: _Parser, listed: Any) -> list[int]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,15 @@ from learnroute.formats.files import read_text, write_text
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
+CONSTANTS = re.compile(r'"(?:\\.|[^"\\])*"|(-?Infinity|NaN)')
+
 
 def parse(text: str) -> Any:
     """Parse JSON as the standard has it: no NaN, no repeated members."""
+    if not text.strip():
+        raise InputError("is empty; JSON text is needed")
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+        return json.loads(text, parse_constant=partial(_no_constant, text), object_pairs_hook=_no_repeats)
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
     except InputError:  # from the hooks
@@ -63,6 +69,8 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
         data["constraints"] = problem.constraints.to_dict()
     if problem.travel_rate != 1:
         data["travel_rate"] = problem.travel_rate
+    if problem.depot is not None:
+        data["depot"] = problem.depot.to_dict()
     return {key: value for key, value in data.items() if value != ""}
 
 
@@ -76,8 +84,11 @@ def _by_line(rows: list[Any]) -> str:
     return "[\n" + ",\n".join(f"    {json.dumps(row, ensure_ascii=False, allow_nan=False)}" for row in rows) + "\n  ]"
 
 
-def _no_constant(name: str) -> Any:
-    raise InputError(f"{name}: numbers must be finite; fill in the missing value")
+def _no_constant(text: str, name: str) -> Any:
+    """Refuse NaN and Infinity where they stand for numbers; the first one outside of quotes is meant."""
+    place = next(found.start() for found in CONSTANTS.finditer(text) if found[1])
+    line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
+    raise InputError(f"line {line}, column {column}: {name}: numbers must be finite; fill in the missing value")
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

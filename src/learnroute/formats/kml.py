@@ -8,7 +8,7 @@ from pathlib import Path
 
 from learnroute.errors import printable
 from learnroute.formats.files import write_text
-from learnroute.formats.tracks import Place, across_the_date_line, decimal, stops_of, track_of
+from learnroute.formats.tracks import Place, across_the_date_line, decimal, stops_of, stops_once, track_of
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -16,16 +16,19 @@ from learnroute.model.result import Plan
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     """Write the stops in order as placemarks, then the way through them as lines, along the streets where known."""
     stops = stops_of(plan, problem, path)
+    unit = f" {problem.travel_unit}" if problem is not None and problem.travel_unit else ""
     title = _text((problem.title if problem else "") or path.stem)
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<kml xmlns="http://www.opengis.net/kml/2.2"><Document>',
         f"  <name>{title}</name>",
     ]
-    for k, stop in enumerate(stops[: len(plan.order)]):
-        about = f"travel from the previous stop {stop.travel:g}, score {stop.score:g}"
+    for stop in stops_once(stops):
+        score = "depot" if stop.score is None else f"score {stop.score:g}"
+        about = f"travel from the previous stop {stop.travel:g}{unit}, {score}"
+        number = f"{stop.position}. " if stop.visit else ""
         lines += [
-            f"  <Placemark><name>{k + 1}. {_text(stop.name)}</name><description>{about}</description>",
+            f"  <Placemark><name>{number}{_text(stop.name)}</name><description>{about}</description>",
             f"    <Point><coordinates>{_at([stop.place])}</coordinates></Point></Placemark>",
         ]
     parts = across_the_date_line(track_of(stops))

@@ -1,7 +1,8 @@
 """Problems and plans as NumPy archives (.npz): compact, quick to read, for up to millions of regions.
 
-A problem's arrays have the names of its fields. `learner` holds features, samples and noise; `constraints` and `title`
-are text; names are left out where they are R1, R2, …. A plan holds `order`, and all else but the route as JSON text.
+A problem's arrays have the names of its fields. `learner` holds features, samples and noise; `constraints`, `depot` and
+`title` are text; names are left out where they are R1, R2, …. A plan holds `order`, and all else but the route as JSON
+text.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ARRAYS = (
     "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
-TEXTS = ("title", "constraints", "training")
+TEXTS = ("title", "constraints", "training", "depot")
 SINGLES = ("travel_rate", "geographic")
 KNOWN = (*ARRAYS, *TEXTS, *SINGLES, "learner", "regions")
 MOST_BYTES = 1 << 33  # of all arrays together, unpacked
@@ -60,6 +61,8 @@ def read(path: Path) -> dict[str, Any]:
         data["title"] = _text("title", members.pop("title"))
     if "constraints" in members:
         data["constraints"] = _object("constraints", members.pop("constraints"))
+    if "depot" in members:
+        data["depot"] = _object("depot", members.pop("depot"))
     return {**data, **members}  # what is unknown is refused by name, as in any other format
 
 
@@ -91,6 +94,8 @@ def write(problem: Problem, path: Path) -> None:
         data["travel_rate"] = np.array(problem.travel_rate)
     if problem.constraints:
         data["constraints"] = np.array(json.dumps(problem.constraints.to_dict()))
+    if problem.depot is not None:
+        data["depot"] = np.array(json.dumps(problem.depot.to_dict()))
     _write(path, data)
 
 

@@ -1,9 +1,10 @@
 """Problems as one CSV table of places, with the learner beside it.
 
-Columns are `name`, `lat` and `lon` (or `x` and `y`), and a vector in `v1`, `v2`, …; optional are `initial` and
-`samples`. `id`, `latitude` and `longitude` will do as well, in any case and order. Travel is the distance between
-places. `learner.csv` and `options.csv` beside the table are those of a folder of tables; without vectors,
-dissimilarities are in `dissimilarity.csv` there.
+Columns are `name`, `lat` and `lon` (or `x` and `y`), and a vector in `v1`, `v2`, …; optional are `initial`, `samples`
+and `depot`, with a `yes` in the row of the depot, of which only name and place are read. `id`, `latitude` and
+`longitude` will do as well, in any case and order. Travel is the distance between places. `learner.csv` and
+`options.csv` beside the table are those of a folder of tables; without vectors, dissimilarities are in
+`dissimilarity.csv` there.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import csv_files
 from learnroute.formats.files import read_text, write_text
 from learnroute.model.problem import Problem
 
 NAMES = ("name", "region", "id")  # where there are several, the first of these is the name, and the others are not read
+YES, NO = ("yes", "true", "1", "x"), ("", "no", "false", "0")
 OTHER_WORDS = {"latitude": "lat", "longitude": "lon", "lng": "lon", "long": "lon"}
 
 
@@ -31,7 +33,7 @@ def is_places(path: Path) -> bool:
 def _word(field: str) -> str:
     """Return the name of a column as this program has it."""
     word = field.lower()
-    known = (*NAMES, *csv_files.COLUMNS)
+    known = (*NAMES, *csv_files.COLUMNS, "depot")
     return OTHER_WORDS.get(word, word if word in known or (word[:1] == "v" and word[1:].isdigit()) else field)
 
 
@@ -44,11 +46,27 @@ def _names_first(table: csv_files.Table) -> csv_files.Table:
     return [words[k] for k in kept], [[row[k] for k in kept] for row in rows], lines
 
 
+def read_places(path: Path) -> dict[str, Any]:
+    """Read the names and coordinates of a table of places alone; a depot is passed over."""
+    table, depot = _depot_apart(path, _names_first(csv_files.read_table(path)))
+    known = (*NAMES, *csv_files.COLUMNS)
+    names, members, _ = csv_files.members_with_depot(path, table, None, known, depot, {}, vectors=True)
+    return {"regions": names, **members}
+
+
 def read(path: Path) -> dict[str, Any]:
     """Read a table of places, and the tables beside it, into the members of a problem."""
-    table = _names_first(csv_files.read_table(path))
-    names, columns = csv_files.read_columns(path, (*NAMES, *csv_files.COLUMNS), vectors=True, table=table)
-    data: dict[str, Any] = {"regions": names, **csv_files.members_of(path, columns)}
+    table, depot = _depot_apart(path, _names_first(csv_files.read_table(path)))
+    settings = csv_files.read_settings(path.parent)
+    named = settings.pop("depot", None)
+    data: dict[str, Any] = {}
+    known = (*NAMES, *csv_files.COLUMNS)
+    names, members, columns = csv_files.members_with_depot(path, table, None, known, depot or named, data, vectors=True)
+    if named is not None and "depot" not in data:
+        hint = did_you_mean(named, names, "places are")
+        where = path.parent / "options.csv"
+        raise InputError(f"there is no such place; {hint}", field="depot", value=named, where=where)
+    data |= {"regions": names, **members}
     vectors = [columns[f"v{k + 1}"] for k in range(sum(field.startswith("v") for field in columns))]
     other = path.parent / "dissimilarity.csv"
     if vectors:
@@ -59,7 +77,30 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(
             f"missing; give each place a vector, or put {other.name} beside it", field="columns v1, v2, …", where=path
         )
-    return data | csv_files.read_settings(path.parent)
+    return data | csv_files.with_return(data, settings)
+
+
+def _depot_apart(path: Path, table: csv_files.Table) -> tuple[csv_files.Table, str | None]:
+    """Return a table without its column `depot`, and the name of the place that is marked there."""
+    header, rows, lines = table
+    if "depot" not in header:
+        return table, None
+    here = header.index("depot")
+    marked = []
+    for row, line in zip(rows, lines, strict=True):
+        word = row[here].lower()
+        if word not in YES and word not in NO:
+            reason = f"{', '.join(YES)}, or nothing, is needed"
+            raise InputError(reason, field="depot", value=row[here], where=path, line=line)
+        if word in YES:
+            marked.append((row[0], line))
+    if len(marked) > 1:
+        raise InputError("a second depot; one is enough", field="depot", where=path, line=marked[1][1])
+    kept = [k for k in range(len(header)) if k != here]
+    return (
+        ([header[k] for k in kept], [[row[k] for k in kept] for row in rows], lines),
+        marked[0][0] if marked else None,
+    )
 
 
 def write(problem: Problem, path: Path) -> tuple[Path, ...]:
@@ -87,5 +128,6 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
     for other, text in texts.items():
         if text:
             write_text(other, text)
-    write_text(path, csv_files.table_text([list(columns), *map(list, zip(*columns.values(), strict=True))]))
+    rows = [*map(list, zip(*columns.values(), strict=True)), *csv_files.depot_row(problem, columns)]
+    write_text(path, csv_files.table_text([list(columns), *rows]))
     return path, *(other for other, text in texts.items() if text)

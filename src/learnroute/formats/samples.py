@@ -5,7 +5,8 @@ What is wrong with one region is kept with that region, so that the others can s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from learnroute.formats.csv_files import read_table, table_text
 from learnroute.formats.files import is_folder, is_there, write_text
 from learnroute.model.validation import FloatArray, frozen
 
+PLACE = re.compile(r"^.*?\.csv(?:, line \d+)?[:,] ")  # where in a file something is wrong
+VALUE = re.compile(r" = '[^']*'")
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
 
 
@@ -29,7 +32,9 @@ class RegionTable:
     problem: str | None = None
 
 
-def read_samples(path: str | Path, target: str, region: str | None = None) -> dict[str, RegionTable]:
+def read_samples(
+    path: str | Path, target: str, region: str | None = None, skip: Sequence[str] = ()
+) -> dict[str, RegionTable]:
     """Read all regions' samples.
 
     Parameters
@@ -40,19 +45,21 @@ def read_samples(path: str | Path, target: str, region: str | None = None) -> di
         The column to predict; all others are features.
     region
         The column with the region's name: needed for a table, absent in a folder.
+    skip
+        Columns that are neither target nor features, such as times and notes.
     """
     path = Path(path)
     if is_folder(path):
         if region is not None:
             raise InputError("is a folder, where each file is a region; give no region column", where=path)
-        return _folder(path, target)
+        return _folder(path, target, skip)
     if not is_there(path):
         raise InputError("no such file or folder", where=path)
     if region is None:
         raise InputError(
             "which column has the region's name? Say so, or give a folder of one file a region", where=path
         )
-    return _grouped(path, target, region)
+    return _grouped(path, target, region, skip)
 
 
 def write_samples(path: Path, columns: Sequence[str], target: str, features: FloatArray, targets: FloatArray) -> None:
@@ -61,7 +68,22 @@ def write_samples(path: Path, columns: Sequence[str], target: str, features: Flo
     write_text(path, table_text([[*columns, target], *rows]))
 
 
-def _folder(folder: Path, target: str) -> dict[str, RegionTable]:
+def causes(failures: Mapping[str, str]) -> list[str]:
+    """Say why regions failed, one line a cause: those of many files that are the same are said once."""
+    groups: dict[str, list[str]] = {}
+    for name, reason in failures.items():
+        groups.setdefault(VALUE.sub("", PLACE.sub("", reason)), []).append(name)
+    found = []
+    for names in groups.values():
+        reason = failures[names[0]]
+        if len(names) == 1:
+            found.append(f"{names[0]}: {reason}")
+        else:
+            found.append(f"{names[0]} and {len(names) - 1} more: {PLACE.sub('', reason)}")
+    return found
+
+
+def _folder(folder: Path, target: str, skip: Sequence[str]) -> dict[str, RegionTable]:
     files = sorted(folder.glob("*.csv"))
     if not files:
         raise InputError("no .csv files; one file a region is needed", where=folder)
@@ -69,15 +91,16 @@ def _folder(folder: Path, target: str) -> dict[str, RegionTable]:
     for file in files:
         try:
             header, rows, lines = read_table(file)
-            found[file.stem] = _region(file, header, rows, lines, target)
+            found[file.stem] = _region(file, header, rows, lines, target, skip)
         except InputError as error:
             found[file.stem] = _unusable(str(error))
     return found
 
 
-def _grouped(path: Path, target: str, region: str) -> dict[str, RegionTable]:
+def _grouped(path: Path, target: str, region: str, skip: Sequence[str]) -> dict[str, RegionTable]:
     header, rows, lines = read_table(path)
-    _place(path, header, target)  # a wrong name is everybody's problem
+    for name in (target, *skip):
+        _place(path, header, name)  # a wrong name is everybody's problem
     where = _place(path, header, region)
     if region == target:
         raise InputError(f"column {region!r} cannot be both the region and the target", where=path)
@@ -92,14 +115,24 @@ def _grouped(path: Path, target: str, region: str) -> dict[str, RegionTable]:
         members = groups[name]
         own = [[cell for k, cell in enumerate(rows[i]) if k != where] for i in members]
         try:
-            found[name] = _region(path, others, own, [lines[i] for i in members], target)
+            found[name] = _region(path, others, own, [lines[i] for i in members], target, skip)
         except InputError as error:
             found[name] = _unusable(str(error))
     return found
 
 
-def _region(path: Path, header: list[str], rows: list[list[str]], lines: list[int], target: str) -> RegionTable:
-    where = _place(path, header, target)
+def _region(
+    path: Path, header: list[str], rows: list[list[str]], lines: list[int], target: str, skip: Sequence[str]
+) -> RegionTable:
+    _place(path, header, target)
+    if target in skip:
+        raise InputError(f"column {target!r} cannot be both the target and skipped", where=path)
+    out = {_place(path, header, name) for name in skip}
+    header, rows = (
+        [name for k, name in enumerate(header) if k not in out],
+        [[cell for k, cell in enumerate(row) if k not in out] for row in rows],
+    )
+    where = header.index(target)
     table = np.empty((len(rows), len(header)))
     for i, row in enumerate(rows):
         for k, cell in enumerate(row):
@@ -108,7 +141,7 @@ def _region(path: Path, header: list[str], rows: list[list[str]], lines: list[in
             except ValueError:
                 if cell.lower() not in MISSING:
                     raise InputError(
-                        "a number is needed; turn categories into numbers, or leave the column out",
+                        "a number is needed; turn categories into numbers, or skip the column (--skip)",
                         field=header[k],
                         value=cell,
                         where=path,

@@ -10,7 +10,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.model.distances import Points
-from learnroute.model.losses import ways_of
+from learnroute.model.itinerary import itinerary
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray
@@ -21,34 +21,46 @@ FARTHEST = 100.0  # km from the origin of a robot's flat map
 
 @dataclass(frozen=True)
 class Stop:
-    """One visit: where, what the way there cost, and by which places it led (the stop itself last)."""
+    """One stop: where, what the way there cost, and by which places it led (the stop itself last).
 
+    `position` is 0 at the depot, and one more than the last visit on coming back; `score` is None at the depot.
+    """
+
+    position: int
     name: str
     place: Place
     travel: float
-    score: float
+    score: float | None
     way: tuple[Place, ...]
+    visit: bool
 
 
 def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool = True) -> list[Stop]:
-    """Return the visits of a plan, and the first place once more where the way back counts.
+    """Return the stops of a plan, from the depot where there is one, and back where the way back counts.
 
     The file format at `path` needs longitudes and latitudes (`degrees`), or places in a plane: see `in_metres`.
     """
     if problem is None:
         raise InputError("the problem is needed too, for the places of its regions", where=path)
     places = in_degrees(problem, path) if degrees else in_metres(problem, path)
-    order = [*plan.order, *plan.order[: int(problem.constraints.returns)]]
-    legs = [0.0, *ways_of(problem).legs(plan.order).tolist()]
-    found = []
-    for k, (i, leg) in enumerate(zip(order, legs, strict=True)):
-        place = _pair(places[i])
+    found: list[Stop] = []
+    before: int | None = None
+    for stop in itinerary(problem, plan.order):
+        place = _pair(places[stop.place])
         way: tuple[Place, ...] = (place,)
-        if k and problem.streets is not None:
-            along = problem.streets.path(order[k - 1], i)
+        if before is not None and problem.streets is not None:
+            along = problem.streets.path(before, stop.place)
             way = tuple(map(_pair, _wrapped(along) if degrees else along))[1:]
-        found.append(Stop(problem.regions[i], place, leg, float(problem.scores[i]), way))
+        score = float(problem.scores[stop.place]) if stop.region else None
+        found.append(Stop(stop.position, stop.name, place, stop.travel, score, way, stop.visit))
+        before = stop.place
     return found
+
+
+def stops_once(stops: list[Stop]) -> list[Stop]:
+    """Return the stops without the end of the way back, which is where the route begins."""
+    last = stops[-1]
+    return stops if last.visit else stops[:-1]
 
 
 def track_of(stops: list[Stop]) -> list[Place]:
@@ -72,14 +84,14 @@ def across_the_date_line(track: list[Place]) -> list[list[Place]]:
 
 def in_degrees(problem: Problem, path: Path) -> FloatArray:
     """Return longitudes and latitudes, or refuse."""
-    if problem.coordinates is None or not problem.geographic:
+    if problem.stop_coordinates is None or not problem.geographic:
         what = "there are no coordinates" if problem.coordinates is None else "the coordinates are in a plane"
         raise InputError(
             f"{path.suffix} files need longitudes and latitudes, but {what}; give coordinates as "
             "[longitude, latitude] with geographic: true",
             where=path,
         )
-    return _wrapped(problem.coordinates)
+    return _wrapped(problem.stop_coordinates)
 
 
 def in_metres(problem: Problem, path: Path) -> FloatArray:
@@ -89,24 +101,25 @@ def in_metres(problem: Problem, path: Path) -> FloatArray:
     equidistant projection: directions and distances from there are right, and all others off by less than one part in
     ten thousand, since nothing may be farther away than `FARTHEST`.
     """
-    if problem.coordinates is None:
+    places = problem.stop_coordinates
+    if places is None:
         raise InputError(
             f"{path.suffix} files need x and y in the plane of the robot's map, but there are no coordinates; give "
             "coordinates in metres, or as [longitude, latitude] with geographic: true",
             where=path,
         )
     if not problem.geographic:
-        return problem.coordinates
-    distance = Points(problem.coordinates, geographic=True).between(0, np.arange(problem.size))
+        return places
+    distance = Points(places, geographic=True).between(0, np.arange(len(places)))
     far = int(np.argmax(distance))
     if distance[far] > FARTHEST:
         raise InputError(
-            f"{path.suffix} files need places on one flat map, but {problem.regions[far]!r} is {distance[far]:.0f} km "
+            f"{path.suffix} files need places on one flat map, but {problem.stops[far]!r} is {distance[far]:.0f} km "
             f"from {problem.regions[0]!r}; at most {FARTHEST:g} km, or write .gpx",
             where=path,
         )
-    east = np.radians((problem.coordinates[:, 0] - problem.coordinates[0, 0] + 180) % 360 - 180)
-    latitude, home = np.radians(problem.coordinates[:, 1]), np.radians(problem.coordinates[0, 1])
+    east = np.radians((places[:, 0] - places[0, 0] + 180) % 360 - 180)
+    latitude, home = np.radians(places[:, 1]), np.radians(places[0, 1])
     x = np.cos(latitude) * np.sin(east)
     y = np.cos(home) * np.sin(latitude) - np.sin(home) * np.cos(latitude) * np.cos(east)
     away = np.hypot(x, y)

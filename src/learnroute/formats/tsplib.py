@@ -37,8 +37,8 @@ TRIANGLES = {
 PI, RADIUS = 3.141592, 6378.388  # as TSPLIB has them
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read an instance, and the file beside it, into the members of a problem."""
+def read(path: Path, *, models: bool = True) -> dict[str, Any]:
+    """Read an instance, and the file beside it, into the members of a problem; `models`: they must be among them."""
     facts, sections = _parts(path)
     kind = facts.get("TYPE", "TSP").split()[:1] or ["TSP"]
     if kind[0] not in ("TSP", "ATSP"):
@@ -65,24 +65,25 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(f"known are EXPLICIT, {', '.join(RULES)}", field="EDGE_WEIGHT_TYPE", value=weights, where=path)
     taken = tuple(key for key in ("travel", "coordinates", "geographic") if key in data)
     data |= read_beside(path, taken)
-    if not {"dissimilarity", "vectors", "transfer"} & set(data):
+    if models and not {"dissimilarity", "vectors", "transfer"} & set(data):
         raise models_missing(path)
     return data
 
 
 def write(problem: Problem, path: Path) -> tuple[Path, ...]:
     """Write the travel costs as an explicit matrix, and everything else beside it; return both files."""
-    symmetric = bool(np.array_equal(problem.travel, problem.travel.T))
+    travel = problem.stop_travel  # a depot is the last node
+    symmetric = bool(np.array_equal(travel, travel.T))
     if not symmetric and path.suffix.lower() != ".atsp":
         raise InputError("travel differs by direction; end the name in .atsp", where=path)
     lines = [
         f"NAME: {problem.title or path.stem}",
         f"TYPE: {'TSP' if path.suffix.lower() == '.tsp' else 'ATSP'}",
-        f"DIMENSION: {problem.size}",
+        f"DIMENSION: {len(travel)}",
         "EDGE_WEIGHT_TYPE: EXPLICIT",
         "EDGE_WEIGHT_FORMAT: FULL_MATRIX",
         "EDGE_WEIGHT_SECTION",
-        *(" ".join(map(_text, row)) for row in problem.travel.tolist()),
+        *(" ".join(map(_text, row)) for row in travel.tolist()),
         "EOF",
     ]
     write_beside(problem.changed(title=problem.title or path.stem), path, ("travel",))
@@ -91,8 +92,9 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
 
 
 def write_tour(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write the order of visits as a tour, regions counted from 1."""
-    stops = [str(i + 1) for i in plan.order]
+    """Write the order of visits as a tour, regions counted from 1; a depot is the node after the last of them."""
+    stops = [str(i + 1) for i in ([len(plan.order)] if plan.depot is not None else [])]
+    stops += [str(i + 1) for i in plan.order]
     head = [f"NAME: {path.stem}", "TYPE: TOUR", f"DIMENSION: {len(stops)}", "TOUR_SECTION"]
     write_text(path, "\n".join([*head, *stops, "-1", "EOF"]) + "\n")
 

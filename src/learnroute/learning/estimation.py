@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_callable, check_type, did_you_mean
+from learnroute.formats.samples import causes
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
@@ -107,11 +108,12 @@ class Estimate:
 
     def to_problem(
         self,
-        travel: ArrayLike,
+        travel: ArrayLike | None = None,
         samples: int | None = None,
         coordinates: ArrayLike | None = None,
         regions: Sequence[str] | None = None,
         title: str = "",
+        geographic: bool = False,
     ) -> Problem:
         """Return the planning problem that these estimates make, with the upper bounds as Δ, the estimates beside them.
 
@@ -119,8 +121,17 @@ class Estimate:
 
         `travel` (and `coordinates`) are in the order of `regions`, by default that of the labels of `travel` if it has
         some, else that of the estimate; labels are aligned, and regions that could not be estimated are left out.
-        `samples` is n a region; by default the least number left to train on.
+        `samples` is n a region; by default the least number left to train on. Without `travel`, it is the distance
+        between the coordinates, which are longitudes and latitudes if `geographic`.
         """
+        if travel is None:
+            if coordinates is None:
+                raise InputError("missing; give travel costs, or coordinates to take distances from", field="travel")
+            between = names_along({"coordinates": coordinates}) or (self.regions if regions is None else regions)
+            travel = np.zeros((len(between), len(between)))
+            regions = between if regions is None else regions
+            made = self.to_problem(travel, samples, coordinates, regions, title)
+            return made.changed(travel=None, geographic=geographic)
         own = names_along({"travel": travel})
         names = as_names("regions", own or self.regions if regions is None else regions, None)
         costs = np.asanyarray(aligned_square("travel", travel, names), dtype=object)  # a mask stays, to be refused
@@ -151,6 +162,7 @@ class Estimate:
             regions=self.regions,
             coordinates=None if places is None else places[place],
             title=title,
+            geographic=geographic,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -267,7 +279,7 @@ def estimate(
     taken = take_in(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])
     fits, method, remarks = _fits(taken, pilot)
     if len(fits) < 2:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in taken.failures.items())
+        reasons = "; ".join(causes(taken.failures))
         raise InputError(f"{len(fits)} regions can be estimated, at least 2 are needed ({reasons or 'no data'})")
     width = len(next(iter(fits.values())).model)
     known = (*taken.columns, "intercept") if intercept else taken.columns

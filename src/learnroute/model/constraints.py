@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from learnroute.errors import InputError, did_you_mean
+from learnroute.model.depot import Depot
 from learnroute.model.ends import Ends
 
 MEMBERS = {"start": "start", "end": "end", "return": "returns"}  # in files, and here
@@ -57,9 +58,18 @@ class Constraints:
             if asked not in (None, stop):
                 raise InputError(f"{verb} at {stop!r}; constraints.{field} is {asked!r}", field="route")
 
-    def compiled(self, regions: tuple[str, ...]) -> Ends:
-        """Return the constraints as solvers ask for them: by index."""
-        return Ends(self._index("start", regions), self._index("end", regions), self.returns)
+    def compiled(self, regions: tuple[str, ...], depot: Depot | None = None) -> Ends:
+        """Return the constraints as solvers ask for them: by index; a depot is the stop after the last region."""
+        start, end = self._index("start", regions), self._index("end", regions)
+        if depot is None:
+            return Ends(start, end, self.returns)
+        if start is not None:
+            reason = f"routes start at the depot, {depot.name!r}; leave one of the two out"
+            raise InputError(reason, field="constraints.start", value=self.start)
+        if self.returns and not depot.returns:
+            reason = "depot.return is false: routes end at their last region; leave one of the two out"
+            raise InputError(reason, field="constraints.return", found="= true")
+        return Ends(len(regions), end, depot.returns)
 
     def _index(self, field: str, regions: tuple[str, ...]) -> int | None:
         """Return the index of the region that a constraint names."""

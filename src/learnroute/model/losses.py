@@ -18,7 +18,8 @@ from learnroute.model.distances import Points
 from learnroute.model.fields import distance_sums
 from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.objective import Objective, least_products, products_after
-from learnroute.model.pairs import Dissimilarities, Pairs
+from learnroute.model.pairs import Dissimilarities, Linear, Pairs
+from learnroute.model.pairs_from_depot import PairsFromDepot, from_depot
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, frozen
 
@@ -151,14 +152,15 @@ def slopes(problem: Problem, order: ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 def travel_cost(problem: Problem, order: ArrayLike) -> float:
     """Return what a route costs to travel, in the units of travel, the way back included where it counts."""
-    return math.fsum(ways_of(problem).legs(as_order(order, problem.size)))
+    return math.fsum(legs_of(problem, order))
 
 
-def ways_of(problem: Problem) -> Objective:
-    """Return the travel of a problem alone, in its own units."""
-    nothing = np.zeros(problem.size)
-    travel: FloatArray | Points = problem.travel if problem.points is None else problem.points
-    return Objective(travel, nothing, nothing, 0.0, problem.ends)
+def legs_of(problem: Problem, order: ArrayLike) -> FloatArray:
+    """Return what each way of a route costs, in the units of travel: from the depot first, the way back last."""
+    nothing = np.zeros(len(problem.stops))
+    travel: FloatArray | Points = problem.stop_travel if problem.stop_points is None else problem.stop_points
+    ways = Objective(travel, nothing, nothing, 0.0, problem.ends)
+    return ways.legs(problem.from_depot(as_order(order, problem.size)))
 
 
 def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
@@ -213,7 +215,8 @@ def objective_of(problem: Problem) -> Objective:
     Returns
     -------
     Objective
-        Travel, scores and weights; its value is T times the loss per region.
+        Travel, scores and weights; its value is T times the loss per region. A depot is its last stop, with a score of
+        0, and fixed to the first position: orders of `Problem.regions_of`.
 
     Raises
     ------
@@ -221,26 +224,31 @@ def objective_of(problem: Problem) -> Objective:
         Where the argument is no `Problem`.
     """
     check_type("problem", problem, Problem)
-    size = problem.size
+    size, depot = problem.size, problem.depot is not None
     travel: FloatArray | Points
-    if problem.points is not None:
-        travel = problem.points.scaled(problem.travel_rate)
+    if problem.stop_points is not None:
+        travel = problem.stop_points.scaled(problem.travel_rate)
     else:
-        travel = problem.travel if problem.travel_rate == 1 else frozen(problem.travel * problem.travel_rate)
+        travel = problem.stop_travel
+        travel = travel if problem.travel_rate == 1 else frozen(travel * problem.travel_rate)
     ends = problem.ends
     if problem.learner.rule != LEAST_SQUARES:
         pairs = Pairs(problem.dissimilarities, problem.updates, problem.initial_sum, size)
+        pairs = PairsFromDepot(pairs) if depot else pairs
         scores, weights, constant, factors = pairs.typical
         return Objective(travel, scores, weights, constant, ends, factors, pairs)
     if problem.samples is None:
         learner = problem.learner
         constant = math.fsum([learner.retained(size) * problem.initial_sum, size * learner.noise_error(size)])
-        return Objective(travel, problem.scores, learner.position_weights(size), constant, ends)
+        scores = frozen(np.append(problem.scores, 0.0)) if depot else problem.scores
+        return Objective(travel, scores, learner.position_weights(size + depot), constant, ends)
     retention, plasticity, _, _, noise = (frozen(table[0]) for table in problem.updates.tables)
     scores = frozen(plasticity * problem.scores + size * noise)
     constant = float(np.prod(retention)) * problem.initial_sum
     factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
-    return Objective(travel, scores, least_products(retention), constant, ends, factors)
+    linear = Linear(scores, least_products(retention), constant, factors)
+    scores, weights, constant, factors = from_depot(linear) if depot else linear
+    return Objective(travel, scores, weights, constant, ends, factors)
 
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
@@ -289,7 +297,7 @@ def _loss(problem: Problem, known: Dissimilarities, order: IntArray) -> Loss:
         initial = learner.retained(size) * initial_sum
         noise = learner.noise_error(size)
     parts = {
-        "travel": problem.travel_rate * math.fsum(ways_of(problem).legs(order)) / size,
+        "travel": problem.travel_rate * math.fsum(legs_of(problem, order)) / size,
         "dissimilarity": dissimilarity / size,
         "initial": initial / size,
         "noise": noise,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean, shown
 from learnroute.model.constraints import MEMBERS, Constraints
+from learnroute.model.depot import Depot, checked_depot, framed, taken_out
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.fields import (
@@ -54,7 +55,7 @@ NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate", "transfer",
+    "initial_estimate", "transfer", "depot",
 )  # fmt: skip
 
 
@@ -104,6 +105,8 @@ class Problem:
     dissimilarity_estimate, initial_estimate
         Unbiased estimates beside the upper bounds: what a regularisation is chosen by, where a plan chooses it. Entries
         below 0 count as 0.
+    depot
+        A place that is no region: routes start there and, if it says so, return there. T does not count it.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
 
@@ -130,6 +133,7 @@ class Problem:
     dissimilarity_estimate: FloatArray | None
     initial_estimate: FloatArray | None
     transfer: FloatArray | None
+    depot: Depot | None
     streets: Streets | None
     points: Points | None
     ends: Ends
@@ -154,6 +158,7 @@ class Problem:
         dissimilarity_estimate: ArrayLike | None = None,
         initial_estimate: ArrayLike | None = None,
         transfer: ArrayLike | None = None,
+        depot: Depot | None = None,
         streets: Streets | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
@@ -231,9 +236,10 @@ class Problem:
                 "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
+            "depot": checked_depot(depot, names, places, None if travel is None else self.travel, geographic),
             "streets": streets,
             "points": Points(places, geographic) if travel is None and places is not None else None,
-            "ends": wanted.compiled(names),
+            "ends": wanted.compiled(names, depot),
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -241,7 +247,8 @@ class Problem:
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""
-        return f"<Problem{name}: {self.size:,} regions, {self.regime} regime, {self.shape}>"
+        start = "" if self.depot is None else f" and the depot {shown(self.depot.name)}"
+        return f"<Problem{name}: {self.size:,} regions{start}, {self.regime} regime, {self.shape}>"
 
     @property
     def shape(self) -> str:
@@ -270,6 +277,54 @@ class Problem:
     def size(self) -> int:
         """The number of regions T."""
         return len(self.regions)
+
+    @property
+    def travel_unit(self) -> str:
+        """The unit of travel, where it is known: great circles are in kilometres."""
+        return "km" if self.points is not None and self.geographic else ""
+
+    # What a route goes by: the regions and, after the last of them, the depot
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """The names of the regions and, last, that of the depot, where there is one."""
+        return self.regions if self.depot is None else (*self.regions, self.depot.name)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the way back counts: to the depot, or to the first region."""
+        return self.ends.closed
+
+    @cached_property
+    def stop_travel(self) -> FloatArray:
+        """The travel costs between all stops."""
+        if self.depot is None:
+            return self.travel
+        return self.stop_points.matrix() if self.stop_points is not None else framed(self.travel, self.depot)
+
+    @cached_property
+    def stop_points(self) -> Points | None:
+        """The places of all stops, where travel follows from them."""
+        if self.depot is None or self.points is None:
+            return self.points
+        return Points(frozen(np.vstack([self.points.places, self.depot.place])), self.geographic)
+
+    @cached_property
+    def stop_coordinates(self) -> FloatArray | None:
+        """The coordinates of all stops, where they are known."""
+        if self.depot is None or self.coordinates is None:
+            return self.coordinates
+        return frozen(np.vstack([self.coordinates, self.depot.place]))
+
+    def from_depot(self, order: ArrayLike) -> IntArray:
+        """Return an order of regions as one of stops: the depot, where there is one, comes first."""
+        given = np.asarray(order, dtype=np.int64)
+        return given if self.depot is None else np.concatenate([[self.size], given])
+
+    def regions_of(self, order: ArrayLike) -> IntArray:
+        """Return an order of stops as one of regions."""
+        given = np.asarray(order, dtype=np.int64)
+        return given if self.depot is None else given[given != self.size]
 
     @property
     def regime(self) -> Regime:
@@ -338,7 +393,7 @@ class Problem:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Build a problem from the content of a problem file (see docs/formats.md)."""
-        fields = members_of("", data, FIELDS, ())
+        fields = taken_out(members_of("", data, FIELDS, ()))
         if "travel" not in fields and "coordinates" not in fields:
             raise InputError(NO_TRAVEL, field="travel")
         members_of("", fields, FIELDS, ("learner",))
@@ -362,6 +417,8 @@ class Problem:
         if "constraints" in fields:
             wanted = members_of("constraints.", fields["constraints"], tuple(MEMBERS), ())
             fields["constraints"] = Constraints(**{MEMBERS[key]: value for key, value in wanted.items()})
+        if "depot" in fields:
+            fields["depot"] = Depot.from_dict(fields["depot"])
         if not isinstance(fields.get("geographic", False), bool):
             raise InputError("true or false is needed", field="geographic", value=fields["geographic"])
         return cls(**{**fields, "learner": Learner(**learner)})

@@ -50,7 +50,9 @@ class Plan(Shown):
         What the route costs to travel, in the units of travel and for the whole route; and the loss that one of
         these units is worth.
     closed, constraints
-        Whether the way back to the first region is part of the route; and what routes had to respect.
+        Whether the way back to the depot, or to the first region, is part of the route; and what routes had to respect.
+    depot
+        Where the route starts, if that is no region: it is in neither `route` nor `order`, but in `stops`.
     learner, chosen, regularization_range
         The learner that the route was planned for. Where its regularisation was chosen with the route, `chosen` is
         auto or schedule, and the range is that of λ (of a common factor, for a schedule) with a loss within 1 %.
@@ -83,9 +85,16 @@ class Plan(Shown):
     chosen: str = ""
     regularization_range: tuple[float, float] | None = None
     loss_at_most: float | None = None
+    depot: str | None = None
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """The names of all places in order: the depot, the regions, and where the route comes back to."""
+        way = self.route if self.depot is None else (self.depot, *self.route)
+        return (*way, way[0]) if self.closed else way
 
     def __repr__(self) -> str:
-        way = shortened(self.route, self.closed)
+        way = shortened(self.route, self.closed, self.depot)
         return f"<Plan {way}: total loss {self.loss.total:.5g}, {self.quality}, method {self.method}>"
 
     @property
@@ -136,6 +145,7 @@ class Plan(Shown):
             "travel_rate": self.travel_rate,
             "loss_in_travel_units": self.loss_in_travel_units.to_dict() if self.loss_in_travel_units else None,
             "closed": self.closed,
+            "depot": self.depot,
             "constraints": self.constraints.to_dict(),
             "learner": self._learner(),
             "loss_at_most": self.loss_at_most,

@@ -110,12 +110,13 @@ class Shown:
         return notebooks.frame_of(self, problem)
 
 
-def shortened(route: Sequence[str], closed: bool = False) -> str:
-    """Write a route in few words: `A → B → C`, `A → B → C → … 54 more … → Y → Z`."""
+def shortened(route: Sequence[str], closed: bool = False, depot: str | None = None) -> str:
+    """Write a route in few words: `A → B → C`, `Depot → A → B → C → … 54 more … → Y → Z → back`."""
     names = [clipped(name) for name in (*route[:3], *route[-2:])] if len(route) > MOST_NAMES else map(clipped, route)
     stops = list(names)
     if len(route) > MOST_NAMES:
         stops.insert(3, f"… {len(route) - 5:,} more …")
+    stops = stops if depot is None else [clipped(depot), *stops]
     return " → ".join([*stops, "back"] if closed else stops)
 
 

@@ -22,13 +22,13 @@ LEAST_COSINE = 0.05  # maps close to the poles are not stretched further
 
 
 def map_places(problem: Problem) -> FloatArray:
-    """Return where regions are drawn: at their coordinates, or at places made up from travel costs.
+    """Return where stops are drawn, the depot last: at their coordinates, or at places made up from travel costs.
 
     On the globe, longitudes are counted on past 180 degrees where that keeps regions together.
     """
-    if problem.coordinates is None:
-        return scaled_places(problem.travel)
-    places = np.array(problem.coordinates)
+    if problem.stop_coordinates is None:
+        return scaled_places(problem.stop_travel)
+    places = np.array(problem.stop_coordinates)
     if problem.geographic and problem.streets is None:
         around = np.sort(places[:, 0] % 360)
         gaps = np.diff(around, append=around[0] + 360)

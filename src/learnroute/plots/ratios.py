@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from learnroute.errors import InputError, did_you_mean
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_PANELS = 12
+WIDEST = 34  # letters in a line above a panel
 ACROSS = 4  # panels a row
 BANDS = {  # what is shaded
     "interval": "; shaded: 95 % interval of the mean",
@@ -104,7 +106,8 @@ def draw_ratios(
             draw_line(axes, line, look_of(method, k), band)
         tidy(axes)
         if key:
-            axes.set_title(", ".join(shown_value(*pair) for pair in zip(varying, key, strict=True)), fontsize=10)
+            title = ", ".join(shown_value(*pair) for pair in zip(varying, key, strict=True))
+            axes.set_title(fill(title, WIDEST), fontsize=10 if len(title) <= WIDEST else 8)
         if axis == "features" and len(values["samples"]) == 1:
             break_at(axes, values["samples"][0])
     for axes in list(grid.flat)[len(panels) :]:

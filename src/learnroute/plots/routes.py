@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from learnroute.errors import check_type
+from learnroute.model.itinerary import itinerary
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray, IntArray
@@ -124,7 +125,8 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
 
 def _entitle_map(axes: Axes, plan: Plan, problem: Problem) -> None:
     name_axes(axes, problem)
-    ends = f"first {_short(plan.route[0])}, last {_short(plan.route[-1])} (star)"
+    start = "" if plan.depot is None else f"from {_short(plan.depot)} (square), "
+    ends = f"{start}first {_short(plan.route[0])}, last {_short(plan.route[-1])} (star)"
     axes.set_title(f"{ends}, and back (dashed)" if plan.closed else ends, fontsize=10, loc="left", parse_math=False)
 
 
@@ -135,23 +137,36 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, leg
         _colour_legs(axes, plan, problem, legs)
         marks = Marks(np.array([0, problem.size - 1]), 5.0, False)
     else:
-        line = np.concatenate(legs[: problem.size - 1])
+        line = np.concatenate(legs[:-1] if plan.closed else legs)
         width = 1.4 if problem.size <= MOST_NAMES else 0.9
         axes.plot(line[:, 0], line[:, 1], color=GREY, lw=width, zorder=1)
         if plan.closed:
             axes.plot(*legs[-1].T, color=GREY, lw=width, ls=(0, (5, 3)), zorder=1)
-        marks = _marks(_points(axes, stops), problem.size)
+        marked = stops if plan.depot is None else np.vstack([stops, places[-1:]])
+        marks = _marks(_points(axes, marked), problem.size)
     _draw_marks(axes, plan, problem, stops, marks)
     radii = np.full(len(marks.stops), marks.radius)
     radii[-1] = marks.star
-    spots = _points(axes, stops[marks.stops])
+    labelled, texts = stops[marks.stops], _texts(plan, marks)
+    if plan.depot is not None:
+        _draw_depot(axes, places[-1], marks.square)
+        radii, labelled = np.append(radii, marks.square), np.vstack([labelled, places[-1:]])
+        texts[len(labelled) - 1] = _short(plan.depot)
+    spots = _points(axes, labelled)
     arrows, bends = np.empty((0, 2)), np.empty((0, 2))
     if problem.size <= MOST_MARKS:
         arrows = _draw_arrows(axes, legs, spots, radii)
         bends = _points(axes, np.concatenate(legs))
     lines = np.concatenate([bends[:-1], bends[1:]], axis=1)
     ground = Ground(spots, radii, lines, arrows, np.concatenate([[0, 0], POINTS * _inches(axes)]))
-    _draw_labels(axes, _texts(plan, marks), stops[marks.stops], ground)
+    _draw_labels(axes, texts, labelled, ground)
+
+
+def _draw_depot(axes: Axes, place: FloatArray, radius: float) -> None:
+    """Draw the depot: a square, since nothing is learnt there."""
+    axes.scatter(
+        place[0], place[1], s=(2 * radius) ** 2, marker="s", color="white", edgecolors="black", linewidths=1.6, zorder=4
+    )  # fmt: skip
 
 
 class Marks(NamedTuple):
@@ -160,6 +175,11 @@ class Marks(NamedTuple):
     stops: IntArray
     radius: float
     numbered: bool
+
+    @property
+    def square(self) -> float:
+        """Half the side of the depot."""
+        return max(0.85 * self.radius, 4.0)
 
     @property
     def star(self) -> float:
@@ -309,7 +329,7 @@ def _draw_labels(axes: Axes, texts: dict[int, str], stops: FloatArray, ground: G
 
 def _legs(plan: Plan, problem: Problem, places: FloatArray) -> list[FloatArray]:
     """Return the places that each leg goes by: along the streets, where they are known. The way back is the last."""
-    order = [*plan.order, *plan.order[: int(plan.closed)]]
+    order = [stop.place for stop in itinerary(problem, plan.order)]
     if problem.streets is None:
         way = places[order]
         return list(np.stack([way[:-1], way[1:]], axis=1))

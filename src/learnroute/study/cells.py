@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from learnroute.comparison import mean_loss
 from learnroute.errors import InputError
-from learnroute.model.learner import Learner
 from learnroute.model.losses import Loss
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import plan
 from learnroute.solvers.registry import method_named
-from learnroute.study.experiment import Experiment
-from learnroute.study.families import random_problem
+from learnroute.study.experiment import Experiment, streams
 
 COLUMNS: dict[str, type] = {
     "cell": int,
@@ -51,11 +47,9 @@ def solve_cell(experiment: Experiment, number: int) -> list[Values]:
 
     Whatever goes wrong with a problem or a method is recorded in the column `error`; other methods go on.
     """
-    cell = experiment.cell(number)
-    drawn, routes = streams(experiment.seed, cell.replicate)
+    routes = streams(experiment.seed, experiment.cell(number).replicate)[1]
     try:
-        learner = Learner(cell.features, cell.samples, cell.noise)
-        problem = random_problem(cell.family, cell.regions, learner, drawn)
+        problem = experiment.problem(number)
     except Exception as failure:
         return [_failed("", failure) for _ in experiment.methods]
     found = [_solve(problem, method, experiment.draws, routes) for method in experiment.methods]
@@ -63,7 +57,7 @@ def solve_cell(experiment: Experiment, number: int) -> list[Values]:
     bound = max((p.lower_bound for p in plans if p.lower_bound is not None), default=None)
     optimal = any(p.optimal for p in plans)
     return [
-        _failed(learner.regime, outcome)
+        _failed(problem.regime, outcome)
         if isinstance(outcome, Exception)
         else _solved(*outcome, bound=bound, optimal=optimal)
         for outcome in found
@@ -81,19 +75,10 @@ def rows_of(experiment: Experiment, number: int, solved: list[Values]) -> list[R
     ]
 
 
-def streams(seed: int, replicate: int) -> tuple[np.random.SeedSequence, int]:
-    """Return the replicate's own randomness: for drawing its problem, and (as a seed) for random methods.
-
-    The same as `SeedSequence(seed).spawn(…)[replicate].spawn(2)`, without making those before it.
-    """
-    problem, routes = np.random.SeedSequence(seed, spawn_key=(replicate,)).spawn(2)
-    return problem, int(routes.generate_state(1, np.uint32)[0])
-
-
 def _solve(problem: Problem, name: str, draws: int, seed: int) -> tuple[Plan, Loss, int] | Exception:
     try:
         found = plan(problem, name, seed)
-        return found, *mean_loss(problem, method_named(name), found, draws)
+        return found, *mean_loss(found.problem or problem, method_named(name), found, draws)
     except Exception as failure:
         return failure
 

@@ -9,12 +9,16 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.files import errors_naming, read_text
 from learnroute.formats.json_files import parse
+from learnroute.model.learner import Learner
+from learnroute.model.problem import Problem
 from learnroute.model.validation import as_count, as_number
 from learnroute.solvers.registry import method_named
-from learnroute.study.families import FAMILIES
+from learnroute.study.families import FAMILIES, random_problem
 
 MOST_CELLS = 10**8
 MOST_DRAWS = 10**6
@@ -104,13 +108,26 @@ class Experiment:
             self.noise[noise], replicate,
         )  # fmt: skip
 
+    def problem(self, number: int) -> Problem:
+        """Return problem `number` itself: drawn from the replicate's own randomness."""
+        cell = self.cell(number)
+        learner = Learner(cell.features, cell.samples, cell.noise)
+        return random_problem(cell.family, cell.regions, learner, streams(self.seed, cell.replicate)[0])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the experiment as plain JSON values."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 
     @classmethod
-    def from_dict(cls, data: Any) -> Experiment:
-        """Build an experiment from the content of a file, refusing unknown and missing fields by name."""
+    def from_dict(cls, data: Any, folder: Path = Path()) -> Experiment:
+        """Build an experiment from the content of a file, refusing unknown and missing fields by name.
+
+        With `problems`, it is one on files (in `folder`, where their names are relative): see `OwnProblems`.
+        """
+        if isinstance(data, dict) and "problems" in data:
+            from learnroute.study.own_problems import experiment_on
+
+            return experiment_on(data, folder)
         known = [field.name for field in fields(cls)]
         if not isinstance(data, dict):
             raise InputError(f"a table with {', '.join(known)} is needed", field="experiment", value=data)
@@ -119,8 +136,20 @@ class Experiment:
                 raise InputError(f"unknown field; {did_you_mean(key, known)}", field=key)
         for key in ("families", "regions", "features"):
             if key not in data:
-                raise InputError("missing; needed are families, regions and features", field=key)
+                reason = "missing; needed are families, regions and features; or problems, a list of files"
+                raise InputError(reason, field=key)
         return cls(**data)
+
+
+def is_experiment(path: Path) -> bool:
+    """Whether a file is an experiment and not a problem: .toml, or JSON that says neither travel nor coordinates."""
+    if path.suffix.lower() != ".json":
+        return path.suffix.lower() == ".toml"
+    try:
+        data = parse(read_text(path))
+    except InputError:
+        return False  # what is wrong with it is said when it is read
+    return isinstance(data, dict) and not data.keys() & {"travel", "coordinates", "learner", "route"}
 
 
 def read_experiment(path: str | Path) -> Experiment:
@@ -131,7 +160,16 @@ def read_experiment(path: str | Path) -> Experiment:
         raise InputError(f"unknown format {path.suffix!r}; experiments are .toml or .json", where=path)
     text = read_text(path)
     with errors_naming(path):
-        return Experiment.from_dict(readers[path.suffix.lower()](text))
+        return Experiment.from_dict(readers[path.suffix.lower()](text), path.parent)
+
+
+def streams(seed: int, replicate: int) -> tuple[np.random.SeedSequence, int]:
+    """Return the replicate's own randomness: for drawing its problem, and (as a seed) for random methods.
+
+    The same as `SeedSequence(seed).spawn(…)[replicate].spawn(2)`, without making those before it.
+    """
+    problem, routes = np.random.SeedSequence(seed, spawn_key=(replicate,)).spawn(2)
+    return problem, int(routes.generate_state(1, np.uint32)[0])
 
 
 def _parse_toml(text: str) -> Any:

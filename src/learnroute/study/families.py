@@ -40,6 +40,13 @@ def random_problem(family: str, regions: int, learner: Learner, seed: int | np.r
     return Problem(learner=learner, title=f"{size} regions, {family}", **draw(np.random.default_rng(seed), size))
 
 
+def random_models(family: str, size: int, seed: int = 0) -> Fields:
+    """Draw the dissimilarities of a named family alone: `dissimilarity` or `vectors`, and `initial`."""
+    drawn = random_problem(family, size, Learner(1, 3), seed)
+    kind = "vectors" if drawn.vectors is not None else "dissimilarity"
+    return {kind: getattr(drawn, kind), "initial": drawn.initial}
+
+
 def _uniform(rng: np.random.Generator, size: int) -> Fields:
     return {"travel": _symmetric(rng, size, 1, 10), **_dissimilarity(rng, size)}
 

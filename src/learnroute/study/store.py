@@ -55,6 +55,11 @@ class Store:
         """How many cells are solved."""
         return int(np.count_nonzero(self.places != MISSING))
 
+    @property
+    def solved(self) -> IntArray:
+        """The numbers of the cells that are solved."""
+        return np.flatnonzero(self.places != MISSING)
+
     def pending(self) -> Iterator[int]:
         """Yield the cells that are not solved yet, shuffled.
 
@@ -172,13 +177,13 @@ def _experiment_in(folder: Path) -> Experiment:
 
 def _same(folder: Path, stored: Experiment, given: Experiment) -> None:
     old, new = stored.to_dict(), given.to_dict()
-    for field in old:
-        if field != "name" and old[field] != new[field]:
-            raise InputError(
-                f"holds another experiment, with {field} = {json.dumps(old[field])} instead of {json.dumps(new[field])}"
-                "; give another folder",
-                where=folder,
-            )
+    for field in sorted({*old, *new} - {"name"}):
+        if old.get(field) != new.get(field):
+            said = [json.dumps(one.get(field)) for one in (old, new)]
+            differs = f"{field} = {said[0]} instead of {said[1]}"
+            if field == "problems":
+                differs = "other problems, or problems that have changed since"
+            raise InputError(f"holds another experiment, with {differs}; give another folder", where=folder)
 
 
 def _line(number: int, values: list[Values]) -> bytes:

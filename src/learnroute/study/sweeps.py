@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from learnroute.kernels import always_compiled
+from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Progress
 from learnroute.study.cells import Values, solve_cell
 from learnroute.study.engines import engine
@@ -22,7 +26,9 @@ MOST_BATCH = 2000  # cells
 FEW = 50  # cells up to which no kernel is compiled just for them
 SYNC = 2.0  # seconds between two confirmations by the disk
 
-Solved = tuple[list[tuple[int, list[Values]]], float]
+MOST_KINDS = 100_000  # kinds of problems up to which their times are told apart
+
+Solved = tuple[list[tuple[int, list[Values]]], list[float]]
 
 
 @dataclass(frozen=True)
@@ -64,37 +70,74 @@ def sweep(
     dask
         Instead: the address of a Dask scheduler, or `local`. Rows are the same, bit for bit, wherever they are made.
     progress
-        Called with the share of cells that is done.
+        Called with the share of the work that is done, as far as the problems so far tell (`Work`).
     """
     started = time.monotonic()
     with opened(folder, experiment, resume) as store, engine(workers, dask) as (run, count):
         found = solved = store.done
         failed = 0
+        work = Work(experiment, store.solved)
         if progress:
-            progress("sweep", solved / experiment.size)
+            progress("sweep", work.share)
         pace = _Pace(experiment.size - found, count)
         batches = pace.batches(store.pending())
         synced = time.monotonic()
         task = partial(solve_batch, experiment, experiment.size > FEW)
         for entries, seconds in run(task, batches):
             store.add(entries)
-            pace.learn(len(entries), seconds)
+            pace.learn(len(entries), sum(seconds))
+            work.add([number for number, _ in entries], seconds)
             solved += len(entries)
             failed += sum(any(values[-1] is not None for values in cell) for _, cell in entries)
             if time.monotonic() - synced > SYNC:
                 store.sync()
                 synced = time.monotonic()
             if progress:
-                progress("sweep", solved / experiment.size)
+                progress("sweep", work.share)
     return Sweep(experiment.size, found, solved - found, failed, time.monotonic() - started, count)
 
 
 def solve_batch(experiment: Experiment, compiled: bool, numbers: list[int]) -> Solved:
-    """Solve some cells, and say how long that took; runs in a worker."""
-    started = time.perf_counter()
+    """Solve some cells, and say how long each took; runs in a worker."""
+    entries, seconds = [], []
     with always_compiled(compiled):
-        entries = [(number, solve_cell(experiment, number)) for number in numbers]
-    return entries, time.perf_counter() - started
+        for number in numbers:
+            started = time.perf_counter()
+            entries.append((number, solve_cell(experiment, number)))
+            seconds.append(time.perf_counter() - started)
+    return entries, seconds
+
+
+class Work:
+    """How much of the work of a sweep is done, by the mean time of each kind of problem.
+
+    Kinds are problems of the same family, size and features: a few large ones may take longer than all others. Those of
+    which none was solved yet count as the mean of the others.
+    """
+
+    def __init__(self, experiment: Experiment, solved: IntArray) -> None:
+        kinds = math.prod(experiment.lengths[:3])
+        self.cells = experiment.size // kinds if kinds <= MOST_KINDS else experiment.size
+        self.done = np.bincount(solved // self.cells, minlength=experiment.size // self.cells).astype(np.float64)
+        self.timed, self.seconds = np.zeros_like(self.done), np.zeros_like(self.done)
+
+    def add(self, numbers: list[int], seconds: list[float]) -> None:
+        """Take note of problems that were solved, and of the time that each took."""
+        kinds = np.array(numbers, dtype=np.int64) // self.cells
+        np.add.at(self.done, kinds, 1.0)
+        np.add.at(self.timed, kinds, 1.0)
+        np.add.at(self.seconds, kinds, seconds)
+
+    @property
+    def share(self) -> float:
+        """The share of the work that is done."""
+        if not self.timed.any():
+            return float(self.done.sum() / (self.cells * len(self.done)))
+        known = self.timed > 0
+        mean = np.full(len(self.done), self.seconds[known].sum() / self.timed[known].sum())
+        mean[known] = self.seconds[known] / self.timed[known]
+        whole = float(self.cells * mean.sum())
+        return float(self.done @ mean) / whole if whole > 0 else 1.0
 
 
 class _Pace:

@@ -93,7 +93,7 @@ class Model:
         if self.factors is None:
             return sorted(range(self.size), key=lambda v: -self.scores[v])
         factors = self.factors
-        return sorted(range(self.size), key=lambda v: -self.scores[v] / (1 - factors[v]))
+        return sorted(range(self.size), key=lambda v: -self.scores[v] / (1 - factors[v]) if self.scores[v] else 0)
 
     def shares_of(self, stops: Sequence[int]) -> Sequence[int]:
         """Return what the score of each stop counts, rounded down."""
@@ -164,10 +164,11 @@ class Losses(NamedTuple):
     initial: Interval
     noise: Interval
     unscored: tuple[Fraction, ...]  # what each region's noise adds to its score, where samples differ
+    regions: int  # their number T, without the depot
 
     def parts(self, order: Sequence[int]) -> dict[str, Fraction]:
-        """Return the parts of the loss of a route, per region, each at its lower end."""
-        size, model = self.model.size, self.model
+        """Return the parts of the loss of an order of stops, per region, each at its lower end."""
+        size, model = self.regions, self.model
         scored, noise = model.scored(order).low, self.noise.low
         if any(self.unscored):
             added = replace(model, scores=self.unscored).scored(order).low
@@ -224,8 +225,11 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         factors = tuple(retained) if any(retained) else None
         shares = tuple(_products_after(sorted(retained, reverse=True)))
     start_part = Interval(initial * survived.low, initial * survived.high)
+    if problem.depot is not None:  # a stop that comes first, whatever its share, and costs nothing
+        scores, shares, added = (*scores, Fraction(0)), (0, *shares), [*added, Fraction(0)]
+        factors = None if factors is None else (*factors, Fraction(1))
     model = Model(
-        travel_of(problem),
+        stop_travel_of(problem),
         Fraction(problem.travel_rate),
         scores,
         shares,
@@ -234,11 +238,17 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         start_part.plus(noisy),
         problem.ends,
     )
-    return Losses(model, start_part, noisy, tuple(added))
+    return Losses(model, start_part, noisy, tuple(added), size)
 
 
-def travel_of(asked: Problem | Objective) -> FloatArray | Points:
-    """Return travel costs, or of very many regions the places that they follow from."""
+def stop_travel_of(problem: Problem) -> FloatArray | Points:
+    """Return travel costs between stops, or of very many stops the places that they follow from."""
+    points = problem.stop_points
+    return problem.stop_travel if points is None or problem.size <= MATRIX_REGIONS else points
+
+
+def travel_of(asked: Objective) -> FloatArray | Points:
+    """Return the travel costs of an objective, or of very many regions the places that they follow from."""
     return asked.travel if asked.points is None or asked.size <= MATRIX_REGIONS else asked.points
 
 

@@ -20,7 +20,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.rounding import UNIT
 from learnroute.model.validation import FloatArray
 from learnroute.verification.bounds import Checker, Outcome
-from learnroute.verification.exact import ONE, PLACES, Interval, Model, distance_sums, exact_sum, travel_of
+from learnroute.verification.exact import ONE, PLACES, Interval, Model, distance_sums, exact_sum, stop_travel_of
 
 ENUMERATED = 9  # regions up to which all orders are tried
 SORTED_REGIONS = 400  # regions up to which relaxations sort dissimilarities, and fit points to them
@@ -85,17 +85,19 @@ class PairLosses:
     def __init__(self, problem: Problem, true: bool = False) -> None:
         self.problem, self.terms, self.size = problem, terms_of(problem, true), problem.size
         nothing = Interval(Fraction(0), Fraction(0))
-        travel, rate, none = travel_of(problem), Fraction(problem.travel_rate), (0,) * problem.size
-        self.plain = Model(travel, rate, self.terms.scores, none, None, 0, nothing, problem.ends)
+        travel, rate = stop_travel_of(problem), Fraction(problem.travel_rate)
+        self.depot = problem.depot is not None
+        scores = (*self.terms.scores, Fraction(0)) if self.depot else self.terms.scores
+        self.plain = Model(travel, rate, scores, (0,) * len(scores), None, 0, nothing, problem.ends)
 
     def parts(self, order: Sequence[int]) -> dict[str, Fraction]:
-        """Return the parts of the loss of a route, per region."""
+        """Return the parts of the loss of an order of stops, per region; a depot comes first and changes no error."""
         size, terms = self.size, self.terms
         means = terms.initial.copy()
         scored, noisy, paired, first = 0, 0, 0, ONE
         whole_scores = [(s.numerator << PLACES) // s.denominator for s in terms.scores]
         updates = self.problem.updates
-        for t, k in enumerate(order):
+        for t, k in enumerate(order[1:] if self.depot else order):
             retention, plasticity, coupling, second, noise = (_dyadic(float(table[t, k])) for table in updates.tables)
             paired = _times(paired, second) + _times(int(means[k]), coupling)
             noisy = _times(noisy, second) + _times(ONE, noise)
@@ -121,6 +123,9 @@ class PairLosses:
     def relaxations(self) -> Iterator[Model]:
         """Return linear models that are nowhere above the loss; with constants."""
         for scores, shares, factors, constant in _relaxed(self.problem, self.terms):
+            if self.depot:
+                scores, shares = (*scores, Fraction(0)), (0, *shares)
+                factors = None if factors is None else (*factors, Fraction(1))
             yield replace(
                 self.plain, scores=scores, shares=shares, factors=factors, error=self.size + 1,
                 constant=Interval(constant, constant),
@@ -164,7 +169,8 @@ class PairChecker:
         everyone = permutations(range(problem.size))
         least: Fraction | None = None
         while some := list(islice(everyone, AT_ONCE)):
-            orders = np.array([order for order in some if problem.ends.allows(order)], dtype=np.int64)
+            stops = (problem.from_depot(order) for order in some)
+            orders = np.array([order for order in stops if problem.ends.allows(order)], dtype=np.int64)
             if not len(orders):
                 continue
             values, sizes = _floats(losses, orders)
@@ -195,13 +201,13 @@ def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, 
     delta, scores = losses.terms.floats, np.array([float(s) for s in losses.terms.scores])
     means = np.tile(problem.initial, (len(orders), 1))
     summed, common, sizes = np.full(len(orders), problem.initial.sum()), np.zeros(len(orders)), np.zeros(len(orders))
-    for t, here in enumerate(orders.T):
+    for t, here in enumerate(orders.T[1:] if losses.depot else orders.T):
         retention, plasticity, coupling, second, noise = (table[t, here] for table in updates.tables)
         sizes = sizes + np.abs(coupling * means[rows, here]) + np.abs(noise)
         common = second * common + coupling * means[rows, here] - noise
         summed = retention * summed + plasticity * scores[here]
         means = retention[:, None] * means + plasticity[:, None] * delta[here]
-    travel = problem.travel_rate * problem.travel
+    travel = problem.travel_rate * problem.stop_travel
     legs = travel[orders[:, :-1], orders[:, 1:]].sum(axis=1)
     if problem.ends.closed:
         legs = legs + travel[orders[:, -1], orders[:, 0]]

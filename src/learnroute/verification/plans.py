@@ -31,7 +31,7 @@ SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits
 CLAIMS = (
     "route", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
     "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
-    "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most",
+    "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot",
 )  # fmt: skip
 
 
@@ -116,7 +116,8 @@ class _PlanChecker:
 
     def __init__(self, problem: Problem, plan: Mapping[str, Any]) -> None:
         self.problem, self.plan, self.size = problem, plan, problem.size
-        self.order = [int(i) for i in as_order(plan["order"], problem.size)]
+        self.regions = as_order(plan["order"], problem.size)
+        self.order = [int(i) for i in problem.from_depot(self.regions)]  # of stops: the depot first
         self.coupled = problem.learner.rule != LEAST_SQUARES
         self.losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = self.losses.parts(self.order)
@@ -134,7 +135,7 @@ class _PlanChecker:
         if not isinstance(self.optimal, bool):
             raise InputError("true or false is needed", field="optimal", value=self.optimal)
         given = plan.get("certificate")
-        self.certificate = None if given is None else read_certificate(given, problem.size)
+        self.certificate = None if given is None else read_certificate(given, len(problem.stops), problem.size)
         self.certified = None if given is None else _rational(given["bound"])
         self.checker: Checker | PairChecker = Checker(self.model, self.certificate)
         if isinstance(self.losses, PairLosses):
@@ -312,7 +313,8 @@ class _PlanChecker:
         wanted: dict[str, Any] = {
             "travel_cost": travelled,
             "travel_rate": Fraction(problem.travel_rate),
-            "closed": problem.constraints.returns,
+            "closed": problem.closed,
+            "depot": None if problem.depot is None else problem.depot.name,
             "regime": problem.regime,
             "constraints": problem.constraints.to_dict(),
         }
@@ -329,7 +331,7 @@ class _PlanChecker:
 
     def _most(self) -> Check:
         """Check the largest loss with dissimilarities between their bounds."""
-        most, given = largest_loss(self.problem, self.order), self.plan["loss_at_most"]
+        most, given = largest_loss(self.problem, self.regions), self.plan["loss_at_most"]
         if most is None:
             return Check("loss_at_most", REFUTED, "claimed though the problem has no dissimilarity_low")
         right = _near(given, Fraction(most), self.parts["total"])

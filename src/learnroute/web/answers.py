@@ -116,7 +116,7 @@ class ReadProblem(BaseModel):
     """What uploaded files hold."""
 
     problem: Problem
-    places: list[list[float]] = Field(description="Where to draw the regions")
+    places: list[list[float]] = Field(description="Where to draw the regions and, last, the depot if there is one")
     places_made_up: bool = Field(description="Whether the files have no places, so that these are drawn from travel")
     learner_taken: bool = Field(
         description="Whether the files have no learner, so that the one of the request is taken"

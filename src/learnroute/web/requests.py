@@ -341,9 +341,12 @@ class ExportRequest(PlanRequest):
         problem = super().rated_problem
         if self.ways is None or problem.coordinates is None:
             return problem
-        if len(self.ways) != problem.size or any(len(row) != problem.size for row in self.ways):
-            raise InputError(f"{problem.size} rows and columns are needed, one for each region", field="ways")
-        return problem.changed(streets=KnownWays(self.ways, problem.coordinates))
+        size, places = len(problem.stops), problem.stop_coordinates
+        assert places is not None
+        if len(self.ways) != size or any(len(row) != size for row in self.ways):
+            each = "region" if problem.depot is None else "region, and the last ones for the depot"
+            raise InputError(f"{size} rows and columns are needed, one for each {each}", field="ways")
+        return problem.changed(streets=KnownWays(self.ways, places))
 
 
 def _refusal(error: ValidationError, known: str) -> Refusal:
@@ -354,7 +357,8 @@ def _refusal(error: ValidationError, known: str) -> Refusal:
     if isinstance(own, InputError):
         return refusal_of(own, "problem." if field == "problem" != own.field else "")
     if first["type"] == "extra_forbidden":
-        return Refusal(422, f"{shown(first['loc'][0])}: unknown field; known are {known}", field)
+        hint = did_you_mean(first["loc"][0], known.split(", "))
+        return Refusal(422, f"{shown(first['loc'][0])}: unknown field; {hint}", field)
     if first["type"] == "missing":
         return refusal_of(InputError(f"missing; known are {known}", field=field))
     reason = first["msg"].removeprefix("Input ")

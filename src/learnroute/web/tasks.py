@@ -17,6 +17,7 @@ from learnroute.formats import json_files, read_problem, write_plan, write_probl
 from learnroute.model.losses import error_over_time, model_shares
 from learnroute.model.problem import Problem
 from learnroute.model.streets import ways_along
+from learnroute.model.subsets import with_costs
 from learnroute.planner import evaluate, plan
 from learnroute.plots.scaling import scaled_places
 from learnroute.solvers.contract import Progress
@@ -121,11 +122,12 @@ def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
     if problem.size > limits.regions:
         raise Refusal(422, f"{problem.size} regions: this service takes at most {limits.regions}", "files")
     if problem.points is not None:
-        problem = problem.changed(travel=problem.travel)  # the page moves regions and changes single costs
+        problem = with_costs(problem)  # the page moves regions and changes single costs
     drawn = problem.coordinates is not None
-    places = problem.coordinates if problem.coordinates is not None else scaled_places(problem.travel)
+    known = problem.stop_coordinates
+    places = known if known is not None else scaled_places(problem.stop_travel)
     document = answers.Problem(json_files.problem_to_dict(problem))
-    ways = None if problem.streets is None else ways_along(problem.streets, problem.size, MOST_WAY_PLACES)
+    ways = None if problem.streets is None else ways_along(problem.streets, len(problem.stops), MOST_WAY_PLACES)
     found = answers.ReadProblem(
         problem=document, places=places.tolist(), places_made_up=not drawn, learner_taken=taken, ways=ways
     )

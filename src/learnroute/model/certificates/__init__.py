@@ -41,8 +41,8 @@ KINDS: dict[str, type[Certificate]] = {
 RENAMED = {"tree": "one-tree", "walks": "ng-routes", "cases": "branch-and-bound"}  # kinds of earlier drafts
 
 
-def read_certificate(data: Any, size: int) -> Certificate:
-    """Read what `Certificate.to_dict` wrote for a problem of T regions, or refuse."""
+def read_certificate(data: Any, size: int, regions: int | None = None) -> Certificate:
+    """Read what `Certificate.to_dict` wrote for so many stops, or refuse; `regions` are those without the depot."""
     if not isinstance(data, Mapping):
         raise InputError(f"an object with kind {', '.join(KINDS)} is needed", field="certificate", value=data)
     kind = data.get("kind")
@@ -58,7 +58,7 @@ def read_certificate(data: Any, size: int) -> Certificate:
                 f"{hint}; members of kind {kind} are {', '.join(sorted(known))}", field=f"certificate.{member}"
             )
     bound = as_number("certificate.bound", data.get("bound"), least=-math.inf, meaning="bounds", most=math.inf)
-    return chosen.read(bound * size, data, size)
+    return chosen.read(bound * (size if regions is None else regions), data, size)
 
 
 def certificate_schema() -> dict[str, Any]:

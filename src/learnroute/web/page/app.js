@@ -2,6 +2,7 @@
 
 import { get, job, plan as planned, post } from "./api.js";
 import { Newest, setStale } from "./calculating.js";
+import { depotFollowing, depotWithOneLess, depotWithOneMore, madeDepot, withoutDepot } from "./depot.js";
 import { $, el } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
 import { showEnds, showSelected } from "./fields.js";
@@ -29,7 +30,7 @@ const state = {
   rivals: { baseline: { shown: false, plan: null }, travel: { shown: false, plan: null } },
 };
 const map = new RouteMap($("map"), {
-  move: moveRegion, release: (far) => far && say(`${state.problem.regions[state.selected]} moved.`), choose, remove: removeRegion, add: addRegion,
+  move: moveRegion, moveDepot, release: (far) => far && say(`${state.problem.regions[state.selected]} moved.`), choose, remove: removeRegion, add: addRegion,
 });
 const player = new Player((time, part) => setTime(time, part));
 const steps = new Steps();
@@ -40,7 +41,9 @@ let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem:
 
 /** Show another problem; `source` is the example or the file that it comes from. */
 function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_made_up: madeUp, ways = null, source }) {
-  const made = { ...problem, coordinates: problem.coordinates ?? places, regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) };
+  const size = problem.travel.length;
+  const made = { ...problem, coordinates: problem.coordinates ?? places.slice(0, size), regions: problem.regions ?? problem.travel.map((_, i) => `R${i + 1}`) };
+  if (problem.depot) made.depot = { ...problem.depot, coordinates: problem.depot.coordinates ?? places[size] };
   const geographic = problem.geographic ?? false;
   restore({ problem: made, rate, geographic, madeUp, ways, source, detour: detours(made, geographic), method: state.method, given: null, chosen: null });
   steps.record(snapshot());
@@ -64,8 +67,8 @@ function restore(old) {
     map.fit(state.problem, state.geographic);
   }
   forgetCurve(CURVE);
-  const { features, samples, noise } = old.problem.learner;
-  const shown = { projection: old.geographic ? "geographic" : "plain", features, samples, noise: noise ?? 0, rate: old.rate, method: old.method };
+  const { features, samples, noise } = shape(old.problem.learner);
+  const shown = { projection: old.geographic ? "geographic" : "plain", features, samples, noise, rate: old.rate, method: old.method };
   for (const [id, value] of Object.entries(shown)) $(id).value = value;
   for (const id of ["features", "samples", "noise", "rate"]) $(id).setAttribute("aria-invalid", "false");
   $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";
@@ -103,14 +106,35 @@ function changed(kind = null, step = true, given = null) {
 }
 
 function moveRegion(region, place) {
-  state.problem = moved(state.problem, region, place, state.detour, state.geographic);
+  const after = moved(state.problem, region, place, state.detour, state.geographic);
+  state.problem = depotFollowing(state.problem, after, state.detour, state.geographic);
   state.ways = waysWithout(state.ways, region);
   changed(`move ${region}`);
 }
 
+function moveDepot(place) {
+  const after = { ...state.problem, depot: { ...state.problem.depot, coordinates: place } };
+  state.problem = depotFollowing(state.problem, after, state.detour, state.geographic);
+  state.ways = waysWithout(state.ways, state.problem.travel.length);
+  changed("move depot");
+}
+
+/** Make the selected region the depot, or take the depot away. */
+function changeDepot() {
+  const name = state.problem.depot?.name ?? state.problem.regions[state.selected];
+  const had = Boolean(state.problem.depot);
+  const made = had ? withoutDepot(state.problem, state.ways) : madeDepot(state.problem, state.selected, state.detour, state.ways);
+  player.stop();
+  Object.assign(state, { ...made, selected: null, plan: null, errorHistory: null, time: made.problem.travel.length, curve: null });
+  changed();
+  say(had ? `${name} removed.` : `${name} is the depot: routes start and end there, and nothing is learnt there.`);
+}
+
 function addRegion(place) {
   const made = added(state.problem, place, state.detour, state.geographic);
-  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, time: made.problem.travel.length, curve: null, ways: waysWithOneMore(state.ways) });
+  const ways = waysWithOneMore(state.ways, state.problem.travel.length);
+  made.problem = depotWithOneMore(made.problem, state.detour, state.geographic);
+  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, time: made.problem.travel.length, curve: null, ways });
   player.stop();
   changed();
   map.focusRegion(state.selected);
@@ -122,6 +146,7 @@ function removeRegion(region) {
   if (state.problem.travel.length <= 2) return complain("Two regions are the fewest that have an order.");
   const name = state.problem.regions[region];
   const left = removed(state.problem, region, state.detour);
+  left.problem = depotWithOneLess(left.problem, region);
   player.stop();
   Object.assign(state, { ...left, selected: null, plan: null, errorHistory: null, time: left.problem.travel.length, curve: null, ways: waysWithOneLess(state.ways, region) });
   changed();
@@ -317,6 +342,9 @@ function readControls(kind = null) {
     state.problem = { ...rest, ...(samples && before.samples === learner.samples ? { samples } : {}), learner };
   }
   const wanted = { start: $("start-at").value, end: $("end-at").value, return: $("way-back").checked };
+  const { depot } = state.problem;
+  if (depot && wanted.return !== (depot.return ?? true)) state.problem = { ...state.problem, depot: { ...depot, return: wanted.return } };
+  if (depot) delete wanted.return;
   const constraints = Object.fromEntries(Object.entries(wanted).filter(([, entry]) => entry));
   if (JSON.stringify(constraints) !== JSON.stringify(state.problem.constraints ?? {})) state.problem = { ...state.problem, constraints };
   $("method-summary").textContent = known.methods.find(({ name }) => name === state.method)?.summary ?? "";
@@ -359,6 +387,7 @@ function listen() {
   for (const id of ["controls", "selected"]) $(id).addEventListener("submit", (event) => event.preventDefault());
   $("add").addEventListener("click", () => addRegion(map.middlePlace()));
   $("remove").addEventListener("click", () => removeRegion(state.selected));
+  $("depot").addEventListener("click", changeDepot);
   $("zoom-in").addEventListener("click", () => map.zoomBy(1.4));
   $("zoom-out").addEventListener("click", () => map.zoomBy(1 / 1.4));
   $("link").addEventListener("click", makeLink);
@@ -391,7 +420,7 @@ function listen() {
   }
   $("region-name").addEventListener("change", (event) => {
     const name = event.target.value.trim();
-    if (!name || state.problem.regions.some((other, i) => other === name && i !== state.selected)) {
+    if (!name || name === state.problem.depot?.name || state.problem.regions.some((other, i) => other === name && i !== state.selected)) {
       event.target.value = state.problem.regions[state.selected];
       return complain("Names must not be empty, and must differ.");
     }

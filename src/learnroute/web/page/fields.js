@@ -2,19 +2,28 @@
 
 import { $, el, number } from "./dom.js";
 
+/** Say what the button about the depot does now. */
+function showDepot({ problem, selected }) {
+  $("depot").textContent = problem.depot ? "Remove depot" : "Make depot";
+  $("depot").disabled = !problem.depot && (selected === null || problem.travel.length <= 2);
+}
+
 /** Offer the regions as ends, and show which ones are fixed. */
-export function showEnds({ regions, constraints = {} }) {
+export function showEnds({ regions, constraints = {}, depot }) {
   for (const [id, name] of [["start-at", constraints.start], ["end-at", constraints.end]]) {
     if ([...$(id).options].slice(1).map((option) => option.value).join("\n") !== regions.join("\n")) {
-      $(id).replaceChildren(el("option", { value: "" }, "anywhere"), ...regions.map((region) => el("option", { value: region }, region)));
+      $(id).replaceChildren(el("option", { value: "" }), ...regions.map((region) => el("option", { value: region }, region)));
     }
     $(id).value = name ?? "";
+    $(id).options[0].textContent = depot && id === "start-at" ? `${depot.name} (depot)` : "anywhere";
   }
-  $("way-back").checked = constraints.return ?? false;
+  $("start-at").disabled = Boolean(depot);
+  $("way-back").checked = depot ? depot.return ?? true : constraints.return ?? false;
 }
 
 /** Show the selected region, if any. */
 export function showSelected({ selected, problem, geographic, scores }) {
+  showDepot({ problem, selected });
   $("selected").hidden = selected === null;
   $("remove").disabled = selected === null;
   if (selected === null) return;

@@ -22,14 +22,21 @@ function typical(regularization) {
 /** How a learner trains. */
 export const rule = (learner) => learner.rule ?? "least-squares";
 
-/** m, n and σ alone. */
-export const shape = ({ features, samples, noise = 0 }) => ({ features, samples, noise });
+/** m, n and σ alone; some that work, where the learner's law was measured. */
+export const shape = (learner) => {
+  const { features = 80, samples = 100, noise = 0 } = learner;
+  return { features, samples, noise: calibrated(learner) ? 0 : noise };
+};
+
+/** Whether the learner's law was measured: it has neither m nor n, and its ν is no σ. */
+export const calibrated = (learner) => rule(learner) === "calibrated";
 
 /** Whether a plan is to choose λ. */
 export const undecided = ({ regularization }) => typeof regularization === "string";
 
 /** Whether the paper's learner has no expected error, because m is within one of some n. */
 export function inMiddle({ learner, samples }) {
+  if (calibrated(learner)) return false;
   return (samples ?? [learner.samples]).some((n) => Math.abs(learner.features - n) <= 1);
 }
 
@@ -44,6 +51,7 @@ export function slid(problem) {
 export function trained(before, { features, samples, noise }) {
   const asked = $("rule").value;
   const made = { features, samples, noise };
+  if (asked === "calibrated") return before;
   if (asked === "least-squares") return made;
   if (asked === "proximal") return { ...made, rule: asked, regularization: before.regularization ?? 1 };
   const own = rule(before) === "gradient";
@@ -56,7 +64,7 @@ const value = (id) => ($(id).value === "" ? NaN : Number($(id).value));
 /** What a chosen λ depends on. */
 export function basis({ problem, rate }) {
   const { features, samples, noise = 0 } = problem.learner;
-  return [problem.travel, problem.dissimilarity ?? problem.vectors, problem.samples, JSON.stringify(problem.constraints ?? {}), features, samples, noise, rate];
+  return [problem.travel, problem.dissimilarity ?? problem.vectors ?? problem.transfer, problem.samples, JSON.stringify(problem.constraints ?? {}), features, samples, noise, rate];
 }
 
 /** Whether what was found for a basis still is about what is shown. */
@@ -73,14 +81,16 @@ export function showLearner(state) {
   const { problem } = state;
   const { learner } = problem;
   const [kind, middle] = [rule(learner), inMiddle(problem)];
+  $("rule").querySelector('[value="calibrated"]').hidden = kind !== "calibrated";
   $("rule").value = kind;
-  $("regularization").hidden = kind === "gradient";
+  for (const id of ["features", "samples", "noise"]) $(id).disabled = kind === "calibrated";
+  $("regularization").hidden = kind === "gradient" || kind === "calibrated";
   $("gradient").hidden = kind !== "gradient";
   for (const [id, member] of [["steps", learner.steps], ["step-size", learner.rate]]) {
     $(id).disabled = kind !== "gradient";
     if (kind === "gradient" && document.activeElement !== $(id) && Number.isFinite(member)) $(id).value = member;
   }
-  if (kind === "gradient") return;
+  if (kind === "gradient" || kind === "calibrated") return;
   const lambda = kind === "proximal" ? learner.regularization : 0;
   const asking = undecided(learner);
   const several = Array.isArray(lambda);

@@ -1,5 +1,6 @@
 // The map: a grid, the route with its arrows, and regions that can be dragged or moved by keys.
 
+import { stopPlaces, stopsOf } from "./depot.js";
 import { inkOn, largest, number, shade, svg, ticks } from "./dom.js";
 
 const MOST_NAMES = 40;
@@ -11,7 +12,7 @@ const STAR = Array.from({ length: 10 }, (_, k) => {
 }).join(" ");
 
 export class RouteMap {
-  /** `on` has move(region, place), release(), choose(region), remove(region), add(place). */
+  /** `on` has move(region, place), moveDepot(place), release(), choose(region), remove(region), add(place). */
   constructor(node, on) {
     this.node = node;
     this.on = on;
@@ -20,11 +21,12 @@ export class RouteMap {
     for (const name of ["grid", "halos", "rivals", "route", "regions", "agent"]) {
       this.layers[name] = node.appendChild(svg("g", { class: `layer-${name}` }));
     }
+    this.depot = this.newDepot();
     this.agent = this.layers.agent.appendChild(svg("circle", { class: "agent", r: 7 }));
     this.zoom = 1;
     this.listenToPan();
     node.addEventListener("dblclick", (event) => {
-      if (!event.target.closest(".region")) this.on.add(this.placeAt(event));
+      if (!event.target.closest(".region, .depot")) this.on.add(this.placeAt(event));
     });
     new ResizeObserver(() => this.state && this.draw(this.state)).observe(node);
   }
@@ -34,7 +36,7 @@ export class RouteMap {
     let from = null;
     this.node.addEventListener("pointerdown", (event) => {
       const scrolls = event.pointerType === "touch" && this.zoom <= 1; // a finger then scrolls the page
-      if (event.button || scrolls || event.target.closest(".region")) return;
+      if (event.button || scrolls || event.target.closest(".region, .depot")) return;
       from = [event.clientX, event.clientY];
       this.node.setPointerCapture(event.pointerId);
     });
@@ -70,9 +72,10 @@ export class RouteMap {
     this.zoom = 1;
     this.node.classList.remove("zoomed");
     this.geographic = geographic;
-    const ys = problem.coordinates.map(([, y]) => y);
+    const places = stopPlaces(problem);
+    const ys = places.map(([, y]) => y);
     this.squeeze = geographic ? Math.max(0.05, Math.cos((((Math.min(...ys) + Math.max(...ys)) / 2) * Math.PI) / 180)) : 1;
-    const xs = problem.coordinates.map(([x]) => x * this.squeeze);
+    const xs = places.map(([x]) => x * this.squeeze);
     this.middle = [(Math.min(...xs) + Math.max(...xs)) / 2, (Math.min(...ys) + Math.max(...ys)) / 2];
     this.reach = [(Math.max(...xs) - Math.min(...xs)) / 2, (Math.max(...ys) - Math.min(...ys)) / 2];
     if (!(Math.max(...this.reach) > 0)) this.reach = [1, 1];
@@ -116,7 +119,7 @@ export class RouteMap {
     this.state = state;
     const [width, height] = this.size;
     this.node.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.spots = state.problem.coordinates.map((place) => this.toScreen(place));
+    this.spots = stopPlaces(state.problem).map((place) => this.toScreen(place));
     this.drawGrid(width, height);
     this.drawHalos(state);
     this.drawRivals(state);
@@ -148,11 +151,12 @@ export class RouteMap {
   }
 
   /** Expected error of the model held now, as an area around each region. */
-  drawHalos({ errorHistory, time }) {
-    if (!errorHistory || errorHistory.errors[0].length !== this.spots.length) return this.layers.halos.replaceChildren();
+  drawHalos({ errorHistory, time, problem }) {
+    const size = problem.travel.length;
+    if (!errorHistory || errorHistory.errors[0].length !== size) return this.layers.halos.replaceChildren();
     const most = Math.max(largest(errorHistory.errors.slice(1)), 1e-300);
     const now = errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)];
-    this.layers.halos.replaceChildren(...this.spots.map(([cx, cy], i) =>
+    this.layers.halos.replaceChildren(...this.spots.slice(0, size).map(([cx, cy], i) =>
       svg("circle", { class: "halo", cx, cy, r: 13 + 26 * Math.sqrt(Math.min(1, now[i] / most)) })));
   }
 
@@ -166,7 +170,7 @@ export class RouteMap {
     const lines = Object.entries(rivals)
       .filter(([, rival]) => rival.shown && rival.plan && rival.plan.order.length === problem.travel.length)
       .map(([name, rival]) => svg("polyline", {
-        class: `rival ${name}`, points: [...rival.plan.order, ...(rival.plan.closed ? [rival.plan.order[0]] : [])]
+        class: `rival ${name}`, points: stopsOf(rival.plan, problem)
           .flatMap((i, k, order) => (k ? this.way(order[k - 1], i) : [this.spots[i]])).map((spot) => spot.join(",")).join(" "),
       }));
     this.layers.rivals.replaceChildren(...lines);
@@ -174,10 +178,11 @@ export class RouteMap {
 
   drawRoute({ plan, problem, time }) {
     const parts = [];
-    const order = plan && plan.order.length === problem.travel.length ? plan.order : [];
-    for (let k = 1; k < order.length + (plan?.closed ? 1 : 0); k++) {
-      const way = this.way(order[k - 1], order[k % order.length]);
-      const ahead = k >= time && time < order.length ? " ahead" : "";
+    const size = problem.travel.length;
+    const stops = plan && plan.order.length === size ? stopsOf(plan, problem) : [];
+    for (let k = 1; k < stops.length; k++) {
+      const way = this.way(stops[k - 1], stops[k]);
+      const ahead = k - (problem.depot ? 1 : 0) >= time && time < size ? " ahead" : "";
       parts.push(svg("polyline", { class: `leg${ahead}`, points: way.map((spot) => spot.join(",")).join(" ") }));
       const { length, x, y, angle } = alongWay(way, 0.55);
       if (length > 34) parts.push(svg("path", { class: `arrow${ahead}`, d: "M6 0 -5 -5 -5 5z", transform: `translate(${x} ${y}) rotate(${angle})` }));
@@ -218,6 +223,51 @@ export class RouteMap {
       const role = k ? `, visit ${k} of ${size}${last ? ", last" : ""}` : "";
       group.setAttribute("aria-label", `${problem.regions[i]}${role}, score ${number(scores[i], 3)}${error}`);
     });
+    this.drawDepot(problem, order, radius, taken);
+  }
+
+  /** The depot is a square: nothing is learnt there. */
+  drawDepot({ depot }, order, radius, taken) {
+    this.depot.setAttribute("visibility", depot ? "visible" : "hidden");
+    const [ring, square, name] = this.depot.children;
+    name.textContent = depot ? depot.name : "";
+    if (!depot) return;
+    const side = 0.9 * radius;
+    this.depot.setAttribute("transform", `translate(${this.spots[this.spots.length - 1].join(" ")})`);
+    this.depot.setAttribute("aria-label", `${depot.name}, the depot: start${depot.return ?? true ? " and end" : ""} of the route`);
+    ring.setAttribute("r", radius + 5);
+    for (const [part, value] of Object.entries({ x: -side, y: -side, width: 2 * side, height: 2 * side })) square.setAttribute(part, value);
+    this.placeName(name, this.spots.length - 1, order, 0, radius, taken);
+  }
+
+  newDepot() {
+    const group = svg("g", { class: "depot", tabindex: 0, role: "button", visibility: "hidden" },
+      svg("circle", { class: "ring" }), svg("rect", {}), svg("text", { class: "name" }));
+    let dragged = false;
+    group.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      dragged = true;
+      group.setPointerCapture(event.pointerId);
+    });
+    group.addEventListener("pointermove", (event) => { if (dragged) this.on.moveDepot(this.placeAt(event)); });
+    for (const end of ["pointerup", "pointercancel"]) group.addEventListener(end, () => { dragged = false; });
+    group.addEventListener("keydown", (event) => {
+      const place = this.stepped(event, this.spots.length - 1);
+      if (!place) return;
+      this.on.moveDepot(place);
+      event.preventDefault();
+    });
+    return this.layers.regions.appendChild(group);
+  }
+
+  /** Where an arrow key moves a stop to; null for other keys. */
+  stepped(event, i) {
+    const step = event.shiftKey ? 40 : 8;
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (!way) return null;
+    const [width, height] = this.size;
+    const [x, y] = this.spots[i];
+    return this.fromScreen([clamp(x + step * way[0], 8, width - 8), clamp(y + step * way[1], 8, height - 8)]);
   }
 
   /** Write a name on the side of its region that is most free of legs, other regions and other names. */
@@ -277,12 +327,9 @@ export class RouteMap {
   }
 
   key(event, i) {
-    const step = event.shiftKey ? 40 : 8;
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (way) {
-      const [width, height] = this.size;
-      const [x, y] = this.spots[i];
-      this.on.move(i, this.fromScreen([clamp(x + step * way[0], 8, width - 8), clamp(y + step * way[1], 8, height - 8)]));
+    const place = this.stepped(event, i);
+    if (place) {
+      this.on.move(i, place);
       this.on.release(true);
     } else if (event.key === "Delete" || event.key === "Backspace") this.on.remove(i);
     else if (event.key === "+" || event.key === "-") this.zoomBy(event.key === "+" ? 1.4 : 1 / 1.4, this.spots[i]);
@@ -297,11 +344,13 @@ export class RouteMap {
 
   /** Where the learner is: at the last region visited, or `part` of the way to it. */
   drawAgent({ plan, problem, time, part = 1 }) {
-    const order = plan && plan.order.length === problem.travel.length ? plan.order : [];
-    const shown = time > 0 && order.length > 0 && (time < order.length || part < 1);
+    const size = problem.travel.length;
+    const stops = plan && plan.order.length === size ? stopsOf(plan, problem) : [];
+    const shown = time > 0 && stops.length > 0 && (time < size || part < 1);
     this.agent.setAttribute("visibility", shown ? "visible" : "hidden");
     if (!shown) return;
-    const { x, y } = alongWay(this.way(order[Math.max(0, time - 2)], order[time - 1]), part);
+    const at = time - (problem.depot ? 0 : 1);
+    const { x, y } = alongWay(this.way(stops[Math.max(0, at - 1)], stops[at]), part);
     const aside = part === 1 ? 12 : 0; // of the region, so that its number can be read
     this.agent.setAttribute("cx", x + aside);
     this.agent.setAttribute("cy", y - aside);

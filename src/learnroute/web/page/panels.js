@@ -1,5 +1,6 @@
 // Numbers: the regime, the parts of the loss, what is proved, the one-sided routes.
 
+import { stopName, stopsOf, travelBetween } from "./depot.js";
 import { $, el, number, shade, svg } from "./dom.js";
 import { inMiddle, retentionText, undecided } from "./learner.js";
 import { TERMS, term } from "./terms.js";
@@ -19,6 +20,12 @@ export function showRegime({ problem, errorHistory }) {
   const { learner, samples } = problem;
   const { features: m, samples: n, rule = "least-squares" } = learner;
   const node = $("regime");
+  if (rule === "calibrated") {
+    node.className = "";
+    node.textContent = `Calibrated learner: a visit keeps p₁ = ${number(learner.retention, 4)} of the old model, couples regions by `
+      + `q = ${number(learner.coupling, 4)} and adds ν = ${number(learner.noise, 4)} to all errors.`;
+    return true;
+  }
   const known = Number.isFinite(m) && Number.isFinite(n);
   const bare = rule === "least-squares" || learner.regularization === 0;
   const middle = known && bare && inMiddle(problem);
@@ -131,22 +138,27 @@ export function showRivals(plan, rivals) {
 /** The stops in order, as plain text, with the way to each and its λ where stops have their own. */
 export function showStops({ plan, problem }) {
   const lambdas = Array.isArray(problem.learner.regularization) ? problem.learner.regularization : null;
-  const order = plan ? plan.order : [];
-  $("stops").replaceChildren(...order.map((region, k) => {
-    const notes = [...(k ? [`travel ${number(problem.travel[order[k - 1]][region], 4)}`] : []), ...(lambdas ? [`λ ${number(lambdas[k], 3)}`] : [])];
-    return el("li", {}, problem.regions[region], el("span", { class: "hint" }, notes.length ? ` ${notes.join(", ")}` : ""));
+  const size = problem.travel.length;
+  const stops = plan && plan.order.length === size ? stopsOf(plan, problem) : [];
+  const first = problem.depot ? 0 : 1; // the depot is no visit
+  $("stops").replaceChildren(...stops.map((stop, k) => {
+    const visit = k + first;
+    const travel = k ? [`travel ${number(travelBetween(problem, stops[k - 1], stop), 4)}`] : [];
+    const notes = [...travel, ...(lambdas && visit >= 1 && visit <= size ? [`λ ${number(lambdas[visit - 1], 3)}`] : [])];
+    const name = visit > size ? `back to ${stopName(problem, stop)}` : visit ? stopName(problem, stop) : `from ${stopName(problem, stop)}`;
+    return el("li", { value: visit }, name, el("span", { class: "hint" }, notes.length ? ` ${notes.join(", ")}` : ""));
   }));
-  if (plan?.closed) $("stops").append(el("li", {}, `back to ${problem.regions[order[0]]}`, el("span", { class: "hint" }, ` travel ${number(problem.travel[order[order.length - 1]][order[0]], 4)}`)));
 }
 
 /** What the colours and lines of the map mean. */
-export function showLegend({ scores, madeUp, rivals }) {
+export function showLegend({ scores, madeUp, rivals, problem }) {
   const ramp = Array.from({ length: 22 }, (_, k) => svg("rect", { x: 5 * k, width: 5.5, height: 12, fill: shade(k / 21) }));
   const line = (name) => svg("svg", {}, svg("line", { class: name, x1: 1, x2: 33, y1: 7, y2: 7 }));
   $("map-legend").replaceChildren(
     el("span", {}, term("score", "score / T"), number(Math.min(...scores), 3), svg("svg", { class: "ramp", "aria-hidden": "true" }, ...ramp), number(Math.max(...scores), 3)),
     el("span", {}, svg("svg", {}, svg("circle", { class: "halo", cx: 17, cy: 7, r: 7 })), "expected error now"),
     el("span", {}, "★ last region"),
+    ...(problem.depot ? [el("span", {}, "□ depot")] : []),
     ...Object.entries(RIVALS).filter(([name]) => rivals[name].shown).map(([name, text]) => el("span", {}, line(`rival ${name}`), text)),
     ...(madeUp ? [el("span", {}, "places made up from travel costs")] : []));
 }

@@ -26,7 +26,8 @@ export function detours(problem, geographic) {
 /** Mean dissimilarity of each region to all regions (score / T). */
 export function scores(problem) {
   const size = problem.travel.length;
-  if (problem.dissimilarity) return problem.dissimilarity.map((row) => row.reduce((a, b) => a + b, 0) / size);
+  const apart = problem.dissimilarity ?? problem.transfer;
+  if (apart) return apart.map((row) => row.reduce((a, b) => a + b, 0) / size);
   return problem.vectors.map((v) => problem.vectors.reduce((sum, w) => sum + squared(v, w), 0) / size);
 }
 
@@ -58,6 +59,11 @@ export function added(problem, place, detour, geographic) {
   if (problem.vectors) {
     made.vectors = [...problem.vectors, halfway(problem.vectors)];
     apart = squared(problem.vectors[a], problem.vectors[b]);
+  } else if (problem.transfer) { // measured errors: the mean of both regions'
+    const column = problem.transfer.map((row) => (row[a] + row[b]) / 2);
+    const row = problem.transfer[a].map((error, j) => (error + problem.transfer[b][j]) / 2);
+    apart = 0;
+    made.transfer = [...problem.transfer.map((line, i) => [...line, column[i]]), [...row, (problem.transfer[a][a] + problem.transfer[b][b]) / 2]];
   } else {
     const delta = problem.dissimilarity;
     apart = delta[a][b];
@@ -94,7 +100,7 @@ export function removed(problem, region, detour) {
   const list = (values) => values.filter((_, i) => i !== region);
   const matrix = (rows) => list(rows).map(list);
   const made = { ...problem, learner: withPositions(problem.learner, problem.travel.length - 1) };
-  for (const field of ["travel", "dissimilarity", "dissimilarity_low", "dissimilarity_estimate"]) {
+  for (const field of ["travel", "dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer"]) {
     if (problem[field]) made[field] = matrix(problem[field]);
   }
   for (const field of ["regions", "coordinates", "vectors", "initial", "initial_estimate", "truth", "samples"]) {
@@ -131,5 +137,8 @@ function freeName(names) {
 
 /** Ways along streets after an edit: those of a region that moved or is new are straight, those of one removed are gone. */
 export const waysWithout = (ways, region) => ways && ways.map((row, i) => row.map((way, j) => (i === region || j === region ? null : way)));
-export const waysWithOneMore = (ways) => ways && [...ways.map((row) => [...row, null]), Array(ways.length + 1).fill(null)];
+export const waysWithOneMore = (ways, region) => {
+  const wider = (list, entry) => [...list.slice(0, region), entry, ...list.slice(region)];
+  return ways && wider(ways.map((row) => wider(row, null)), Array(ways.length + 1).fill(null));
+};
 export const waysWithOneLess = (ways, region) => ways && ways.filter((_, i) => i !== region).map((row) => row.filter((_, j) => j !== region));

@@ -1,0 +1,98 @@
+"""Parts of problems: travel from a file that knows no models, and dissimilarities that were measured, from another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from learnroute.errors import InputError, did_you_mean
+from learnroute.formats import csv_files, graphml, json_files, tsplib
+from learnroute.formats.files import errors_naming, is_there
+
+TRAVEL: dict[str, Callable[[Path], Any]] = {
+    ".tsp": lambda path: tsplib.read(path, models=False),
+    ".atsp": lambda path: tsplib.read(path, models=False),
+    ".graphml": lambda path: graphml.read(path, models=False),
+    ".json": json_files.read,
+}
+MODELS = ("dissimilarity", "vectors", "transfer", "dissimilarity_low", "dissimilarity_estimate", "initial",
+          "initial_estimate", "truth", "initial_model")  # fmt: skip
+MEASURED = (".csv", ".json")
+
+
+def read_travel(path: Path) -> dict[str, Any]:
+    """Read all members of a problem but those about models: `MODELS`."""
+    suffix = _known(path, tuple(TRAVEL))
+    with errors_naming(path):
+        data = TRAVEL[suffix](path)
+        if not isinstance(data, dict) or not data.keys() & {"travel", "coordinates"}:
+            raise InputError("has no travel and no coordinates", where=path)
+    return {key: value for key, value in data.items() if key not in MODELS}
+
+
+def size_of(data: dict[str, Any]) -> int:
+    """Return for how many regions members of a problem are."""
+    return len(data["travel"] if data.get("travel") is not None else data["coordinates"])
+
+
+def names_in(data: dict[str, Any]) -> list[str]:
+    """Return what the regions are called, as `Problem` calls them."""
+    given = data.get("regions")
+    return [f"R{i + 1}" for i in range(size_of(data))] if given is None else [str(name) for name in given]
+
+
+def read_measured(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """Read dissimilarities for the regions of `data`: a matrix with names (.csv), or a JSON problem or estimate.
+
+    Where `data` has no names of its own, the regions take those of the matrix, in its order.
+    """
+    suffix = _known(path, MEASURED)
+    with errors_naming(path):
+        if suffix == ".csv":
+            names, matrix = csv_files.read_matrix(path)
+            found: dict[str, Any] = {"dissimilarity": matrix}
+        else:
+            members = json_files.read(path)
+            if not isinstance(members, dict) or not members.keys() & {"dissimilarity", "vectors", "transfer"}:
+                raise InputError("an object with dissimilarity, vectors or transfer is needed", value=members)
+            found = {key: members[key] for key in MODELS if members.get(key) is not None}
+            names = [str(name) for name in members.get("regions") or []]
+        size = size_of(data)
+        for key in ("dissimilarity", "vectors", "transfer"):
+            if key in found and len(found[key]) != size:
+                raise InputError(f"{size} needed, one a region", field=key, found=f"has {len(found[key])} rows")
+        if not names:
+            return found
+        if "regions" not in data and set(names) != set(names_in(data)):
+            return {**found, "regions": names}
+        return {**_in_order(found, names, names_in(data)), "regions": names_in(data)}
+
+
+def _in_order(found: dict[str, Any], names: list[str], wanted: list[str]) -> dict[str, Any]:
+    for name in names:
+        if name not in wanted:
+            hint = did_you_mean(name, wanted, "regions are")
+            raise InputError(f"there is no such region; {hint}", field="regions", value=name)
+    for name in wanted:
+        if names.count(name) != 1:
+            raise InputError("missing, or there twice; each region is needed once", field="regions", value=name)
+    place = [names.index(name) for name in wanted]
+    square = ("dissimilarity", "transfer", "dissimilarity_low", "dissimilarity_estimate")
+    return {
+        key: [[rows[i][j] for j in place] for i in place]
+        if key in square
+        else rows
+        if key == "initial_model"
+        else [rows[i] for i in place]
+        for key, rows in found.items()
+    }
+
+
+def _known(path: Path, suffixes: tuple[str, ...]) -> str:
+    if not is_there(path):
+        raise InputError("no such file", where=path)
+    suffix = path.suffix.lower()
+    if suffix not in suffixes:
+        raise InputError(f"unknown format {suffix!r}; known here are {', '.join(suffixes)}", where=path)
+    return suffix

@@ -1,0 +1,202 @@
+"""A depot: where routes start and return to, and where nothing is learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError, check_type, did_you_mean
+from learnroute.model.fields import members_of
+from learnroute.model.labels import aligned
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_vector, frozen
+
+MEMBERS = {
+    "name": "name", "coordinates": "coordinates", "travel": "travel", "travel_back": "travel_back",
+    "return": "returns",
+}  # fmt: skip  # in files, and here
+
+
+@dataclass(frozen=True, eq=False)
+class Depot:
+    """A place that is no region: the agent starts there and comes back, has no data there, and no error is counted.
+
+    Parameters
+    ----------
+    name
+        What it is called; not the name of a region.
+    coordinates
+        Its (x, y), or (longitude, latitude), where the regions have some.
+    travel
+        What it costs to go from the depot to each region, where the problem has travel costs; else ways are distances.
+    travel_back
+        What it costs to come back from each region; as `travel` if omitted.
+    returns
+        Whether the agent comes back at the end, and that way is paid too.
+
+    Raises
+    ------
+    InputError
+        Where a member is of the wrong type. What does not fit the regions is said by `Problem`.
+    """
+
+    name: str = "Depot"
+    coordinates: ArrayLike | None = None
+    travel: ArrayLike | None = None
+    travel_back: ArrayLike | None = None
+    returns: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip() or not self.name.isprintable():
+            raise InputError("a name is needed", field="depot.name", value=self.name)
+        if not isinstance(self.returns, bool):
+            raise InputError("true or false is needed", field="depot.return", value=self.returns)
+
+    def __repr__(self) -> str:
+        return f"<Depot {self.name}, {'start and end' if self.returns else 'start'} of routes>"
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Depot:
+        """Build a depot from the member `depot` of a problem file."""
+        given = members_of("depot.", data, tuple(MEMBERS), ())
+        return cls(**{MEMBERS[key]: value for key, value in given.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members that say something, as a problem file has them."""
+        found: dict[str, Any] = {"name": self.name}
+        for key in ("coordinates", "travel", "travel_back"):
+            value = getattr(self, key)
+            if value is not None and not (key == "travel_back" and np.array_equal(value, np.asarray(self.travel))):
+                found[key] = np.asarray(value).tolist()
+        return found if self.returns else {**found, "return": False}
+
+    @property
+    def place(self) -> FloatArray:
+        """Its coordinates as an array."""
+        assert self.coordinates is not None
+        return np.asarray(self.coordinates, dtype=np.float64)
+
+    @property
+    def there(self) -> FloatArray:
+        """What it costs to go to each region."""
+        return np.asarray(self.travel, dtype=np.float64)
+
+    @property
+    def back(self) -> FloatArray:
+        """What it costs to come back from each region."""
+        return self.there if self.travel_back is None else np.asarray(self.travel_back, dtype=np.float64)
+
+    def of(self, kept: Sequence[int]) -> Depot:
+        """Return the same depot beside some of the regions."""
+        there, back = (
+            None if way is None else np.asarray(way)[list(kept)] for way in (self.travel, self.travel_back)
+        )  # fmt: skip
+        return replace(self, travel=there, travel_back=back)
+
+
+def checked_depot(
+    depot: Depot | None, names: Sequence[str], places: FloatArray | None, costs: FloatArray | None, geographic: bool
+) -> Depot | None:
+    """Return a depot whose arrays fit the regions, or refuse; `costs` are the travel costs, where they are given."""
+    if depot is None:
+        return None
+    check_type("depot", depot, Depot)
+    if depot.name in names:
+        reason = "a region has this name; a depot is no region: call it otherwise, or take the region out"
+        raise InputError(reason, field="depot.name", value=depot.name)
+    place, size = depot.coordinates, len(names)
+    if (place is None) != (places is None):
+        if place is None:
+            raise InputError("missing; the regions have some, so the depot needs them too", field="depot.coordinates")
+        raise InputError("the regions have none; give all of them some, or leave them out", field="depot.coordinates")
+    if place is not None:
+        place = as_vector("depot.coordinates", place, 2, least=-LARGEST_VALUE, meaning="coordinates")
+        if geographic and not (abs(place[0]) <= 360 and abs(place[1]) <= 90):
+            reason = "a longitude of at most 360 degrees and a latitude of at most 90 are needed, in this order"
+            raise InputError(reason, field="depot.coordinates", value=place.tolist())
+    there, back = aligned("depot.travel", depot.travel, names), aligned("depot.travel_back", depot.travel_back, names)
+    if costs is None:
+        for field, given in (("depot.travel", there), ("depot.travel_back", back)):
+            if given is not None:
+                reason = "the regions' travel follows from coordinates, and so does the depot's; leave it out"
+                raise InputError(reason, field=field)
+    elif there is None:
+        reason = "missing; give the cost from the depot to each region, as travel between regions is given"
+        raise InputError(reason, field="depot.travel")
+    else:
+        there = as_vector("depot.travel", there, size, least=0.0, meaning="travel costs")
+        back = there if back is None else as_vector("depot.travel_back", back, size, least=0.0, meaning="travel costs")
+    return replace(depot, coordinates=place, travel=there, travel_back=back)
+
+
+def framed(costs: FloatArray, depot: Depot) -> FloatArray:
+    """Return travel costs with the depot as the last row and column."""
+    size = len(costs)
+    found = np.zeros((size + 1, size + 1))
+    found[:size, :size], found[size, :size], found[:size, size] = costs, depot.there, depot.back
+    return frozen(found)
+
+
+SQUARE = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
+ROWS = ("vectors", "initial", "truth", "samples", "initial_estimate")
+
+
+def taken_out(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return members of a problem whose depot is an object, where it was the name of one of the regions.
+
+    `regions`, `travel` and `coordinates` then have an entry for the depot; other members may have one, or none.
+    """
+    name = fields.get("depot")
+    if not isinstance(name, str):
+        return fields
+    size = max(
+        (len(fields[key]) for key in ("regions", "travel", "coordinates") if _is_list(fields.get(key))), default=0
+    )
+    names: Any = fields.get("regions") if "regions" in fields else [f"R{i + 1}" for i in range(size)]
+    if not _is_list(names) or name not in list(names):
+        hint = did_you_mean(
+            name, [each for each in names if isinstance(each, str)] if _is_list(names) else [], "regions are"
+        )
+        instead = "" if hint.endswith("?") else f"; or give an object with {', '.join(MEMBERS)}"
+        reason = f"there is no such region; {hint}{instead}"
+        raise InputError(reason, field="depot", value=name)
+    here = list(names).index(name)
+    found = {key: value for key, value in fields.items() if key != "depot"}
+    depot: dict[str, Any] = {"name": name}
+    found["regions"] = _without(names, here)
+    for key, whole in (("travel", size), ("coordinates", size)):
+        if key not in fields:
+            continue
+        rows = fields[key]
+        if not _is_list(rows) or len(rows) != whole:
+            raise InputError(f"{whole} rows are needed, one of them for the depot", field=key)
+        own = rows[here]
+        found[key] = _without(rows, here)
+        if key == "travel":
+            if not all(_is_list(row) and len(row) == whole for row in rows):
+                raise InputError(f"{whole} rows of {whole} entries are needed, one of them for the depot", field=key)
+            depot |= {"travel": _without(own, here), "travel_back": [row[here] for row in found[key]]}
+            found[key] = [_without(row, here) for row in found[key]]
+        else:
+            depot["coordinates"] = own
+    for key in (*SQUARE, *ROWS):
+        rows = fields.get(key, ())
+        if _is_list(rows) and len(rows) == size:
+            found[key] = _without(rows, here)
+            if key in SQUARE:
+                found[key] = [_without(row, here) if _is_list(row) else row for row in found[key]]
+    wanted = fields.get("constraints")
+    if isinstance(wanted, dict) and wanted.get("return") is False:
+        depot["return"] = False
+    return {**found, "depot": depot}
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _without(rows: Any, here: int) -> list[Any]:
+    return [row for k, row in enumerate(rows) if k != here]

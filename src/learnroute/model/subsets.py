@@ -1,0 +1,205 @@
+"""The problem of fewer or more regions: journeys leave some out and add some, and a region may become the depot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError, check_type, did_you_mean
+from learnroute.model.depot import Depot
+from learnroute.model.problem import Problem
+from learnroute.model.streets import Streets
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_number, as_vector
+
+BY_REGION = ("initial", "vectors", "coordinates", "truth", "samples", "initial_estimate")  # fields of a problem
+BY_PAIR = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
+
+
+@dataclass(frozen=True)
+class _SomeStreets(Streets):
+    """The streets between some of the stops."""
+
+    whole: Streets
+    kept: Sequence[int]
+
+    def path(self, origin: int, goal: int) -> FloatArray:
+        return self.whole.path(self.kept[origin], self.kept[goal])
+
+
+def only(problem: Problem, kept: Sequence[int], depot: int | None = None, returns: bool = True) -> Problem:
+    """Return the problem of some of its regions; `depot` is a region that becomes the depot."""
+    some = list(kept)
+    changes: dict[str, Any] = {"regions": [problem.regions[i] for i in some]}
+    for name in BY_REGION:
+        values = getattr(problem, name)
+        changes[name] = None if values is None else values[some]
+    for name in BY_PAIR:
+        values = getattr(problem, name)
+        changes[name] = None if values is None else values[np.ix_(some, some)]
+    if problem.points is None:  # else travel follows from the places
+        changes["travel"] = problem.travel[np.ix_(some, some)]
+    stops = some
+    if depot is not None:
+        place = None if problem.coordinates is None else problem.coordinates[depot]
+        there, back = (None, None) if problem.points else (problem.travel[depot, some], problem.travel[some, depot])
+        changes["depot"] = Depot(problem.regions[depot], place, there, back, returns)
+        stops = [*some, depot]
+    elif problem.depot is not None:
+        changes["depot"] = problem.depot.of(some)
+        stops = [*some, problem.size]
+    if problem.streets is not None:
+        changes["streets"] = _SomeStreets(problem.streets, tuple(stops))
+    return problem.changed(**changes)
+
+
+def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -> Problem:
+    """Return the problem with a depot: routes start there, nothing is learnt there, and no error is counted.
+
+    Parameters
+    ----------
+    problem
+        A problem without a depot.
+    place
+        The name of a region, which is then no region any more; or the coordinates of the depot, where travel is the
+        distance between places.
+    returns
+        Whether routes come back to the depot.
+
+    Returns
+    -------
+    Problem
+        The same problem with the depot.
+
+    Raises
+    ------
+    InputError
+        Where there is a depot already, no such region, or no way to tell what travel from these coordinates costs.
+    """
+    check_type("problem", problem, Problem)
+    if problem.depot is not None:
+        raise InputError(f"the problem has one already, {problem.depot.name!r}", field="depot", value=place)
+    if not isinstance(place, str):
+        if problem.points is None:
+            reason = (
+                "travel costs are given, so coordinates do not tell those of the depot; name a region, or give them"
+            )
+            raise InputError(f"{reason} (depot.travel)", field="depot", value=place)
+        return problem.changed(depot=Depot(coordinates=place, returns=returns))
+    if place not in problem.regions:
+        hint = did_you_mean(place, problem.regions, "regions are")
+        raise InputError(f"there is no such region; {hint}", field="depot", value=place)
+    wanted = problem.constraints
+    if place in (wanted.start, wanted.end):
+        end = "start" if place == wanted.start else "end"
+        reason = "is a constraint of the problem, and the depot is no region; leave one of the two out"
+        raise InputError(reason, field=f"constraints.{end}", value=place)
+    here = problem.regions.index(place)
+    if wanted.returns:
+        problem = problem.changed(constraints=replace(wanted, returns=False))
+    return only(problem, [i for i in range(problem.size) if i != here], here, returns)
+
+
+def with_costs(problem: Problem, costs: FloatArray | None = None) -> Problem:
+    """Return the problem with other travel costs between its stops; the same, where travel follows from coordinates."""
+    costs, depot, size = problem.stop_travel if costs is None else costs, problem.depot, problem.size
+    if depot is not None:
+        depot = replace(depot, travel=costs[size, :size], travel_back=costs[:size, size])
+    return problem.changed(travel=costs[:size, :size], depot=depot)
+
+
+def with_region(
+    problem: Problem,
+    name: str,
+    travel: Mapping[str, float] | None = None,
+    travel_back: Mapping[str, float] | None = None,
+    coordinates: ArrayLike | None = None,
+    dissimilarity: Mapping[str, float] | None = None,
+    vector: ArrayLike | None = None,
+    initial: float = 0.0,
+    samples: int | None = None,
+) -> Problem:
+    """Return the problem with one more region, the last one.
+
+    Needed are what the other regions have: travel costs by name (and those of the way back, where they differ) or
+    coordinates; dissimilarities by name or a vector; a number of samples, where each region has its own. Lower bounds,
+    estimates, true models and streets, which the new region has not, are left out of the result.
+    """
+    if not isinstance(name, str) or not name:
+        raise InputError("the name of a region is needed", field="region", value=name)
+    if name in problem.stops:
+        raise InputError("is there already; give another name", field="region", value=name)
+    if problem.transfer is not None:
+        raise InputError("measured errors (transfer) take no further region; begin anew", field="region", value=name)
+    size = problem.size
+    left_out = dict.fromkeys(
+        ("dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "truth", "initial_model", "streets")
+    )
+    changes: dict[str, Any] = {**left_out, "regions": [*problem.regions, name]}
+    changes["initial"] = [*problem.initial.tolist(), as_number("initial", initial, meaning="initial dissimilarities")]
+    if problem.samples is not None:
+        changes["samples"] = [*problem.samples.tolist(), as_count("samples", samples, meaning="the number of samples")]
+    else:
+        _unused("samples", samples, "all regions give as many samples as the learner says")
+    if problem.coordinates is not None:
+        place = _needed("coordinates", coordinates, "the other regions have some")
+        place = as_vector("coordinates", place, 2, least=-LARGEST_VALUE, meaning="coordinates")
+        changes["coordinates"] = np.vstack([problem.coordinates, place])
+    else:
+        _unused("coordinates", coordinates, "the other regions have none")
+    if problem.points is not None:
+        _unused("travel", travel, "it follows from the coordinates")
+        _unused("travel_back", travel_back, "it follows from the coordinates")
+    else:
+        there = _by_name("travel", _needed("travel", travel, "travel costs are given"), problem.stops)
+        back = there if travel_back is None else _by_name("travel_back", travel_back, problem.stops)
+        costs = np.zeros((size + 1, size + 1))
+        costs[:size, :size], costs[size, :size], costs[:size, size] = problem.travel, there[:size], back[:size]
+        changes["travel"] = costs
+        if problem.depot is not None:  # `travel` is from the new region, so that to the depot is a way back
+            ways = np.append(problem.depot.there, back[size]), np.append(problem.depot.back, there[size])
+            changes["depot"] = replace(problem.depot, travel=ways[0], travel_back=ways[1])
+    if problem.vectors is not None:
+        _unused("dissimilarity", dissimilarity, "the regions have vectors; give the vector")
+        own = _needed("vector", vector, "the other regions have some")
+        width = problem.vectors.shape[1]
+        own = as_vector("vector", own, width, least=-LARGEST_VALUE, meaning="vector entries")
+        changes["vectors"] = np.vstack([problem.vectors, own])
+    else:
+        _unused("vector", vector, "the regions have dissimilarities; give those")
+        apart = _by_name(
+            "dissimilarity", _needed("dissimilarity", dissimilarity, "the other regions have some"), problem.regions
+        )
+        delta = np.zeros((size + 1, size + 1))
+        delta[:size, :size], delta[size, :size], delta[:size, size] = problem.dissimilarity, apart, apart
+        changes["dissimilarity"] = delta
+    return problem.changed(**changes)
+
+
+def _needed(field: str, value: Any, why: str) -> Any:
+    if value is None:
+        raise InputError(f"missing; {why}, so the new region needs it too", field=field)
+    return value
+
+
+def _unused(field: str, value: Any, why: str) -> None:
+    if value is not None:
+        raise InputError(f"{why}; leave it out", field=field, value=value)
+
+
+def _by_name(field: str, values: Any, names: Sequence[str]) -> FloatArray:
+    """Return one number for each name, from an object with all of them."""
+    if not isinstance(values, Mapping):
+        raise InputError("an object with a number for each region is needed", field=field, value=values)
+    for name in values:
+        if name not in names:
+            hint = did_you_mean(name, names, "regions are")
+            raise InputError(f"there is no such region; {hint}", field=f"{field}.{name}")
+    for name in names:
+        if name not in values:
+            raise InputError("missing; a number for each region is needed", field=f"{field}.{name}")
+    meaning = "dissimilarities" if field == "dissimilarity" else "travel costs"
+    return np.array([as_number(f"{field}.{name}", values[name], least=0.0, meaning=meaning) for name in names])

@@ -1,0 +1,70 @@
+// The depot: a stop that is no region. Where stops are counted, it comes after the last region.
+
+import { distance, removed } from "./problem.js";
+
+/** Where all stops are. */
+export const stopPlaces = ({ coordinates, depot }) => (depot ? [...coordinates, depot.coordinates] : coordinates);
+
+/** The stops of a plan in order: the depot, the regions, and where the route comes back to. */
+export function stopsOf(plan, problem) {
+  const order = [...(problem.depot ? [problem.travel.length] : []), ...plan.order];
+  return plan.closed ? [...order, order[0]] : order;
+}
+
+/** What the way from one stop to another costs. */
+export function travelBetween({ travel, depot }, from, to) {
+  if (from === travel.length) return depot.travel[to];
+  return to === travel.length ? (depot.travel_back ?? depot.travel)[from] : travel[from][to];
+}
+
+/** What a stop is called. */
+export const stopName = ({ regions, depot }, stop) => (stop === regions.length ? depot.name : regions[stop]);
+
+/** The depot's costs after a region or the depot was moved: they follow the distance, each keeping its own detour. */
+export function depotFollowing(before, after, detour, geographic) {
+  if (!after.depot) return after;
+  const gap = ({ coordinates, depot }, i) => distance(coordinates[i], depot.coordinates, geographic);
+  const follow = (costs) => costs?.map((cost, i) => {
+    const [old, now] = [gap(before, i), gap(after, i)];
+    if (old === now) return cost;
+    return old > 0 && cost > 0 ? (cost * now) / old : detour.typical * now;
+  });
+  const { travel, travel_back: back } = before.depot;
+  return { ...after, depot: { ...after.depot, travel: follow(travel), ...(back ? { travel_back: follow(back) } : {}) } };
+}
+
+/** The depot's costs with those of a region that was added at the end. */
+export function depotWithOneMore(problem, detour, geographic) {
+  if (!problem.depot) return problem;
+  const { travel, travel_back: back, coordinates } = problem.depot;
+  const cost = detour.typical * distance(problem.coordinates[problem.coordinates.length - 1], coordinates, geographic);
+  return { ...problem, depot: { ...problem.depot, travel: [...travel, cost], ...(back ? { travel_back: [...back, cost] } : {}) } };
+}
+
+/** The depot's costs without those of a region that was removed. */
+export function depotWithOneLess(problem, region) {
+  if (!problem.depot) return problem;
+  const { travel, travel_back: back } = problem.depot;
+  const left = (costs) => costs.filter((_, i) => i !== region);
+  return { ...problem, depot: { ...problem.depot, travel: left(travel), ...(back ? { travel_back: left(back) } : {}) } };
+}
+
+/** Make a region the depot: routes start and end there, and nothing is learnt there any more. */
+export function madeDepot(problem, region, detour, ways) {
+  const { problem: rest, detour: factors } = removed(problem, region, detour);
+  const others = (values) => values.filter((_, i) => i !== region);
+  const depot = {
+    name: problem.regions[region],
+    coordinates: problem.coordinates[region],
+    travel: others(problem.travel[region]),
+    travel_back: others(problem.travel.map((row) => row[region])),
+  };
+  const { start, return: back, ...constraints } = rest.constraints ?? {};
+  const last = (row) => row && [...others(row), row[region]];
+  return { problem: { ...rest, constraints, depot }, detour: factors, ways: ways && last(ways.map(last)) };
+}
+
+/** The problem without its depot, and the ways without the depot's. */
+export function withoutDepot({ depot, ...problem }, ways) {
+  return { problem, ways: ways && ways.slice(0, -1).map((row) => row.slice(0, -1)) };
+}
