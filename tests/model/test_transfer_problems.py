@@ -57,7 +57,7 @@ def problem(learner: dict[str, Any], size: int = 6, seed: int = 0, **changes: An
 
 
 def final_error(asked: Problem, order: tuple[int, ...]) -> float:
-    """The law, step by step: e_j ← p₁·e_j - q·e_k + (1 - p₁)·D[k, j] + ν; with ρ, e is its own part less a common one."""
+    """The law, step by step: e_j ← p₁·e_j - q·e_k + (1 - p₁)·D[k, j] + ν; with ρ, e is a_j less a common b."""
     errors, gained = np.array(asked.initial), 0.0
     assert asked.transfer is not None
     learner = asked.learner

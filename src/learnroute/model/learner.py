@@ -52,9 +52,11 @@ class Updates:
         retention·e_j - coupling·e_i + plasticity·Δ[i, j] + noise,
 
     where e_i is the error on i just before. Retention p₁ and plasticity add up to 1. The coupling is q = p₁ - p₂, and
-    `second` is p₂; of a calibrated learner with a common retention, it is that one, and the errors are a_j - b with
-    a_j ← p₁·a_j + plasticity·Δ[i, j] and b ← second·b + coupling·a_i - noise, which is the same where it is p₂. Least squares has q = 0: with n_i > m the old model is forgotten (retention 0), else retention is
+    `second` is p₂. Least squares has q = 0: with n_i > m the old model is forgotten (retention 0), else retention is
     1 - n_i/m. Along an order, the arrays have one entry a stop.
+
+    Of a calibrated learner with a common retention, `second` is that one, and the errors are a_j - b with
+    a_j ← retention·a_j + plasticity·Δ[i, j] and b ← second·b + coupling·a_i - noise: the same where it is p₂.
     """
 
     retention: FloatArray
