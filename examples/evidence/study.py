@@ -19,12 +19,12 @@ from orders import LITERATURE
 from report import write_report
 from settings import SETTINGS, Setting
 
-from learnroute import Problem, RefusedError, evaluate, plan
-from learnroute.learning import calibrate, follow, transfer
+from learnroute import Problem, RefusedError, expected_loss, plan
+from learnroute.learning import RegionData, calibrate, follow, transfer
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.calibration import FORMS, Calibration
 from learnroute.learning.data import dealt_anew
-from learnroute.learning.following import errors_in, regions_of, seeded
+from learnroute.learning.following import regions_of, seeded
 from learnroute.learning.measures import measure_of
 
 STUDY = 2027  # all random numbers come from this and the seed
@@ -59,7 +59,7 @@ def one_seed(setting: Setting, seed: int) -> dict[str, Any]:
         where = Problem(coordinates=setting.places(), geographic=True, learner=laws["planned"].learner,
                         transfer=moved.errors, initial=moved.errors.mean(axis=0))  # fmt: skip
         chosen["travel only"] = list(plan(where, "travel", seed).order)
-        lengths = {name: evaluate(where, order).loss.travel * size for name, order in chosen.items()}
+        lengths = {name: expected_loss(where, order).travel * size for name, order in chosen.items()}
     final = _Judge(setting, judged, seed)
     random_orders = [rng.permutation(size).tolist() for _ in range(setting.orders)]
     started = time.perf_counter()
@@ -69,14 +69,14 @@ def one_seed(setting: Setting, seed: int) -> dict[str, Any]:
         "law": {k: v for k, v in laws["planned"].to_dict().items() if k != "residuals"},
         "linear_law": {k: v for k, v in laws["planned, linear law"].to_dict().items() if k != "residuals"},
         "predicted": {
-            name: [evaluate(problem, order).loss.error for order in random_orders] for name, problem in problems.items()
+            name: [expected_loss(problem, order).error for order in random_orders] for name, problem in problems.items()
         },
         "random": random,
         "chosen": {
             name: float(np.mean([final(order, k) for k in range(1 if setting.resample else setting.runs)]))
             for name, order in chosen.items()
         },
-        "predicted_chosen": {name: evaluate(problems["planned"], order).loss.error for name, order in chosen.items()},
+        "predicted_chosen": {name: expected_loss(problems["planned"], order).error for name, order in chosen.items()},
         "orders": chosen,
         "lengths": lengths,
         "planning_seconds": cost,
@@ -92,11 +92,11 @@ class _Judge:
 
     def __init__(self, setting: Setting, judged: Any, seed: int) -> None:
         self.setting, self.seed = setting, seed
-        _, self.regions, self.classes = regions_of(list(judged), judged)
+        _, regions, self.classes = regions_of(list(judged), judged)
         rng = np.random.default_rng((STUDY, seed, 1))
-        self.draws = [self.regions]
+        self.draws = [regions]
         if setting.resample:  # the same draws for each order
-            self.draws = [[dealt_anew(region, rng) for region in self.regions] for _ in range(setting.runs)]
+            self.draws = [[dealt_anew(region, rng) for region in regions] for _ in range(setting.runs)]
 
     def __call__(self, order: list[int], run: int) -> float:
         return float(np.mean([self._trained(order, regions, run) for regions in self.draws]))
@@ -106,7 +106,9 @@ class _Judge:
         model = as_learner(learner, self.classes)
         for k in order:
             model.partial_fit(*regions[k].train)
-        return float(errors_in(model, regions, measure_of(self.setting.error)).mean())
+        everything = [np.concatenate([region.test[part] for region in regions]) for part in (0, 1)]
+        whole = RegionData((everything[0][:1], everything[1][:1]), (everything[0], everything[1]))
+        return float(measure_of(self.setting.error)(model, whole))  # regions have the same number of test samples
 
 
 def file_of(folder: Path, name: str, seed: int) -> Path:
