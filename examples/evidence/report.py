@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,10 @@ def write_report(folder: Path, found: dict[str, Seeds]) -> None:
     text = [*overview(good), *costs(good)]
     for name, seeds in found.items():
         text += summary(name, seeds)
-    (folder / "tables.md").write_text("\n".join(text))
+    wrapped = [line if line.startswith("|") else textwrap.fill(line, 120) for line in text]
+    part = folder / "tables.md.part"
+    part.write_text("\n".join(wrapped))
+    part.replace(folder / "tables.md")
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -169,7 +173,7 @@ def summary(name: str, found: Seeds) -> list[str]:
     ]
     baseline = np.array([np.mean(one["random"]) for one in good])
     count = min(len(one["random"]) for one in good)
-    rows = {
+    rows: dict[str, Any] = {
         "random orders, median": [np.median(one["random"]) for one in good],
         f"random orders, best of {count}": [np.min(one["random"]) for one in good],
         **{which: [one["chosen"][which] for one in good] for which in good[0]["chosen"]},
@@ -218,10 +222,12 @@ def draw_predictions(path: Path, found: dict[str, Seeds]) -> None:
         )
         axis.scatter(predicted, measured, s=5, alpha=0.35, linewidths=0, color="#3465a4", label="random orders")
         axis.scatter(*stars.T, s=26, marker="*", color="#cc0000", label="planned orders")
-        span = np.quantile(np.abs(measured), 0.99) * 1.5
+        low, high = measured.min(), np.quantile(measured, 0.995)  # a few orders are far worse than all others
         wide = max(np.abs(np.append(predicted, stars[:, 0])).max() * 1.15, 1e-9)
         axis.set_xlim(-wide, wide)
-        axis.set_ylim(-span, span)
+        axis.set_ylim(
+            min(low, stars[:, 1].min()) - 0.1 * (high - low), max(high, stars[:, 1].max()) + 0.1 * (high - low)
+        )
         axis.axline((0, 0), slope=1, color="grey", linewidth=0.8, zorder=0)
         axis.axhline(0, color="lightgrey", linewidth=0.8, zorder=0)
         related = np.mean([rank_correlation(one["predicted"][PLANNED], one["random"]) for one in seeds])
@@ -255,7 +261,7 @@ def draw_gains(path: Path, found: dict[str, Seeds]) -> None:
                 axis.plot([low, high], [place, place], color=colour, linewidth=1.4)
                 axis.plot(mean, place, "o", color=colour, markersize=4, label=rule if row == 0 else None)
     for rule in rules.keys() - next(iter(found.values()))[0]["chosen"].keys():
-        axis.plot([], [], "o-", color=rules[rule], markersize=4, label=rule)
+        axis.plot([], [], "o", color=rules[rule], markersize=4, label=rule)
     axis.axvline(0, color="black", linewidth=0.8)
     axis.set_yticks(range(len(found)), [_broken(name) for name in found], fontsize=8)
     axis.invert_yaxis()
