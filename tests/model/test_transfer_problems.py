@@ -33,6 +33,8 @@ CALIBRATED: dict[str, Any] = {"rule": "calibrated", "retention": 0.4, "coupling"
 LEARNERS = {
     "calibrated": CALIBRATED,
     "noise below 0": {**CALIBRATED, "noise": -0.03},
+    "common gain kept": {**CALIBRATED, "common_retention": 0.7},
+    "coupled beyond its retention": {**CALIBRATED, "retention": 0.1, "common_retention": 0.6},
     "uncoupled": {**CALIBRATED, "coupling": 0.0},
     "retains nothing": {**CALIBRATED, "coupling": 0.0, "retention": 0.0},
     "under": {"features": 80, "samples": 100, "noise": 0.1},
@@ -55,13 +57,18 @@ def problem(learner: dict[str, Any], size: int = 6, seed: int = 0, **changes: An
 
 
 def final_error(asked: Problem, order: tuple[int, ...]) -> float:
-    """The law, step by step: e_j ← p₁·e_j - q·e_k + (1 - p₁)·D[k, j] + ν."""
-    errors = np.array(asked.initial)
+    """The law, step by step: e_j ← p₁·e_j - q·e_k + (1 - p₁)·D[k, j] + ν; with ρ, e is a_j less a common b."""
+    errors, gained = np.array(asked.initial), 0.0
     assert asked.transfer is not None
+    learner = asked.learner
     for t, k in enumerate(order):
         kept, _, coupling, _, noise = (table[t, k] for table in asked.updates.tables)
-        errors = kept * errors - coupling * errors[k] + (1 - kept) * asked.transfer[k] + noise
-    return float(errors.mean())
+        if learner.common_retention is None:
+            errors = kept * errors - coupling * errors[k] + (1 - kept) * asked.transfer[k] + noise
+        else:
+            gained = learner.common_retention * gained + coupling * errors[k] - noise
+            errors = kept * errors + (1 - kept) * asked.transfer[k]
+    return float(errors.mean()) - gained
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -85,6 +92,28 @@ def test_every_order_is_priced_by_the_law_and_the_best_is_found(name: str) -> No
     assert verify(asked, planned).verdict == "confirmed"
 
 
+def test_the_common_retention_of_linear_learners_changes_nothing() -> None:
+    tied, told = (problem({**CALIBRATED, **more}) for more in ({}, {"common_retention": 0.4 - 0.15}))
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(6)
+        assert expected_loss(told, order).error == pytest.approx(expected_loss(tied, order).error, rel=1e-12)
+
+
+def test_no_floor_is_claimed_where_no_model_has_the_errors() -> None:
+    """Points whose mean is far from all: with a common retention, errors fall below those of the mean model."""
+    points = np.array([[0.0], [1.0], [2.0], [3.0]])
+    apart = (points - points.T) ** 2
+    law = Learner(rule="calibrated", retention=0.5, coupling=0.15, common_retention=0.7)
+    asked = Problem(np.zeros((4, 4)), law, dissimilarity=apart, initial=np.full(4, 3.0))
+    best = min(expected_loss(asked, order).total for order in itertools.permutations(range(4)))
+    assert best < apart.mean() / 2  # what the mean of all models has
+    for method in ("exact", "search"):
+        found = plan(asked, method)
+        assert found.loss.total == pytest.approx(best)
+        assert found.lower_bound is None or found.lower_bound <= best + 1e-9
+        assert verify(asked, found).verdict != "refuted"
+
+
 def test_errors_over_time_end_with_the_error_of_the_loss() -> None:
     asked = problem(CALIBRATED)
     order = (3, 1, 5, 0, 2, 4)
@@ -106,7 +135,7 @@ def test_bounds_hold_for_more_regions_and_are_checked(seed: int) -> None:
 
 @pytest.mark.parametrize("suffix", WRITERS, ids=lambda suffix: suffix or "folder")
 def test_files_hold_them_or_refuse(tmp_path: Path, suffix: str) -> None:
-    asked = problem(LEARNERS["noise below 0"])
+    asked = problem({**LEARNERS["noise below 0"], "common_retention": 0.75})
     path = tmp_path / f"problem{suffix}"
     if suffix == ".csv":
         with pytest.raises(InputError, match="places have vectors"):
@@ -144,6 +173,7 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> Non
         ({"retention": 1.2}, "learner.retention = 1.2: a number from 0 to 1"),
         ({"coupling": 0.5}, "learner.coupling = 0.5: a number from 0 to the retention"),
         ({"coupling": None}, "learner.coupling: missing; the rule calibrated needs retention and coupling"),
+        ({"common_retention": 1.5}, "learner.common_retention = 1.5: a number from 0 to 1"),
         ({"features": 8}, "learner.features = 8: a calibrated learner has none"),
         ({"rule": "proximal", "regularization": 1.0, "features": 8, "samples": 9}, "learner.retention = 0.4: the rule"),
     ],

@@ -44,6 +44,11 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 MEASURES = ("squared", "zero-one", "cross-entropy")
 LEARNERS = ("least-squares", "proximal")
+FORMS = {
+    "linear": "the law of linear learners",
+    "held": "the same, allowing for the first model that the transfer matrix was measured from",
+    "common": "what all regions gain is retained at a rate of its own",
+}
 
 
 def data_options(function: F) -> F:
@@ -79,6 +84,7 @@ def data_options(function: F) -> F:
 @click.option("--workers", type=int, default=1, show_default=True, help="Trainings at a time; needs joblib.")
 @click.option("--rows", type=click.Path(path_type=Path), metavar="FILE",
               help="Keep each training there (.json); run again, it goes on.")  # fmt: skip
+@click.option("--resample", is_flag=True, help="Deal each region's samples anew to training and test in each training.")
 @seed_option
 @time_option
 @json_option
@@ -86,7 +92,7 @@ def data_options(function: F) -> F:
 def transfer_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
     test: float, learner: str, regularization: float, error: str,
-    repeats: int, workers: int, rows: Path | None, seed: int, time_limit: float | None, as_json: bool,
+    repeats: int, workers: int, rows: Path | None, resample: bool, seed: int, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Train a learner in each region of DATA alone, and test it in all of them."""
@@ -96,7 +102,7 @@ def transfer_command(
     regions = _regions(data, target, region, skip, test, seed)
     with progress_shown() as progress:
         made = _learner(learner, regularization)
-        found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows)
+        found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample)
     for path in outputs:
         found.write(path)
         say_written(path)
@@ -290,10 +296,17 @@ def _print_following(found: Following) -> None:
 def _print_calibration(found: Calibration) -> None:
     console = terminal()
     shown = table("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
-    pairs = (("retention p₁", found.retention, found.free_retention), ("coupling q", found.coupling,
-             found.free_coupling), ("noise ν", found.noise, None), ("of D", None, found.free_transfer),
-             ("sum of e and D", None, found.coefficient_sum))  # fmt: skip
+    pairs = (
+        ("retention p₁", found.retention, found.free_retention),
+        ("coupling q", found.coupling, found.free_coupling),
+        ("common retention ρ", found.common_retention, None),
+        ("noise ν", found.noise, None),
+        ("of D", None, found.free_transfer),
+        ("sum of e and D", None, found.coefficient_sum),
+    )
     for name, law, free in pairs:
+        if law is None and free is None:
+            continue
         cells = [
             cell
             for part in (law, free)
@@ -302,6 +315,7 @@ def _print_calibration(found: Calibration) -> None:
         shown.add_row(name, *cells)
     console.print(shown)
     console.print(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {found.visits} visits")
+    console.print(f"form       {found.form}: {FORMS[found.form]}")
     worst = max(found.residuals, key=lambda name: abs(found.residuals[name][0]))
     console.print(
         printable(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}", None), markup=False

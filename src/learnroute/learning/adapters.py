@@ -130,8 +130,8 @@ class TorchLearner:
     loss
         A function of outputs and targets, such as `torch.nn.CrossEntropyLoss()`.
     optimizer
-        A function of the parameters that makes an optimiser: `lambda p: torch.optim.SGD(p, lr=0.01)`. Each batch of a
-        region gets a fresh one, so that no momentum crosses from region to region.
+        A function of the parameters that makes an optimiser: `lambda p: torch.optim.SGD(p, lr=0.01)`. Each region gets
+        a fresh one, so that no momentum crosses from region to region.
     epochs, batch_size
         How often the samples of a region are gone through, and how many at once.
     classes
@@ -139,7 +139,13 @@ class TorchLearner:
     shape
         The shape of one sample, such as (1, 8, 8) for images; as it is if omitted.
     seed
-        Of the order of the samples. `random_state` is the same, by scikit-learn's name.
+        Of the order of the samples and of what the module draws (dropout). `random_state` is the same, by
+        scikit-learn's name. PyTorch's own random state is left as it was.
+
+    Raises
+    ------
+    InputError
+        Where something cannot be called, a number is out of its range, or a label is none of `classes`.
     """
 
     def __init__(
@@ -155,7 +161,7 @@ class TorchLearner:
         self.batch_size = as_count("batch_size", batch_size, meaning="the batch size")
         self.random_state, self.shape = as_count("seed", seed, least=0, meaning="the seed"), shape
         if classes is not None:
-            self.classes_ = np.asarray(classes, dtype=np.float64)
+            self.classes_ = np.array(list(classes), dtype=np.float64)
         self.batches = 0
 
     def partial_fit(self, features: Any, targets: Any) -> Self:
@@ -164,19 +170,21 @@ class TorchLearner:
         inputs = self._inputs(features)
         outputs = np.asarray(targets, dtype=np.float64)
         if hasattr(self, "classes_"):
-            wanted = torch.as_tensor(np.searchsorted(self.classes_, outputs), dtype=torch.long)
+            wanted = torch.as_tensor(self._places(outputs), dtype=torch.long, device=inputs.device)
         else:
-            wanted = torch.as_tensor(outputs, dtype=torch.float32)[:, None]
+            wanted = torch.as_tensor(outputs.astype(np.float32), device=inputs.device)[:, None]
         rng = np.random.default_rng((self.random_state, self.batches))
         optimizer = self.optimizer(self.module.parameters())
         self.module.train()
-        for _ in range(self.epochs):
-            order = rng.permutation(len(outputs))
-            for begin in range(0, len(order), self.batch_size):
-                rows = torch.as_tensor(order[begin : begin + self.batch_size])
-                optimizer.zero_grad()
-                self.loss(self.module(inputs[rows]), wanted[rows]).backward()
-                optimizer.step()
+        with torch.random.fork_rng():
+            torch.manual_seed(int(rng.integers(2**31)))
+            for _ in range(self.epochs):
+                order = rng.permutation(len(outputs))
+                for begin in range(0, len(order), self.batch_size):
+                    rows = torch.as_tensor(order[begin : begin + self.batch_size], device=inputs.device)
+                    optimizer.zero_grad()
+                    self.loss(self.module(inputs[rows]), wanted[rows]).backward()
+                    optimizer.step()
         self.batches += 1
         return self
 
@@ -193,14 +201,24 @@ class TorchLearner:
         powers = np.exp(found - found.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
+    def _places(self, labels: FloatArray) -> Any:
+        """Return which output of the module each label is."""
+        same = labels[:, None] == self.classes_[None, :]
+        if not same.any(axis=1).all():
+            unknown = labels[~same.any(axis=1)][0]
+            raise InputError(f"label {unknown:g} is none of them; give one for each output", field="classes")
+        return same.argmax(axis=1)
+
     def _inputs(self, features: Any) -> Any:
-        table = np.asarray(features, dtype=np.float32)
-        return _torch().as_tensor(table if self.shape is None else table.reshape(len(table), *self.shape))
+        table = np.array(features, dtype=np.float32)  # a copy: PyTorch warns of arrays that cannot be written
+        where = next((tensor.device for tensor in self.module.parameters()), None)
+        shaped = table if self.shape is None else table.reshape(len(table), *self.shape)
+        return _torch().as_tensor(shaped, device=where)
 
     def _outputs(self, features: Any) -> FloatArray:
         self.module.eval()
         with _torch().no_grad():
-            return np.asarray(self.module(self._inputs(features)).numpy(), dtype=np.float64)
+            return np.asarray(self.module(self._inputs(features)).cpu().numpy(), dtype=np.float64)
 
 
 def _torch() -> Any:

@@ -5,13 +5,18 @@ transfer matrix (docs/theory.md). That is proved for linear rules on Gaussian fe
 So p₁, q and ν are estimated by least squares over all visits, and a free fit beside it, in which the coefficient of D
 need not be 1 - p₁, tells whether the law may hold. All errors after one visit are those of one model: intervals are
 cluster-robust, a visit being a cluster, by the jackknife (CR3), which is not too narrow where clusters are few.
+
+The law has two more forms (laws.py). A linear learner whose first model's errors are known takes the one that allows
+for D having been measured from that model: by the same theory, it is exact. Any other learner may keep what regions
+have in common at a rate of its own; that form is taken if it predicts visits better which it was not fitted to.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -22,12 +27,15 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, RefusedError, did_you_mean
 from learnroute.formats import json_files
 from learnroute.formats.files import errors_naming
+from learnroute.learning import laws
 from learnroute.learning.following import Following
+from learnroute.learning.laws import Fit, Route, Visits
 from learnroute.learning.transfers import Transfer
 from learnroute.model.learner import CALIBRATED, Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_matrix, as_number, frozen
 
+FORMS = LINEAR, HELD, COMMON = "linear", "held", "common"  # of the law
 FEWEST_VISITS = 6  # clusters below which no interval means anything
 LITTLE = 0.5  # R² below which the law explains too little to plan by
 OFF = 0.1  # by how much coefficients may add up to something else than 1, if the interval leaves 1 out
@@ -52,14 +60,21 @@ class Calibration:
 
     Attributes
     ----------
+    form
+        The form of the law that is planned with: `linear`, `held` (of a linear learner whose first model is known), or
+        `common` (if that predicts left-out visits better).
     retention, coupling, noise
-        p₁, q and ν of the law, with intervals.
+        p₁, q and ν of that form, with intervals.
+    common_retention
+        ρ, with its interval, if the form is `common`; else None.
     free_retention, free_coupling, free_transfer
         The coefficients of e_j, of -e_k and of D[k, j], if all are free.
     coefficient_sum
-        That of e_j and D[k, j], which the law has at 1.
+        That of e_j and D[k, j], which the law has at 1; of the form `held`, with that of the first model's error.
     r_squared
         The share of the variance of errors after a visit that the law explains; `free_r_squared` that of the free fit.
+    left_out
+        For each form that could be fitted, that share in visits that coefficients were not fitted to.
     residuals
         For each region, the mean of what the law leaves over there, and its root mean square.
     visits, level
@@ -83,25 +98,44 @@ class Calibration:
     holds: bool
     notes: tuple[str, ...]
     transfer: Transfer
+    form: str
+    common_retention: Coefficient | None
+    left_out: Mapping[str, float]
 
     @property
     def learner(self) -> Learner:
         """The learner of the rule `calibrated`, to plan with."""
         retention, coupling = self.retention.value, self.coupling.value
-        return Learner(rule=CALIBRATED, retention=retention, coupling=coupling, noise=self.noise.value)
+        common = None if self.common_retention is None else self.common_retention.value
+        return Learner(
+            rule=CALIBRATED, retention=retention, coupling=coupling, noise=self.noise.value, common_retention=common
+        )
 
     def to_problem(
         self, travel: ArrayLike | None = None, coordinates: ArrayLike | None = None, **fields: Any
     ) -> Problem:
-        """Return the planning problem of this learner; without travel or coordinates, travel costs nothing."""
-        return self.transfer.to_problem(self.learner, travel, coordinates, **fields)
+        """Return the planning problem of this learner; without travel or coordinates, travel costs nothing.
+
+        Of a learner that is held back towards its first model, what that took from D is given back; errors below 0,
+        which come of noise, count as 0.
+        """
+        known = self.transfer
+        if self.form == HELD and self.retention.value < 1:
+            assert known.before is not None
+            kept, coupled = self.retention.value, self.coupling.value
+            own = (known.errors - kept * known.before + coupled * known.before[:, None]) / (1 - kept)
+            known = replace(known, errors=frozen(np.maximum(0.0, own)))
+        return known.to_problem(self.learner, travel, coordinates, **fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         names = ("retention", "coupling", "noise", "free_retention", "free_coupling", "free_transfer",
                  "coefficient_sum")  # fmt: skip
         return {
+            "form": self.form,
             **{name: getattr(self, name)._asdict() for name in names},
+            "common_retention": None if self.common_retention is None else self.common_retention._asdict(),
+            "left_out": dict(self.left_out),
             "r_squared": self.r_squared,
             "free_r_squared": self.free_r_squared,
             "residuals": {name: {"mean": mean, "rms": rms} for name, (mean, rms) in self.residuals.items()},
@@ -112,18 +146,9 @@ class Calibration:
         }
 
 
-class _Visits(NamedTuple):
-    """All errors after visits, with what they are explained by; one entry a visit and region."""
-
-    after: FloatArray
-    before: FloatArray
-    here: FloatArray
-    moved: FloatArray
-    region: FloatArray
-    visit: FloatArray
-
-
-def calibrate(transfer: Transfer | ArrayLike, followed: Iterable[Any], level: float = 0.95) -> Calibration:
+def calibrate(
+    transfer: Transfer | ArrayLike, followed: Iterable[Any], level: float = 0.95, forms: Iterable[str] = FORMS
+) -> Calibration:
     """Fit the law to the errors along pilot routes.
 
     Parameters
@@ -136,6 +161,8 @@ def calibrate(transfer: Transfer | ArrayLike, followed: Iterable[Any], level: fl
         more make intervals narrower. The first visit counts only where the errors before it are known.
     level
         Of the intervals.
+    forms
+        Which forms of the law may be taken, of `linear`, `held` and `common`; `linear` always is.
 
     Returns
     -------
@@ -150,33 +177,34 @@ def calibrate(transfer: Transfer | ArrayLike, followed: Iterable[Any], level: fl
     known = transfer if isinstance(transfer, Transfer) else Transfer.of(transfer)
     if not 0 < as_number("level", level, meaning="the level") < 1:
         raise InputError("a number between 0 and 1 is needed", field="level", value=level)
-    found = _visits(known, followed)
-    count = int(found.visit.max()) + 1 if len(found.visit) else 0
+    wanted = _wanted(forms)
+    routes = _routes(known, followed)
+    found, here = _visits(known, routes)
+    count = int(found.visit.max()) + 1
     if count < FEWEST_VISITS:
         raise RefusedError(f"{count} visits with errors before and after; at least {FEWEST_VISITS} are needed")
-    one = np.ones(len(found.after))
-    gained = found.after - found.moved
-    law = np.column_stack([found.before - found.moved, -found.here, one])
-    free = np.column_stack([found.before, -found.here, found.moved, one])
-    parts, spread = _fitted(law, gained, found.visit)
-    kept, coupled, noise = (_interval(parts, spread, np.eye(3)[k], count - 3, level) for k in range(3))
-    loose, loose_spread = _fitted(free, found.after, found.visit)
-    freely = [_interval(loose, loose_spread, np.eye(4)[k], count - 4, level) for k in range(3)]
-    total = _interval(loose, loose_spread, np.array([1.0, 0.0, 1.0, 0.0]), count - 4, level)
-    if kept.low > 1 or kept.high < 0:
+    fits = {name: fit for name, fit in _forms(known, routes, found, here).items() if name in wanted}
+    form = HELD if HELD in fits else min(fits, key=lambda name: fits[name].left_out)
+    loose = laws.free(found, known.before if form == HELD else None, here)
+    width = len(loose.values)
+    freely = [_interval(loose, np.eye(width)[k], count - width, level) for k in range(3)]
+    total = _interval(loose, np.array([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])[:width], count - width, level)
+    kept = _interval(fits[form], np.eye(len(fits[form].values))[0], count - 3, level)
+    if form != COMMON and (kept.low > 1 or kept.high < 0):
         raise RefusedError(
             f"the retention would be {kept.value:.3g} ({kept.low:.3g} … {kept.high:.3g}), not within 0 and 1: errors "
             "of this learner do not follow the law"
         )
-    values, notes = _within(parts, law, gained)
-    left = gained - law @ values
+    fit = fits[form]
+    values, notes = (fit.values, []) if form == COMMON else _within(fit.values, fit.table, fit.wanted)
+    left = fit.wanted - fit.table @ values
     variance = float(((found.after - found.after.mean()) ** 2).sum())
     explained, freely_explained = (
-        1 - float((rest**2).sum()) / variance if variance > 0 else 0.0 for rest in (left, found.after - free @ loose)
+        1 - float((rest**2).sum()) / variance if variance > 0 else 0.0 for rest in (left, loose.rest)
     )
     if explained < LITTLE:
         notes.append(f"R² = {explained:.2f}: the law explains too little of the errors to plan by")
-    if not total.holds(1.0) and abs(total.value - 1) > OFF:
+    if form != COMMON and not total.holds(1.0) and abs(total.value - 1) > OFF:
         notes.append(
             f"coefficients of e and D add up to {total.value:.3f} ({total.low:.3f} … {total.high:.3f}), not to 1: "
             "train as long for D as along a route, or do not trust predicted errors"
@@ -186,11 +214,14 @@ def calibrate(transfer: Transfer | ArrayLike, followed: Iterable[Any], level: fl
         own = left[found.region == k]
         if len(own):
             residuals[name] = (float(own.mean()), math.sqrt(float((own**2).mean())))
-    law_parts = [part._replace(value=float(value)) for part, value in zip((kept, coupled, noise), values, strict=True)]
+    width = len(values)
+    parts = [
+        _interval(fit, np.eye(width)[k], count - width, level)._replace(value=float(values[k])) for k in range(width)
+    ]
     return Calibration(
-        retention=law_parts[0],
-        coupling=law_parts[1],
-        noise=law_parts[2],
+        retention=parts[0],
+        coupling=parts[1],
+        noise=parts[2],
         free_retention=freely[0],
         free_coupling=freely[1],
         free_transfer=freely[2],
@@ -203,7 +234,30 @@ def calibrate(transfer: Transfer | ArrayLike, followed: Iterable[Any], level: fl
         holds=not notes,
         notes=tuple(notes),
         transfer=known,
+        form=form,
+        common_retention=parts[3] if form == COMMON else None,
+        left_out={name: 1 - one.left_out / variance if variance > 0 else 0.0 for name, one in fits.items()},
     )
+
+
+def _wanted(forms: Iterable[str]) -> set[str]:
+    """Check names of forms."""
+    named = [forms] if isinstance(forms, str) or not isinstance(forms, Iterable) else list(forms)
+    for name in named:
+        if name not in FORMS:
+            raise InputError(f"unknown; {did_you_mean(name, FORMS)}", field="forms", value=name)
+    return {LINEAR, *named}
+
+
+def _forms(known: Transfer, routes: list[Route], found: Visits, here: FloatArray) -> dict[str, Fit]:
+    """Fit every form of the law that these errors can tell."""
+    fits = {LINEAR: laws.linear(found)}
+    with suppress(RefusedError):
+        fits[COMMON] = laws.common(routes, known.errors, fits[LINEAR].values, found.visit)
+    if known.before is not None:
+        with suppress(RefusedError):
+            fits[HELD] = laws.held(found, known.before, here)
+    return fits
 
 
 def read_following(path: str | Path) -> tuple[list[str], Any, Any]:
@@ -216,32 +270,44 @@ def read_following(path: str | Path) -> tuple[list[str], Any, Any]:
         return data["route"], data["errors"], data.get("before")
 
 
-def _visits(known: Transfer, followed: Iterable[Any]) -> _Visits:
-    """Bring errors along routes into one table."""
+def _routes(known: Transfer, followed: Iterable[Any]) -> list[Route]:
+    """Check followed routes."""
     if isinstance(followed, Following | str | Mapping) or not isinstance(followed, Iterable):
         raise InputError("a list of followed routes is needed", field="followed", value=followed)
-    columns: list[list[FloatArray]] = [[] for _ in _Visits._fields]
-    visits, size = 0, len(known.regions)
+    routes = []
     for number, one in enumerate(followed):
         route, errors, before = _followed(f"followed[{number}]", one)
         places = [_place(f"followed[{number}].route", name, known.regions) for name in route]
         table = as_matrix(f"followed[{number}].errors", errors, len(places), len(places), least=-LARGEST_VALUE,
                           meaning="errors")  # fmt: skip
+        first = None
         if before is not None:
             first = as_matrix(f"followed[{number}].before", [before], 1, len(places), least=-LARGEST_VALUE,
-                              meaning="errors")  # fmt: skip
-            table = np.vstack([first, table])
-        shift = len(table) - len(places)
-        for t in range(1, len(table)):
+                              meaning="errors")[0]  # fmt: skip
+        if len(places) > (first is None):
+            routes.append(Route(places, table, first))
+    if not routes:
+        size = len(known.regions)
+        raise InputError(f"no visits; follow at least one route through the {size} regions", field="followed")
+    return routes
+
+
+def _visits(known: Transfer, routes: list[Route]) -> tuple[Visits, FloatArray]:
+    """Bring errors along routes into one table; and say which region each entry's visit was to."""
+    columns: list[list[FloatArray]] = [[] for _ in (*Visits._fields, "here")]
+    visits = 0
+    for places, table, first in routes:
+        shift = 0 if first is None else 1
+        rows = table if first is None else np.vstack([first, table])
+        for t in range(1, len(rows)):
             k = t - shift  # which stop of the route this visit is
-            row = (table[t], table[t - 1], np.full(len(places), table[t - 1][k]), known.errors[places[k]][places],
-                   np.array(places), np.full(len(places), visits))  # fmt: skip
+            row = (rows[t], rows[t - 1], np.full(len(places), rows[t - 1][k]), known.errors[places[k]][places],
+                   np.array(places), np.full(len(places), visits), np.full(len(places), places[k]))  # fmt: skip
             for column, part in zip(columns, row, strict=True):
                 column.append(np.asarray(part, dtype=np.float64))
             visits += 1
-    if not visits:
-        raise InputError(f"no visits; follow at least one route through the {size} regions", field="followed")
-    return _Visits(*(np.concatenate(column) for column in columns))
+    joined = [np.concatenate(column) for column in columns]
+    return Visits(*joined[:-1]), joined[-1]
 
 
 def _followed(field: str, given: Any) -> tuple[Sequence[Any], Any, Any]:
@@ -259,25 +325,6 @@ def _place(field: str, name: Any, regions: tuple[str, ...]) -> int:
         hint = did_you_mean(name, regions, "there are")
         raise InputError(f"not in the transfer matrix; {hint}", field=field, value=name)
     return regions.index(name)
-
-
-def _fitted(table: FloatArray, wanted: FloatArray, clusters: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return least-squares coefficients and their covariance by the jackknife over clusters (CR3)."""
-    values, _, rank, _ = np.linalg.lstsq(table, wanted, rcond=None)
-    if rank < table.shape[1]:
-        raise RefusedError("the errors along these routes do not tell retention from coupling; follow other routes")
-    # leaving a cluster out changes the normal equations by its own; visits are few, so each is solved anew
-    places = clusters.astype(np.int64)
-    count, width = int(places.max()) + 1, table.shape[1]
-    squares, products = np.zeros((count, width, width)), np.zeros((count, width))
-    np.add.at(squares, places, table[:, :, None] * table[:, None, :])
-    np.add.at(products, places, table * wanted[:, None])
-    without = np.array(
-        [np.linalg.pinv(squares.sum(axis=0) - squares[g]) @ (products.sum(axis=0) - products[g]) for g in range(count)]
-    )
-    apart = without - without.mean(axis=0)
-    covariance: FloatArray = (count - 1) / count * apart.T @ apart
-    return np.asarray(values), covariance
 
 
 def _within(values: FloatArray, table: FloatArray, wanted: FloatArray) -> tuple[FloatArray, list[str]]:
@@ -302,8 +349,8 @@ def _within(values: FloatArray, table: FloatArray, wanted: FloatArray) -> tuple[
     return frozen(best), notes
 
 
-def _interval(values: FloatArray, covariance: FloatArray, mix: FloatArray, degrees: int, level: float) -> Coefficient:
-    value, error = float(mix @ values), math.sqrt(max(0.0, float(mix @ covariance @ mix)))
+def _interval(fit: Fit, mix: FloatArray, degrees: int, level: float) -> Coefficient:
+    value, error = float(mix @ fit.values), math.sqrt(max(0.0, float(mix @ fit.covariance @ mix)))
     half = _student(0.5 + level / 2, max(1, degrees)) * error
     return Coefficient(value, error, value - half, value + half)
 

@@ -97,6 +97,14 @@ def split_rows(samples: int, estimate: float, test: float, rng: np.random.Genera
     return Rows(*(frozen(np.sort(part)) for part in parts))
 
 
+def dealt_anew(region: RegionData, rng: np.random.Generator) -> RegionData:
+    """Return a region with its samples dealt to training and test at random, as many to each as it had."""
+    inputs, outputs = (np.concatenate(both) for both in zip(region.train, region.test, strict=True))
+    order, count = rng.permutation(len(outputs)), len(region.train[1])
+    train, test = order[:count], order[count:]
+    return RegionData((inputs[train], outputs[train]), (inputs[test], outputs[test]), region.truth)
+
+
 def as_share(field: str, value: Any, *, most: float = 1.0) -> float:
     """Return a share of the samples, above 0 and at most `most`, or refuse."""
     share = as_number(field, value, meaning="shares")

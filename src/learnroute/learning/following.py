@@ -152,6 +152,13 @@ def seeded(model: Any, seed: int) -> Any:
     return model
 
 
+def errors_before(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray | None:
+    """Return the error in each region of a linear learner's first model; None of any other learner."""
+    if hasattr(model, "untrained") and not hasattr(model, "coef_"):
+        model = model.untrained(regions[0].test[0].shape[1])
+    return errors_in(model, regions, error) if hasattr(model, "coef_") else None
+
+
 def errors_in(model: Any, regions: Sequence[RegionData], error: Error) -> FloatArray:
     """Return the error of a model in each region."""
     found = [error(model, region) for region in regions]

@@ -10,7 +10,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from learnroute.errors import InputError
@@ -42,6 +42,13 @@ class _RegionByRegion(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         features = validate_data(self, X, reset=False, dtype=np.float64)
         predicted: FloatArray = features @ self.coef_ + self.intercept_
         return predicted
+
+    def untrained(self, features: int) -> Self:
+        """Return a copy that predicts with the initial model, as if trained on nothing."""
+        model: Self = clone(self)
+        model.n_features_in_, first = features, self._first_model(features)
+        model.coef_, model.intercept_, model.batches_ = first[:features], 0.0, 0
+        return model
 
     def _learn(self, X: ArrayLike, y: ArrayLike, first: bool) -> Self:  # noqa: N803
         features, targets = validate_data(self, X, y, reset=first, dtype=np.float64, y_numeric=True)

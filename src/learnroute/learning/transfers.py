@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import importlib.util
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,17 +16,16 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
 from learnroute.formats.csv_files import report_text
-from learnroute.formats.files import errors_naming, is_there, write_text
+from learnroute.formats.files import errors_naming, write_text
 from learnroute.learning.adapters import as_learner
-from learnroute.learning.data import RegionData
-from learnroute.learning.following import errors_in, regions_of, seeded
+from learnroute.learning.data import RegionData, dealt_anew
+from learnroute.learning.following import errors_before, errors_in, regions_of, seeded
 from learnroute.learning.measures import Error, measure_of, squared_error
+from learnroute.learning.trainings import TrainingFile, fingerprint
 from learnroute.model.learner import Learner
 from learnroute.model.problem import Problem
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, frozen
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, as_vector, frozen
 from learnroute.solvers.contract import Budget, Progress
-
-MEMBERS = ("regions", "transfer", "standard_errors", "trainings", "measure", "seed", "seconds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +44,9 @@ class Transfer:
         How many trainings there were in each region.
     measure
         What the error is called.
+    before
+        The error in each region before any training, of a linear learner; else None. A learner that is held back
+        towards its first model does not get to its regions' own models, and `calibrate` allows for that.
     """
 
     regions: tuple[str, ...]
@@ -57,6 +57,7 @@ class Transfer:
     seed: int = 0
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    before: FloatArray | None = None
 
     @property
     def scores(self) -> FloatArray:
@@ -71,6 +72,7 @@ class Transfer:
             "transfer": self.errors.tolist(),
             "standard_errors": None if wrong.any() else self.standard_errors.tolist(),
             "trainings": self.trainings.tolist(),
+            "before": None if self.before is None else self.before.tolist(),
             "measure": self.measure,
             "seed": self.seed,
             "seconds": self.seconds,
@@ -96,12 +98,12 @@ class Transfer:
             if not isinstance(data, dict) or not {"regions", "transfer"} <= set(data):
                 raise InputError("an object with regions and transfer is needed", field="transfer")
             return cls.of(data["transfer"], data["regions"], data.get("standard_errors"), data.get("trainings"),
-                          data.get("measure", ""))  # fmt: skip
+                          data.get("measure", ""), data.get("before"))  # fmt: skip
 
     @classmethod
     def of(
         cls, errors: ArrayLike, regions: Iterable[str] | None = None, standard_errors: ArrayLike | None = None,
-        trainings: ArrayLike | None = None, measure: str = "",
+        trainings: ArrayLike | None = None, measure: str = "", before: ArrayLike | None = None,
     ) -> Transfer:  # fmt: skip
         """Return a transfer matrix that was measured elsewhere."""
         table = as_square("transfer", errors, None, meaning="errors", zero_diagonal=False)
@@ -112,19 +114,21 @@ class Transfer:
             given = as_square("standard_errors", standard_errors, size, meaning="errors", zero_diagonal=False)
             spread = np.array(given)
         counts = np.ones(size) if trainings is None else np.asarray(trainings)
-        return cls(names, table, frozen(spread), frozen(counts.astype(np.int64)), str(measure))
+        first = None if before is None else as_vector("before", before, size, least=0.0, meaning="errors")
+        return cls(names, table, frozen(spread), frozen(counts.astype(np.int64)), str(measure), before=first)
 
     def to_problem(
         self, learner: Learner, travel: ArrayLike | None = None, coordinates: ArrayLike | None = None, **fields: Any
     ) -> Problem:
         """Return the planning problem with these errors; without travel or coordinates, travel costs nothing.
 
-        The error before any training is not known; it is taken to be that of a model trained elsewhere, on average,
-        unless `initial` is given.
+        Where the error before any training is not known, it is taken to be that of a model trained elsewhere, on
+        average, unless `initial` is given.
         """
         if travel is None and coordinates is None:
             travel = np.zeros((len(self.regions), len(self.regions)))
-        given = {"initial": self.errors.mean(axis=0), "regions": self.regions, "coordinates": coordinates, **fields}
+        first = self.errors.mean(axis=0) if self.before is None else self.before
+        given = {"initial": first, "regions": self.regions, "coordinates": coordinates, **fields}
         return Problem(travel, learner, transfer=self.errors, **given)
 
 
@@ -138,6 +142,7 @@ def transfer(
     time_limit: float | None = None,
     progress: Progress | None = None,
     file: str | Path | None = None,
+    resample: bool = False,
 ) -> Transfer:
     """Train a copy of a learner in each region alone, and test it in all: T x repeats trainings.
 
@@ -163,6 +168,10 @@ def transfer(
         Called after every training.
     file
         Where trainings are kept (.json) as soon as they are done. A call with the same arguments goes on from there.
+    resample
+        Whether each training deals the region's samples anew, as many to training and to test as were given. Then the
+        mean is over which samples were drawn, too, and a plan does not go by the luck of one draw. Worth it where
+        samples are few.
 
     Returns
     -------
@@ -185,22 +194,27 @@ def transfer(
     as_learner(learner, classes)  # refused here, if it is none
     started = time.monotonic()
     called = getattr(measure, "__name__", type(measure).__name__)
-    store = _Store(None if file is None else as_path("file", file), _fingerprint(names, regions, learner, called, seed))
+    settings = [names, called, seed, *(["resample"] if resample else [])]
+    store = TrainingFile(None if file is None else as_path("file", file), fingerprint(settings, regions, learner))
     todo = [(r, k) for r in range(runs) for k in range(len(names)) if (r, k) not in store.rows]
-    jobs = ((r, k, learner, regions, measure, classes, seed) for r, k in todo)
+    jobs = ((r, k, learner, regions, measure, classes, seed, resample) for r, k in todo)
     for done, (key, row) in enumerate(_trained(jobs, workers, budget), 1):
         store.keep(key, row)
         budget.progress("transfer", done / len(todo))
     rows = {key: row for key, row in store.rows.items() if key[0] < runs}
-    return _summary(names, rows, runs, called, seed, time.monotonic() - started)
+    before = errors_before(as_learner(learner, classes), regions, measure)
+    return _summary(names, rows, runs, called, seed, time.monotonic() - started, before)
 
 
 def _train(
-    run: int, here: int, learner: Any, regions: list[RegionData], measure: Error, classes: FloatArray | None, seed: int
-) -> tuple[tuple[int, int], FloatArray]:
+    run: int, here: int, learner: Any, regions: list[RegionData], measure: Error, classes: FloatArray | None, seed: int,
+    resample: bool,
+) -> tuple[tuple[int, int], FloatArray]:  # fmt: skip
     """Train in one region alone, and test in all."""
     rng = np.random.default_rng((seed, run, here))
     model = as_learner(seeded(copy.deepcopy(learner), int(rng.integers(2**31))), classes)
+    if resample:
+        regions = [dealt_anew(region, rng) for region in regions]
     inputs, outputs = regions[here].train
     order = rng.permutation(len(outputs)) if run else np.arange(len(outputs))
     model.partial_fit(inputs[order], outputs[order])
@@ -224,46 +238,10 @@ def _trained(jobs: Iterator[Any], workers: int, budget: Budget) -> Iterator[tupl
     yield from parallel(begun)
 
 
-class _Store:
-    """Trainings that are done, in a file or in memory alone."""
-
-    def __init__(self, path: Path | None, fingerprint: str) -> None:
-        self.path, self.fingerprint = path, fingerprint
-        self.rows: dict[tuple[int, int], FloatArray] = {}
-        if path is None:
-            return
-        if path.suffix.lower() != ".json":
-            raise InputError(f"unknown format {path.suffix!r}; known is .json", where=path)
-        if is_there(path):
-            with errors_naming(path):
-                data = json_files.read(path)
-                if not isinstance(data, dict) or data.get("fingerprint") != fingerprint:
-                    raise InputError(
-                        "holds trainings of other data, another learner, error or seed; give another file, or delete it"
-                    )
-                self.rows = {(int(row[0]), int(row[1])): np.array(row[2:]) for row in data["rows"]}
-
-    def keep(self, key: tuple[int, int], errors: FloatArray) -> None:
-        """Add a training, and write all of them."""
-        self.rows[key] = errors
-        if self.path is not None:
-            rows = [[*key, *self.rows[key].tolist()] for key in sorted(self.rows)]
-            write_text(self.path, json_files.dumps({"fingerprint": self.fingerprint, "rows": rows}))
-
-
-def _fingerprint(names: tuple[str, ...], regions: list[RegionData], learner: Any, called: str, seed: int) -> str:
-    """Return what tells apart trainings with other results: the data, how the learner is set, the error, the seed."""
-    said = repr(learner.get_params()) if hasattr(learner, "get_params") else type(learner).__name__
-    found = hashlib.sha256(json.dumps([names, said, called, seed]).encode())
-    for region in regions:
-        for table in (*region.train, *region.test):
-            found.update(np.ascontiguousarray(table).tobytes())
-    return found.hexdigest()
-
-
 def _summary(
-    names: tuple[str, ...], rows: dict[tuple[int, int], FloatArray], runs: int, called: str, seed: int, seconds: float
-) -> Transfer:
+    names: tuple[str, ...], rows: dict[tuple[int, int], FloatArray], runs: int, called: str, seed: int, seconds: float,
+    before: FloatArray | None,
+) -> Transfer:  # fmt: skip
     size = len(names)
     by_region = [np.array([row for (_, k), row in sorted(rows.items()) if k == here]) for here in range(size)]
     trainings = np.array([len(found) for found in by_region])
@@ -279,4 +257,4 @@ def _summary(
         if len(found) > 1:
             spread[k] = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     notes = () if len(rows) == runs * size else (f"the time limit came after {len(rows)} of {runs * size} trainings",)
-    return Transfer(names, frozen(means), frozen(spread), frozen(trainings), called, seed, seconds, notes)
+    return Transfer(names, frozen(means), frozen(spread), frozen(trainings), called, seed, seconds, notes, before)

@@ -32,9 +32,11 @@ RULES: dict[Rule, tuple[str, ...]] = {
     LEAST_SQUARES: (),
     PROXIMAL: ("regularization",),
     GRADIENT: ("steps", "rate"),
-    CALIBRATED: ("retention", "coupling"),
+    CALIBRATED: ("retention", "coupling", "common_retention"),
 }
-TRAINING = ("rule", "regularization", "steps", "rate", "retention", "coupling")  # of MEMBERS, how a learner trains
+OPTIONAL = ("common_retention",)  # of a rule's members, those that may be left out
+# of MEMBERS, how a learner trains
+TRAINING = ("rule", "regularization", "steps", "rate", "retention", "coupling", "common_retention")
 MEMBERS = ("features", "samples", "noise", *TRAINING)
 AUTO, SCHEDULE = "auto", "schedule"
 UNKNOWN = 0  # m and n of a calibrated learner
@@ -52,6 +54,9 @@ class Updates:
     where e_i is the error on i just before. Retention p₁ and plasticity add up to 1. The coupling is q = p₁ - p₂, and
     `second` is p₂. Least squares has q = 0: with n_i > m the old model is forgotten (retention 0), else retention is
     1 - n_i/m. Along an order, the arrays have one entry a stop.
+
+    Of a calibrated learner with a common retention, `second` is that one, and the errors are a_j - b with
+    a_j ← retention·a_j + plasticity·Δ[i, j] and b ← second·b + coupling·a_i - noise: the same where it is p₂.
     """
 
     retention: FloatArray
@@ -97,6 +102,9 @@ class Learner:
         The number of gradient steps, and their size.
     retention, coupling
         p₁ and q of a calibrated learner, 0 <= q <= p₁ <= 1.
+    common_retention
+        ρ of a calibrated learner: which share of what all regions gain from a visit a later visit leaves. If omitted,
+        it is p₁ - q, as for linear learners; networks often have more. With it, q may be up to 1.
 
     Raises
     ------
@@ -113,6 +121,7 @@ class Learner:
     rate: float | None = None
     retention: float | None = None
     coupling: float | None = None
+    common_retention: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.rule, str) or self.rule not in RULES:
@@ -130,8 +139,8 @@ class Learner:
         )
         for name in TRAINING[1:]:
             given, wanted = getattr(self, name), name in RULES[self.rule]
-            if wanted and given is None:
-                needed = " and ".join(RULES[self.rule])
+            if wanted and given is None and name not in OPTIONAL:
+                needed = " and ".join(member for member in RULES[self.rule] if member not in OPTIONAL)
                 raise InputError(f"missing; the rule {self.rule} needs {needed}", field=f"learner.{name}")
             if given is not None and not wanted:
                 owner = next(rule for rule, members in RULES.items() if name in members)
@@ -145,7 +154,11 @@ class Learner:
             checked["rate"] = as_number("learner.rate", self.rate, meaning="the size of a gradient step")
         elif self.rule == CALIBRATED:
             checked["retention"] = _share("learner.retention", self.retention, 1.0, "1")
-            checked["coupling"] = _share("learner.coupling", self.coupling, checked["retention"], "the retention")
+            tied = self.common_retention is None
+            most, limit = (checked["retention"], "the retention") if tied else (1.0, "1")
+            checked["coupling"] = _share("learner.coupling", self.coupling, most, limit)
+            if not tied:
+                checked["common_retention"] = _share("learner.common_retention", self.common_retention, 1.0, "1")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         self.check_shape("learner.samples", n)
@@ -216,8 +229,10 @@ class Learner:
             return {}
         given = self.regularization
         members = {"regularization": list(given) if isinstance(given, tuple) else given, "steps": self.steps,
-                   "rate": self.rate, "retention": self.retention, "coupling": self.coupling}  # fmt: skip
-        return {"rule": self.rule, **{name: members[name] for name in RULES[self.rule]}}
+                   "rate": self.rate, "retention": self.retention, "coupling": self.coupling,
+                   "common_retention": self.common_retention}  # fmt: skip
+        wanted = [name for name in RULES[self.rule] if members[name] is not None or name not in OPTIONAL]
+        return {"rule": self.rule, **{name: members[name] for name in wanted}}
 
     @property
     def regime(self) -> Regime:
@@ -256,7 +271,9 @@ class Learner:
         if self.rule == CALIBRATED:
             assert self.retention is not None
             assert self.coupling is not None
-            return self.retention, 1 - self.retention, self.coupling, self.retention - self.coupling, self.noise
+            tied = self.retention - self.coupling
+            second = tied if self.common_retention is None else self.common_retention
+            return self.retention, 1 - self.retention, self.coupling, second, self.noise
         m, variance = self.features, self.noise**2
         if self.rule == LEAST_SQUARES:
             retention = max(0, m - n) / m

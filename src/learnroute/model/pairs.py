@@ -21,6 +21,7 @@ from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetr
 
 SORTED_REGIONS = 400  # up to which pair bounds sort dissimilarities; beyond, only the largest counts
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest ratio of pair term to score: what `Pairs.ratio` tries
+MODEL_ROUNDING = 1e-9  # by how much p₂ may be above p₁ - q: both are integrals, computed apart
 MATRIX_REGIONS = 3000  # up to which dissimilarities of vectors are made for the bound
 
 
@@ -267,10 +268,12 @@ class Pairs:
 
         That holds for squared distances between points. Where dissimilarities are not quite that, points are fitted
         to them (classical scaling), and what is left over counts at its worst. Of a matrix that is not symmetric,
-        nothing is known.
+        nothing is known, nor of errors that no model has (a common retention above p₁ - q).
         """
         retention, plasticity, coupling, second, noise = self.updates.tables
         given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
+        if bool((second > retention - coupling + MODEL_ROUNDING).any()):
+            return _nothing_known(size)
         if count != size or not given.symmetric or (given.vectors is None and size > SORTED_REGIONS):
             return _nothing_known(size)
         apart = given.points - given.points.mean(axis=0)

@@ -255,7 +255,9 @@ class Problem:
         """The learner's numbers in a line."""
         learner = self.learner
         if learner.rule == CALIBRATED:
-            return f"calibrated, p₁ = {learner.retention:.4g}, q = {learner.coupling:.4g}, ν = {learner.noise:.4g}"
+            common = "" if learner.common_retention is None else f", ρ = {learner.common_retention:.4g}"
+            known = f"p₁ = {learner.retention:.4g}, q = {learner.coupling:.4g}{common}"
+            return f"calibrated, {known}, ν = {learner.noise:.4g}"
         n = str(learner.samples) if self.samples is None else f"{self.samples.min()} … {self.samples.max()}"
         return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}"
 

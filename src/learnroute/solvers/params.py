@@ -308,9 +308,9 @@ class AutoParams(_Checked):
 
     # regions, and what is spent on a proof up to so many
     efforts: tuple[tuple[int, ProofParams], ...] = (
-        (50, ProofParams(None, BranchAndCutParams(nodes=300), NgRouteParams(rounds=12, labels=300_000))),
-        (75, ProofParams(None, BranchAndCutParams(nodes=300), NgRouteParams(rounds=2, labels=200_000))),
-        (100, ProofParams(None, BranchAndCutParams(nodes=300), NgRouteParams(rounds=1, labels=100_000))),
+        (50, ProofParams(None, BranchAndCutParams(nodes=1000), NgRouteParams(rounds=12, labels=300_000))),
+        (75, ProofParams(None, BranchAndCutParams(nodes=2000), NgRouteParams(rounds=2, labels=200_000))),
+        (100, ProofParams(None, BranchAndCutParams(nodes=2000), NgRouteParams(rounds=1, turns=1, labels=100_000))),
     )
     # what is spent with more regions, where branch and cut is all that would be tried
     beyond: ProofParams = ProofParams(None, BranchAndCutParams(nodes=100, only_if_promising=True))

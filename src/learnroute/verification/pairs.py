@@ -23,6 +23,7 @@ from learnroute.verification.bounds import Checker, Outcome
 from learnroute.verification.exact import ONE, PLACES, Interval, Model, distance_sums, exact_sum, stop_travel_of
 
 ENUMERATED = 9  # regions up to which all orders are tried
+MODEL_ROUNDING = 1e-9  # by how much p₂ may be above p₁ - q where a model has the errors
 SORTED_REGIONS = 400  # regions up to which relaxations sort dissimilarities, and fit points to them
 AT_ONCE = 20_000
 TINY = 1e-290  # more than products below the smallest float64 can lose
@@ -224,7 +225,8 @@ def _relaxed(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
     convex = retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1
     if convex:
         yield _rearranged(problem, terms)
-    if terms.points is not None or (size <= SORTED_REGIONS and _symmetric(terms.floats)):
+    modelled = bool((second <= retention - coupling + MODEL_ROUNDING).all())  # else no model has these errors
+    if modelled and (terms.points is not None or (size <= SORTED_REGIONS and _symmetric(terms.floats))):
         yield _floor(problem, terms, bool(convex))
 
 
