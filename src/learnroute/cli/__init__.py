@@ -6,7 +6,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TextIO
 
@@ -48,7 +48,7 @@ class LazyGroup(click.Group):
                 self._add(module)
         return self.commands.get(cmd_name)
 
-    def all(self) -> dict[str, click.Command]:
+    def all(self) -> Mapping[str, click.Command]:
         """Return all commands by their names."""
         for module in MODULES:
             self._add(module)

@@ -198,7 +198,7 @@ def time_option(function: F) -> F:
 
 def time_left(time_limit: float | None) -> float | None:
     """Return what is left of a time limit that counts from the start of the program; a moment, if nothing is."""
-    began = click.get_current_context().find_root().obj
+    began: float | None = click.get_current_context().find_root().obj
     if time_limit is None or began is None or not time_limit > 0:  # else refused where it is used
         return time_limit
     return max(time_limit - PRINTING - (time.monotonic() - began), 1e-3)

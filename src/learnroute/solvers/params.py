@@ -7,25 +7,18 @@ recomputed and bounds hold. What nobody would ever change is a named constant be
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from numbers import Integral, Real
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import get_args, get_origin, get_type_hints
 
 from learnroute.errors import InputError, check_type
-
-
-@cache
-def _types(kind: type) -> dict[str, Any]:
-    """Return the types that the parameters of a class are declared with."""
-    return get_type_hints(kind)
 
 
 class _Checked:
     """Parameters that refuse values of other types than they are declared with."""
 
     def __post_init__(self) -> None:
-        for name, kind in _types(type(self)).items():
+        for name, kind in get_type_hints(type(self)).items():
             value = getattr(self, name)
             if kind in (int, float):
                 wanted: type = Integral if kind is int else Real
