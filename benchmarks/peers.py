@@ -380,6 +380,23 @@ def closed_tours(folder: Path, limits: list[float]) -> None:
     print("| mean | " + " | ".join(f"{excess:.3f} %" for excess in np.mean(found, axis=0)) + " |")
 
 
+def bounds(folder: Path, seconds: float) -> None:
+    """Print how far below the optimum the 1-tree bound of each instance is."""
+    from learnroute.solvers.contract import Budget
+    from learnroute.solvers.exact.one_tree import one_tree_bound
+    from learnroute.solvers.params import OneTreeParams
+
+    print(f"| instance | below the optimum, {seconds:g} s |\n|---|---|")
+    for name, optimum in OPTIMA.items():
+        file = folder / f"{name}.tsp"
+        if file.exists():
+            travel = tsplib_travel(file)
+            nothing = np.zeros(len(travel))
+            objective = Objective(travel, nothing, nothing, ends=Ends(closed=True))
+            found = one_tree_bound(objective, 1.001 * optimum, Budget.of(seconds), OneTreeParams())
+            print(f"| {name} | {100 * (1 - found.bound / optimum):.3f} % |", flush=True)
+
+
 def _routed(solver: str, form: str, file: Path, seconds: float) -> dict[str, Any]:
     command = [sys.executable, str(SCRIPT), "--child", solver, form, str(file), str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE * seconds + 60, check=True)
@@ -398,6 +415,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the problems")
     parser.add_argument("--tsplib", type=Path, help="a folder of TSPLIB instances: closed tours, 2 s and 10 s")
     parser.add_argument("--limits", type=float, nargs="+", default=[2.0, 10.0], help="seconds, with --tsplib")
+    parser.add_argument("--bounds", action="store_true", help="with --tsplib: lower bounds after 4 s, no tours")
     given = parser.parse_args()
     if given.child:
         solver, form, file, limit = given.child
@@ -405,6 +423,9 @@ def main() -> None:
         return
     print(f"Python {platform.python_version()}, numpy {version('numpy')}, llvmlite {version('llvmlite')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
+    if given.tsplib and given.bounds:
+        bounds(given.tsplib, 4.0)
+        return
     if given.tsplib:
         closed_tours(given.tsplib, given.limits)
         return

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,12 @@ import pytest
 
 from learnroute import Objective, plan
 from learnroute.model.distances import Points
-from learnroute.solvers.bounds import simple_bound, sparse_bound
+from learnroute.model.ends import Ends
+from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.exact.one_tree import all_free, minimum_one_tree, one_tree_bound, tour_graph
+from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import (
     BoundParams,
     IteratedLocalSearchParams,
@@ -44,3 +48,32 @@ def test_many_places_are_planned_without_a_matrix(monkeypatch: pytest.MonkeyPatc
     assert found.gap < 0.5
     assert found.certificate is not None
     assert found.certificate.kind == "simple"
+
+
+def clustered(seed: int, ends: Ends, rate: float) -> Objective:
+    """Twelve clusters of 22 regions, which a plain ascent hardly raises the bound of."""
+    rng = np.random.default_rng(seed)
+    centres = rng.uniform(0, 100, (12, 2))
+    points = Points(np.concatenate([centre + rng.normal(0, 0.5, (22, 2)) for centre in centres]))
+    weights = (1 - rate) * rate ** np.arange(263, -1, -1.0)
+    return Objective(points.matrix(), rng.uniform(0, 2, 264), weights, 0.5, ends)
+
+
+@pytest.mark.parametrize("ends", [Ends(), Ends(closed=True), Ends(3, 5), Ends(3, closed=True)])
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_an_ascent_on_few_edges_bounds_all_orders_and_is_no_worse_than_one_on_all_edges(
+    ends: Ends, rate: float
+) -> None:
+    objective = clustered(1, ends, rate)
+    order = iterated_local_search(objective, np.random.default_rng(0), Budget(), 2000)
+    value, params = objective(order), OneTreeParams()
+    few = one_tree_bound(objective, value, Budget(), params)
+    every = one_tree_bound(objective, value, Budget(), replace(params, sparse_regions=objective.size + 1))
+    assert few.bound <= value
+    assert value - few.bound <= 1.02 * (value - every.bound)
+    # the bound is what all edges give at the multipliers that are stored
+    path = path_relaxation(objective).objective
+    costs = tour_graph(path)
+    assert few.bound == pytest.approx(
+        minimum_one_tree(costs, all_free(costs), np.array(few.multipliers)).total + path.constant
+    )

@@ -86,8 +86,14 @@ class OneTreeParams(_Checked):
 
     ascent: AscentParams = AscentParams(steps=1000)  # the ascent on one multiplier a vertex
     steps_a_call: int = 50  # subgradient steps between two looks at the clock
+    sparse_regions: int = 250  # regions from which on the ascent is on few edges: ...
+    sparse_neighbours: int = 10  # ... those to so many candidates a region; ...
+    # ... much of the last direction is kept, which clustered regions need; ...
+    sparse_ascent: AscentParams = AscentParams(steps=6000, momentum=0.98, patience=200, progress=1e-6)
+    sparse_rounds: int = 4  # ... and so often it goes on with edges that were missing, more slowly:
+    next_pace: float = 0.2  # the share of the gap that a first step aims at then
     # places up to which a matrix of their distances is made for it; beyond, only the sparse bound is taken
-    most_regions: int = 3000
+    most_regions: int = 5000
 
 
 @dataclass(frozen=True)

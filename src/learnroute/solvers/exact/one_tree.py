@@ -87,16 +87,46 @@ def one_tree_bound(objective: Objective, value: float, budget: Budget, params: O
     path = path_relaxation(objective).objective
     costs = tour_graph(path)
     status = all_free(costs)
-    ascent = new_ascent(np.zeros(len(costs)), value - path.constant, params.ascent)
+    target = value - path.constant
+    if path.symmetric and path.size >= params.sparse_regions:
+        multipliers = _raised_on_few_edges(path, costs, status, target, budget, params)
+    else:
+        multipliers = _raised(costs, status, target, budget, params)
+    tree = minimum_one_tree(costs, status, multipliers)
+    bound = tree.total - tree.margin(costs, multipliers) + path.constant
+    return OneTree(bound - margin(path.size + 2, abs(bound) + abs(path.constant)), multipliers)
+
+
+def _raised(costs: FloatArray, status: StatusArray, target: float, budget: Budget, params: OneTreeParams) -> FloatArray:
+    """Return the best multipliers of an ascent on all edges."""
+    ascent = new_ascent(np.zeros(len(costs)), target, params.ascent)
     done = 0
     while done < params.ascent.steps and not budget.exhausted and not ascent.ended:
         count = min(params.steps_a_call, params.ascent.steps - done)
         ascend(costs, status, ascent, count)
         done += count
         budget.progress("bound", done / params.ascent.steps)
-    tree = minimum_one_tree(costs, status, ascent.best)
-    bound = tree.total - tree.margin(costs, ascent.best) + path.constant
-    return OneTree(bound - margin(path.size + 2, abs(bound) + abs(path.constant)), ascent.best)
+    return ascent.best
+
+
+def _raised_on_few_edges(
+    path: Objective, costs: FloatArray, status: StatusArray, target: float, budget: Budget, params: OneTreeParams
+) -> FloatArray:
+    """Return the best multipliers of ascents on few edges, each with what a 1-tree of all edges took besides."""
+    from learnroute.solvers.exact.sparse_ascent import SparseAscent
+
+    sparse = SparseAscent(path, costs, params)
+    now = best = np.zeros(len(costs))
+    highest, pace = -np.inf, params.sparse_ascent.pace
+    for _ in range(params.sparse_rounds):
+        now = sparse.raised(now, target, budget, pace)
+        tree = minimum_one_tree(costs, status, now)
+        if tree.total > highest:
+            highest, best = tree.total, now
+        if tree.total == np.inf or budget.exhausted or not sparse.add(tree.joined[1:], tree.parent[tree.joined[1:]]):
+            break
+        pace = params.next_pace
+    return best
 
 
 def minimum_one_tree(costs: FloatArray, status: StatusArray, multipliers: FloatArray) -> Tree:

@@ -96,7 +96,8 @@ def _sink(tree: Forest, filled: int, v: int) -> None:
 
 
 @kernel
-def _new_forest(size: int) -> Forest:
+def new_forest(size: int) -> Forest:
+    """Make room for a spanning tree."""
     return Forest(
         np.empty(size, dtype=np.int64),
         np.empty(size, dtype=np.int64),
@@ -108,7 +109,7 @@ def _new_forest(size: int) -> Forest:
 
 
 @kernel
-def _span(graph: Graph, multipliers: FloatArray, tree: Forest) -> float:
+def span(graph: Graph, multipliers: FloatArray, tree: Forest) -> float:
     """Find a minimum spanning forest at some multipliers (Prim's rule with a heap); return its reduced cost."""
     size = len(multipliers)
     for v in range(size):
@@ -167,7 +168,7 @@ def ascend_sparse(graph: Graph, multipliers: FloatArray, best: FloatArray, most:
     periods that get shorter, with three tenths of the last direction in each. `best` gets the best multipliers.
     """
     size = len(multipliers)
-    tree = _new_forest(size)
+    tree = new_forest(size)
     last = np.zeros(size)
     step, period = first_step, min(100, max(size // 2, 20))
     bound, done, beginning = -np.inf, 0, True
@@ -176,7 +177,7 @@ def ascend_sparse(graph: Graph, multipliers: FloatArray, best: FloatArray, most:
         while p < period and done < most:
             p += 1
             done += 1
-            total = _span(graph, multipliers, tree)
+            total = span(graph, multipliers, tree)
             extra, leaf = _second_edge(graph, multipliers, tree)
             if leaf >= 0:
                 tree.degree[leaf] += 1
@@ -211,8 +212,8 @@ def ascend_sparse(graph: Graph, multipliers: FloatArray, best: FloatArray, most:
 def _least_alpha(graph: Graph, multipliers: FloatArray, lists: IntArray) -> None:
     """Fill each vertex's list with its edges of least α-value, the shorter one first where they are equal."""
     size, most = lists.shape
-    tree = _new_forest(size)
-    _span(graph, multipliers, tree)
+    tree = new_forest(size)
+    span(graph, multipliers, tree)
     depth = np.zeros(size, dtype=np.int64)
     for k in range(size):
         v = tree.joined[k]
