@@ -41,6 +41,7 @@ def plan(
     progress: Progress | None = None,
     params: SolverParams = DEFAULTS,
     initial: Sequence[str | int] | None = None,
+    threads: int = 1,
 ) -> Plan:
     """Choose the route with the least expected overall loss.
 
@@ -51,7 +52,7 @@ def plan(
     method
         One of `learnroute.METHODS`: auto, exact, search, algorithm1, baseline, travel, nearest, random.
     seed
-        Same problem, method and seed: same route.
+        Same problem, method, seed and number of threads: same route.
     time_limit
         Seconds; when they are over, the best route and lower bound so far are returned.
     progress
@@ -61,6 +62,8 @@ def plan(
     initial
         A route to start from (a warm start: auto, exact, search), as of an older plan; regions that it lacks are put in
         where that costs least travel.
+    threads
+        How many threads search side by side and share the best route.
 
     Returns
     -------
@@ -78,6 +81,8 @@ def plan(
     check_type("params", params, SolverParams)
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
+    if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
+        params = replace(params, search=replace(params.search, threads=threads))
     budget = Budget.of(time_limit, progress)
     started = time.monotonic()
     if problem.learner.undecided:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learnroute import Learner, Objective, objective_of, plan
+from learnroute import InputError, Learner, Objective, objective_of, plan
 from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
@@ -75,3 +75,14 @@ def test_effort_is_what_params_say_unless_it_is_given() -> None:
     assert search_effort(objective) == (1500, 2)
     few = SolverParams(search=IteratedLocalSearchParams(few_perturbations=1, starts=3))
     assert search_effort(objective, few) == (30, 3)
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_threads_share_the_best_route_and_repeat_themselves(over: bool) -> None:
+    problem = random_problem("euclidean", 60, OVER if over else UNDER, 3)
+    several = [plan(problem, "search", threads=3) for _ in range(2)]
+    assert several[0].order == several[1].order
+    alone = plan(problem, "search")
+    assert several[0].loss.total <= 1.01 * alone.loss.total
+    with pytest.raises(InputError, match="threads"):
+        plan(problem, "search", threads=0)

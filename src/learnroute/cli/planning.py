@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +67,19 @@ MOST_STOPS = 60  # regions up to which the whole route is printed
     type=click.Path(path_type=Path),
     help="Start from the route of an older plan (.json); regions that it lacks are put in.",
 )
+@click.option(
+    "--threads",
+    type=int,
+    metavar="K",
+    help="Search in K threads. The usual number is 1, so that the same seed gives the same route everywhere; with a "
+    "time limit, which makes routes depend on the machine anyway, all cores.",
+)
 @json_option
 @output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
 @plot_option
 def plan_command(
     source: Source, method: str, seed: int,
-    time_limit: float | None, initial: Path | None, as_json: bool,
+    time_limit: float | None, initial: Path | None, threads: int | None, as_json: bool,
     outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Choose the route with the least expected loss for the problem in FILE."""
@@ -80,8 +88,10 @@ def plan_command(
     for path in outputs:
         check_plan_destination(path, problem)
     route = None if initial is None else _route_in(initial)
+    if threads is None:
+        threads = 1 if time_limit is None else os.cpu_count() or 1
     with progress_shown() as progress:
-        found = plan(problem, method, seed, time_left(time_limit), progress, initial=route)
+        found = plan(problem, method, seed, time_left(time_limit), progress, initial=route, threads=threads)
     _deliver(found, problem, as_json, outputs, pictures)
 
 

@@ -284,6 +284,7 @@ class IteratedLocalSearchParams(_Checked):
     """Iterated local search (`local_search.iterated`): from how many orders, how long."""
 
     search_share: float = 0.6  # the share of the time for the search where a bound follows
+    threads: int = 1  # rounds that are gone through side by side, each in a thread of its own
     enumerated: int = 3  # regions up to which all orders are tried
     few_regions: int = 30  # regions up to which `few_perturbations` a region are enough
     few_perturbations: int = 50

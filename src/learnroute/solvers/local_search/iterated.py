@@ -4,13 +4,16 @@ Improve an order by k-opt moves until none helps, perturb it, improve again, and
 That goes in rounds: how much worse an accepted order may be (the acceptance
 threshold) falls to nothing in each (threshold accepting, Dueck and
 Scheuer 1990), and then the order is merged with the best one: moves that may add edges of the other only take what is
-better in either (tour merging, Cook and Seymour 2003).
+better in either (tour merging, Cook and Seymour 2003). With several threads, each goes through a round of its own from
+the best order, and all of their orders are merged; the same seed and number of threads give the same order.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +24,9 @@ from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.local_search.coincident import clusters_of
 from learnroute.solvers.params import DEFAULTS, SolverParams
+
+if TYPE_CHECKING:
+    from learnroute.solvers.local_search.tour_search import TourSearch
 
 
 def iterated_local_search(
@@ -96,25 +102,40 @@ def _search(
     search = TourSearch(objective, start, rate, near, limits.k_opt, alpha)
     search.descend(budget)
     best = min(start, best_rotation(objective, search.order()), key=objective)
-    search.set_order(best)
+    searches = [search, *(search.twin() for _ in range(limits.threads - 1))]
+    streams = [rng, *rng.spawn(limits.threads - 1)]
     length, idle, done, turn = limits.round_length * objective.size, 0, 0, 0
     threshold = 0.0
-    while done < perturbations and not budget.exhausted and idle < limits.patience:
-        count = min(length, perturbations - done)
-        search.use_candidates(turn)
-        turn += 1
-        progress = _within(budget.progress, done / perturbations, count / perturbations)
-        done += search.perturb(rng, count, threshold, replace(budget, progress=progress))
-        found = search.order()
-        rounds = [best, found]
-        if threshold > 0:
-            rounds += [search.merged(best, found), search.merged(found, best)]
-        better = best_rotation(objective, min(rounds, key=objective))
-        idle = 0 if objective(better) < objective(best) else idle + 1
-        best = better
-        search.set_order(best)
-        threshold = limits.threshold
+    with ThreadPoolExecutor(limits.threads) as threads:
+        while done < perturbations and not budget.exhausted and idle < limits.patience:
+            count = min(length, -(-(perturbations - done) // limits.threads))
+            progress = _within(budget.progress, done / perturbations, count * limits.threads / perturbations)
+            parts = [replace(budget, progress=progress), *(Budget(budget.deadline) for _ in streams[1:])]
+            for one in searches:
+                one.set_order(best)
+                one.use_candidates(turn)
+            turn += 1
+            if len(searches) == 1:
+                done += search.perturb(rng, count, threshold, parts[0])
+            else:
+                done += sum(threads.map(_perturb, searches, streams, repeat(count), repeat(threshold), parts))
+            better = best
+            for one in searches:
+                found = one.order()
+                candidates = [better, found]
+                if threshold > 0 or one is not search:
+                    candidates += [search.merged(better, found), search.merged(found, better)]
+                better = min(candidates, key=objective)
+            better = best_rotation(objective, better)
+            idle = 0 if objective(better) < objective(best) else idle + 1
+            best = better
+            threshold = limits.threshold
     return best
+
+
+def _perturb(search: TourSearch, rng: np.random.Generator, count: int, threshold: float, budget: Budget) -> int:
+    """One round of one thread. Kernels run without Python's lock."""
+    return search.perturb(rng, count, threshold, budget)
 
 
 def _within(progress: Progress, begun: float, share: float) -> Progress:

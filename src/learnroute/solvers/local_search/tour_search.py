@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import copy
 
 import numpy as np
 
@@ -82,6 +83,13 @@ class TourSearch:
         self._pace = 1000.0
         self._typical = typical
         self.set_order(order)
+
+    def twin(self) -> TourSearch:
+        """Return another search of the same problem, for another thread; the two share what is only read."""
+        other = copy(self)
+        for name in ("counts", "numbers", "move", "route", "sums", "journal"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
 
     def _set_ways(self, ends: FloatArray) -> None:
         """Lay out what edges cost: places and what beginning and ending there costs, or a matrix with two more rows."""
