@@ -22,6 +22,13 @@ def always_compiled(wanted: bool = True) -> Iterator[None]:
         _wanted[0] = before
 
 
+def at_hand() -> bool:
+    """Whether machine code is in memory, or kept from an earlier process: then a kernel need not be compiled first."""
+    from learnroute.kernels.machine_code import any_kept
+
+    return any_kept()
+
+
 class Kernel(Generic[P, R]):
     """A numeric function in a small subset of Python (`kernels.translator`), compiled on first use.
 

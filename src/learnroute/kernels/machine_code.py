@@ -28,6 +28,7 @@ from learnroute.kernels.value_types import BOOL, FLOAT, INT, Array, Element, Sca
 MOST_FOLDERS = 6  # versions of this package whose machine code is kept
 _lock = threading.Lock()
 _numbers = itertools.count()  # of pieces of machine code in this process
+_loaded_once: list[str] = []  # kernels whose machine code is in memory
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,6 +87,7 @@ class _Entry:
         else:
             self.returns, code = kept
         self.library = _loaded(code)
+        _loaded_once.append(function.__name__)
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)(self.library["entry"])
         self.release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.library["release_all"])
         self.slots = len(parts_of(self.returns)) + 1
@@ -224,6 +226,12 @@ def _version() -> str:
         digest.update(text.encode())
     digest.update(str(_checked()).encode())
     return digest.hexdigest()[:24]
+
+
+def any_kept() -> bool:
+    """Whether this process has compiled a kernel, or this version's folder holds one."""
+    folder = _folder()
+    return bool(_loaded_once) or (folder is not None and any(folder.iterdir()))
 
 
 def _cache_file(function: Callable[..., Any], kinds: tuple[Type, ...]) -> Path | None:

@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from learnroute import kernels
 from learnroute.errors import RefusedError
+from learnroute.model.certificates import Simple
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
+from learnroute.solvers.bounds import simple_bound
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
@@ -16,6 +19,7 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.pair_methods import exact_with_pairs, prove_with_pairs, search_with_pairs
 from learnroute.solvers.exact.proof import branching_alone, prove
+from learnroute.solvers.local_search.interpreted import interpreted_search
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
@@ -32,6 +36,8 @@ def exact(
         return exact_with_pairs(objective, rng, budget, params, initial)
     if objective.size <= params.held_karp.most_regions:
         return held_karp(objective, rng, budget, params)
+    if (hasty := _hasty(objective, rng, budget, params, initial)) is not None:
+        return hasty
     proof = params.proof
     alone = branching_alone(objective, proof)
     most = proof.branch_and_cut.most_regions if alone else proof.ng_route.most_regions
@@ -42,6 +48,24 @@ def exact(
             "use method auto or search, which bound the distance to the optimum"
         )
     return search_and_prove(objective, rng, budget, params, initial)
+
+
+def _hasty(
+    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams, initial: IntArray | None
+) -> Answer | None:
+    """Return a route found without machine code, where compiling would outlast the time limit; else None."""
+    few, limits = params.held_karp.most_regions, params.search
+    left = budget.seconds_left
+    if left is None or left > limits.compiling or not few < objective.size <= limits.interpreted_regions:
+        return None
+    if objective.pairs is not None or kernels.at_hand():
+        return None
+    order = interpreted_search(objective, rng, budget.part(limits.hasty_share), initial)
+    note = (
+        "the time limit leaves no time for compiling, so this is the route of a short local search; plan once without a "
+        "limit, and limits are met by the full search from then on"
+    )
+    return Answer(order, "search", complete=False, notes=(note,), certificate=Simple(simple_bound(objective)))
 
 
 def search_and_prove(
@@ -84,6 +108,8 @@ def search(
         best = held_karp(objective, rng, budget.part(share), params)
         if best.optimal:
             return replace(best, method="search")
+    if (hasty := _hasty(objective, rng, budget, params, initial)) is not None:
+        return hasty
     order = iterated_local_search(objective, rng, budget.part(share), initial=initial, params=params)
     return Answer(order, "search", complete=not budget.exhausted)
 
@@ -120,6 +146,8 @@ def auto(
     size, most = objective.size, params.auto.algorithm1_regions
     if size <= params.held_karp.most_regions:
         return exact(objective, rng, budget, params)
+    if (hasty := _hasty(objective, rng, budget, params, initial)) is not None:
+        return hasty
     if size > most and objective.points is not None:
         part = budget.part(params.search.search_share)
         order = iterated_local_search(objective, rng, part, initial=initial, params=params)

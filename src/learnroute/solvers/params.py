@@ -284,6 +284,10 @@ class IteratedLocalSearchParams(_Checked):
     """Iterated local search (`local_search.iterated`): from how many orders, how long."""
 
     search_share: float = 0.6  # the share of the time for the search where a bound follows
+    # seconds that compiling takes: with a shorter time limit and no machine code at hand, ...
+    compiling: float = 4.0
+    interpreted_regions: int = 1000  # ... up to so many regions are searched without any, ...
+    hasty_share: float = 0.7  # ... for this share of the time
     threads: int = 1  # rounds that are gone through side by side, each in a thread of its own
     enumerated: int = 3  # regions up to which all orders are tried
     few_regions: int = 30  # regions up to which `few_perturbations` a region are enough
