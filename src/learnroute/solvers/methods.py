@@ -62,8 +62,8 @@ def _hasty(
         return None
     order = interpreted_search(objective, rng, budget.part(limits.hasty_share), initial)
     note = (
-        "the time limit leaves no time for compiling, so this is the route of a short local search; plan once without a "
-        "limit, and limits are met by the full search from then on"
+        "the time limit leaves no time for compiling, so this is the route of a short local search; plan once without "
+        "one, and limits are met by the full search from then on"
     )
     return Answer(order, "search", complete=False, notes=(note,), certificate=Simple(simple_bound(objective)))
 

@@ -33,6 +33,7 @@ class TourSearch:
         alpha: IntArray | None = None,
     ) -> None:
         size = objective.size
+        order = np.ascontiguousarray(order)
         self.objective, self.names, self.params = objective, order, params
         directed, cyclic = not objective.symmetric, objective.ends.cyclic
         self._vertices = size * (1 + directed)  # without `start` and `end`
