@@ -72,7 +72,8 @@ def right() -> dict[str, dict[str, Any]]:
     fine = {"time_limit": 5.0, "progress": None, "seed": 1}
     picture = {"problem": asked, "path": "picture.svg"}
     return {
-        "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), "initial": None, **fine},
+        "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), "initial": None,
+                 "threads": 1, **fine},
         "evaluate": {"problem": asked, "route": list("ABCD")},
         "compare": {"problem": asked, "methods": ["nearest"], "draws": 2, **fine},
         "tradeoff": {"problem": asked, "points": 2, **fine},
@@ -98,8 +99,9 @@ def right() -> dict[str, dict[str, Any]]:
         "follow": {"route": list("ABC"), "data": regions, "learner": RouteRegressor(),
                    "error": learnroute.learning.squared_error, "features": None, "progress": None},
         "transfer": {"data": regions, "learner": RouteRegressor(), "repeats": 1, "error": "squared", "workers": 1,
-                     "file": None, **fine},
-        "calibrate": {"transfer": routes[0], "followed": [(list(range(7)), routes[1])], "level": 0.9},
+                     "file": None, "resample": False, **fine},
+        "calibrate": {"transfer": routes[0], "followed": [(list(range(7)), routes[1])], "level": 0.9,
+                      "forms": ["linear"]},
         "zero_one_error": {"model": fitted, "region": regions["A"]},
         "cross_entropy": {"model": classifier, "region": regions["A"]},
         "metrics_of": {"errors": [[1, 2], [3, 4]]},

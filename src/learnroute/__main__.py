@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 import time
-from typing import Any
+
+from learnroute.interrupts import leaving_at_once
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
     began = time.monotonic()
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is signal.default_int_handler:  # not where Ctrl-C is to be ignored
-        signal.signal(signal.SIGINT, _leave)
-    from learnroute.cli import run
-
-    if usual is signal.default_int_handler:
-        signal.signal(signal.SIGINT, usual)
+    with leaving_at_once():
+        from learnroute.cli import run
     sys.exit(run(began=began))
-
-
-def _leave(*_: Any) -> None:
-    """Leave at once: an exception could end anywhere inside of an import, or be swallowed there."""
-    os.write(2, b"learnroute: interrupted\n")
-    os._exit(130)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import click
 
 from learnroute import __version__
 from learnroute.errors import InputError, printable
+from learnroute.interrupts import leaving_at_once
 
 EXAMPLE = """\b
 Example:
@@ -55,7 +56,9 @@ class LazyGroup(click.Group):
         return self.commands
 
     def _add(self, module: str) -> None:
-        for command in import_module(f"{__name__}.{module}").COMMANDS:
+        with leaving_at_once():
+            found = import_module(f"{__name__}.{module}")
+        for command in found.COMMANDS:
             self.add_command(command)
 
 
