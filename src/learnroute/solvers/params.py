@@ -287,7 +287,7 @@ class IteratedLocalSearchParams(_Checked):
     # seconds that compiling takes: with a shorter time limit and no machine code at hand, ...
     compiling: float = 4.0
     interpreted_regions: int = 1000  # ... up to so many regions are searched without any, ...
-    hasty_share: float = 0.7  # ... for this share of the time
+    hasty_share: float = 0.85  # ... for this share of the time
     threads: int = 1  # rounds that are gone through side by side, each in a thread of its own
     enumerated: int = 3  # regions up to which all orders are tried
     few_regions: int = 30  # regions up to which `few_perturbations` a region are enough
@@ -314,7 +314,7 @@ class AutoParams(_Checked):
     efforts: tuple[tuple[int, ProofParams], ...] = (
         (50, ProofParams(None, BranchAndCutParams(nodes=1000), NgRouteParams(rounds=12, labels=300_000))),
         (75, ProofParams(None, BranchAndCutParams(nodes=2000), NgRouteParams(rounds=2, labels=200_000))),
-        (100, ProofParams(None, BranchAndCutParams(nodes=2000), NgRouteParams(rounds=1, turns=1, labels=100_000))),
+        (100, ProofParams(None, BranchAndCutParams(nodes=2000), NgRouteParams(rounds=0, turns=1, labels=100_000))),
     )
     # what is spent with more regions, where branch and cut is all that would be tried
     beyond: ProofParams = ProofParams(None, BranchAndCutParams(nodes=100, only_if_promising=True))

@@ -1,8 +1,9 @@
 """A short local search without machine code: for time limits that compiling would outlast.
 
 2-opt (Croes 1958) and Or-opt (Or 1976) of up to three regions, the best move of all at a time, priced side by side in
-arrays of T² numbers. Moves see travel, and what beginning and ending somewhere cost with the score of the last region;
-of all orders on the way, the one of least value is returned.
+arrays of T² numbers; perturbed and improved again for as long as there is time. Moves see travel, and what beginning
+and ending somewhere cost with the score of the last region; of all orders on the way, the one of least value is
+returned.
 """
 
 from __future__ import annotations
@@ -16,20 +17,30 @@ from learnroute.solvers.contract import Budget
 
 LONGEST = 3  # regions that Or-opt moves together
 FEWEST_GAIN = 1e-9  # relative to the longest way: a smaller gain is taken for rounding
+SPAN = 50  # positions within which a perturbation cuts
 STARTS = 16  # nearest-neighbour paths, of which the best one is improved
 
 
 def interpreted_search(
     objective: Objective, rng: np.random.Generator, budget: Budget, initial: IntArray | None = None
 ) -> IntArray:
-    """Return the best order found until no move helps or the time is up, no worse than `initial`."""
+    """Return the best order found when the time is up, no worse than `initial`; without a limit, a local optimum."""
     ends, size = objective.ends, objective.size
     starts = np.array([ends.first]) if ends.first is not None else rng.choice(size, min(STARTS, size), replace=False)
     known = [] if initial is None else [ends.repair(initial)]
     known.append(ends.repair(np.argsort(-objective.ranks, kind="stable")))
     for path in nearest_neighbour_paths(objective.travel, starts):
         known += [ends.repair(way) for way in ([path, path[::-1]] if objective.symmetric else [path])]
-    order = best = min(known, key=objective)
+    best = _improved(objective, min(known, key=objective), budget)
+    while budget.seconds_left is not None and not budget.exhausted:
+        found = _improved(objective, ends.repair(_double_bridge(best, rng)), budget)
+        best = min(best, found, key=objective)
+    return best
+
+
+def _improved(objective: Objective, order: IntArray, budget: Budget) -> IntArray:
+    """Return the best order on the way from one to where no move helps."""
+    best = order
     while not budget.exhausted:
         moved = _best_move(objective, order)
         if moved is None:
@@ -37,6 +48,15 @@ def interpreted_search(
         order = moved
         best = min(best, order, key=objective)
     return best
+
+
+def _double_bridge(order: IntArray, rng: np.random.Generator) -> IntArray:
+    """Put three neighbouring stretches of the order in reverse sequence (Martin, Otto and Felten 1991)."""
+    size = len(order)
+    span = min(size, SPAN)
+    first = int(rng.integers(size - span + 1))
+    a, b, c, d = np.sort(rng.choice(span + 1, 4, replace=False)) + first
+    return np.concatenate([order[:a], order[c:d], order[b:c], order[a:b], order[d:]])
 
 
 def _best_move(objective: Objective, order: IntArray) -> IntArray | None:
