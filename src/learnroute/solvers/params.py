@@ -301,6 +301,9 @@ class IteratedLocalSearchParams(_Checked):
     # typical nearest distances that an accepted order may be worse by when a round begins; it falls to nothing
     threshold: float = 2.0
     patience: int = 50  # rounds without success after which a search with a time limit ends
+    # regions from which on, where more scores count than the last, a search begins with the last one alone, ...
+    ahead_regions: int = 150
+    ahead_share: float = 0.4  # ... for this share of the time and of the perturbations
     # where regions coincide: the share of the time for the search among their locations, before clusters may be left
     cluster_share: float = 0.3
     k_opt: KOptParams = KOptParams()

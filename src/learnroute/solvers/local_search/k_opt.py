@@ -29,6 +29,7 @@ from learnroute.solvers.local_search.tour import (
     CUT,
     DEPTH,
     END_POSITIONS,
+    ENDS,
     FIRST,
     FIXED,
     FOUND,
@@ -96,6 +97,7 @@ def find_move(
     order, position = route[ORDER], route[POSITION]
     scored, matrix, fixed = counts[SCORED] != 0, counts[KIND] == MATRIX, size != counts[REGIONS]
     least = numbers[LEAST]
+    ends = counts[ENDS]
     for side in range(2):  # t1 is the left end of the first edge, or the right one
         p = position[t1]
         q = (p + 1 if p + 1 < size else 0) if side == 0 else (p - 1 if p > 0 else size - 1)
@@ -123,8 +125,11 @@ def find_move(
             extra = n - counts[BREADTH + k]
             if extra < 0:
                 b, added = near[a, n], apart[a, n]
-            elif k == 1 and tail and extra < near.shape[1]:  # regions of small score, wherever they are
-                b = near[size - 1, extra]
+            elif k == 1 and extra < ends:  # the order may begin or end anywhere
+                b = size - 1 - extra
+                added = cost(ways, counts, numbers, a, b) if a < size - 2 else np.inf
+            elif k == 1 and tail and extra - ends < near.shape[1]:  # regions of small score, wherever they are
+                b = near[size - 1, extra - ends]
                 added = cost(ways, counts, numbers, a, b)
             else:
                 k -= 1
@@ -132,7 +137,7 @@ def find_move(
             if numbers[GAIN + k] - added + spare <= least:
                 if extra >= 0:
                     continue
-                if k == 1 and tail:
+                if k == 1 and (tail or ends):
                     move[NEXT, 1] = 2 * counts[BREADTH + 1]
                 else:
                     k -= 1  # candidates are sorted: no nearer one is left

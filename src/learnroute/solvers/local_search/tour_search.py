@@ -73,6 +73,7 @@ class TourSearch:
         counts[tour.LONGEST] = min(vertices, params.longest)
         counts[tour.BRIDGE] = min(vertices, params.longest_bridge)
         counts[tour.END_POSITIONS] = params.end_positions * (1 + directed)
+        counts[tour.ENDS] = 0 if cyclic else 2
         counts[tour.WALK], counts[tour.SEGMENT] = params.walk, params.segment
         self.route = np.zeros((5, vertices), dtype=np.int64)
         self.route[tour.FIXED] = -1
@@ -299,6 +300,7 @@ class TourSearch:
         lists[stops, 0], lists[stops, 1] = np.roll(stops, -1), np.roll(stops, 1)
         self.near, self.apart = self._by_distance(lists)
         self._set_breadth((2,) * self.params.merging_depth)
+        self.counts[tour.ENDS] = 0
         self.set_order(one)
         stops = self.route[tour.ORDER]
         self.route[tour.QUEUE], self.route[tour.QUEUED] = stops, 1
