@@ -8,11 +8,13 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 
 import learnroute
@@ -152,3 +154,26 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> N
                 assert not anchor or file.suffix != ".html" or f'id="{anchor}"' in file.read_text(), (page.name, link)
     for sheet in site.rglob("*.css"):
         assert not re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//", sheet.read_text()), sheet.name
+
+
+def test_the_tutorial_of_ones_own_tasks_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a few images of digits, each region with its pixels in another order; the block for PyTorch is left out."""
+    from sklearn.datasets import load_digits
+
+    monkeypatch.chdir(tmp_path)
+    images, labels = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    data = {}
+    for k, name in enumerate("ABCDE"):
+        chosen = rng.choice(len(images), 120, replace=False)
+        x, y = images[chosen][:, rng.permutation(64)] / 16 if k else images[chosen] / 16, labels[chosen]
+        data[name] = x[:80], y[:80], x[80:], y[80:]
+    known: dict[str, Any] = {"data": data, "names": list(data), "costs": np.ones((5, 5)) - np.eye(5)}
+    text = (ROOT / "docs" / "tutorial.md").read_text()
+    blocks = [block for block in re.findall(r"```python\n(.*?)```", text, re.S) if "torch" not in block]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # networks that are trained for a moment have not converged
+        for block in blocks:
+            exec(block, known)
+    assert sorted(known["found"].route) == list("ABCDE")
+    assert (tmp_path / "trainings.json").exists()

@@ -1,0 +1,57 @@
+"""What threads bring: the same number of perturbations in one thread and in several. `python benchmarks/threads.py`.
+
+Uniform and clustered regions, with the last score alone and with many; wall time, and the value above the best of the
+row, of what routes change.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from dataclasses import replace
+from importlib.metadata import version
+
+import numpy as np
+
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.local_search.iterated import iterated_local_search
+from learnroute.solvers.params import DEFAULTS
+from over import problem
+from peers import warm_up
+
+PERTURBATIONS = 20  # a region
+
+
+def main() -> None:
+    many = [1, *range(2, (os.cpu_count() or 1) + 1)]
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}, llvmlite {version('llvmlite')}; "
+          f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
+    print("| T | map | m | " + " | ".join(f"{k} threads" for k in many) + " | speed-up |")
+    print("|---" * (len(many) + 4) + "|")
+    for size in (1000, 3000):
+        for features in (101, 1000):  # r is 0.01: hardly more than the last score; or 0.9
+            for kind in ("uniform", "clustered"):
+                objective = problem(size, features, kind == "clustered", True)
+                warm_up(objective)
+                floor = float(objective.weights.sum() * objective.scores.min())
+                taken, values = [], []
+                for threads in many:
+                    params = replace(DEFAULTS, search=replace(DEFAULTS.search, threads=threads))
+                    started = time.perf_counter()
+                    order = iterated_local_search(
+                        objective, np.random.default_rng(0), Budget(), PERTURBATIONS * size, 1, params=params
+                    )
+                    taken.append(time.perf_counter() - started)
+                    values.append(objective(order) - floor)
+                cells = [
+                    f"{seconds:.1f} s, {100 * (value / min(values) - 1):.2f} %"
+                    for seconds, value in zip(taken, values, strict=True)
+                ]
+                print(
+                    f"| {size} | {kind} | {features} | {' | '.join(cells)} | {taken[0] / taken[-1]:.2f} |", flush=True
+                )
+
+
+if __name__ == "__main__":
+    main()
