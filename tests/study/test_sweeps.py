@@ -26,7 +26,7 @@ import oracle
 from conftest import Shared
 from learnroute import InputError, Learner
 from learnroute.study.cells import COLUMNS, Row, solve_cell
-from learnroute.study.engines import _unless_abandoned, engine
+from learnroute.study.engines import _let_go_of_a_dead_pool, _unless_abandoned, engine
 from learnroute.study.experiment import Experiment, streams
 from learnroute.study.families import random_problem
 from learnroute.study.store import LOG_FILE, Store, opened
@@ -434,3 +434,14 @@ def test_a_kind_of_which_none_was_solved_counts_as_the_others() -> None:
     work = Work(experiment, np.array([], dtype=np.int64))
     work.add([0], [2.0])
     assert work.share == pytest.approx(1 / 20)
+
+
+def test_a_pool_whose_manager_died_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from joblib.externals.loky import reusable_executor
+
+    class Dead:
+        _executor_manager_thread = threading.Thread()  # never started, so not alive
+
+    monkeypatch.setattr(reusable_executor, "_executor", Dead())
+    _let_go_of_a_dead_pool()
+    assert reusable_executor._executor is None

@@ -57,6 +57,7 @@ def _on_cores(workers: int) -> Engine[Any, Any]:
         raise InputError(f"several workers need joblib (or say --workers 1): {install('study')}") from None
 
     def run(function: Callable[[A], R], tasks: Iterable[A]) -> Iterator[R]:
+        _let_go_of_a_dead_pool()
         pool = joblib.Parallel(
             n_jobs=workers, batch_size=1, pre_dispatch=AHEAD * workers, return_as="generator_unordered"
         )
@@ -78,6 +79,18 @@ def _on_cores(workers: int) -> Engine[Any, Any]:
             threading.excepthook = said
 
     return run
+
+
+def _let_go_of_a_dead_pool() -> None:
+    """Have joblib make a new pool if the thread that manages the last one has died, as where work was taken away.
+
+    Work given to such a pool would be waited for without end.
+    """
+    from joblib.externals.loky import reusable_executor
+
+    thread = getattr(reusable_executor._executor, "_executor_manager_thread", None)
+    if thread is not None and not thread.is_alive():
+        reusable_executor._executor = None
 
 
 def _unless_abandoned(failure: threading.ExceptHookArgs) -> None:
