@@ -22,11 +22,11 @@ def always_compiled(wanted: bool = True) -> Iterator[None]:
         _wanted[0] = before
 
 
-def at_hand() -> bool:
-    """Whether machine code is in memory, or kept from an earlier process: then a kernel need not be compiled first."""
-    from learnroute.kernels.machine_code import any_kept
+def at_hand(*names: str) -> bool:
+    """Whether machine code of all these kernels is in memory, or kept from an earlier process."""
+    from learnroute.kernels.machine_code import known_kernels
 
-    return any_kept()
+    return known_kernels().issuperset(names)
 
 
 class Kernel(Generic[P, R]):

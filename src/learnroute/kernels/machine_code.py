@@ -28,7 +28,7 @@ from learnroute.kernels.value_types import BOOL, FLOAT, INT, Array, Element, Sca
 MOST_FOLDERS = 6  # versions of this package whose machine code is kept
 _lock = threading.Lock()
 _numbers = itertools.count()  # of pieces of machine code in this process
-_loaded_once: list[str] = []  # kernels whose machine code is in memory
+_loaded_once: set[str] = set()  # kernels whose machine code is in memory
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,7 +87,7 @@ class _Entry:
         else:
             self.returns, code = kept
         self.library = _loaded(code)
-        _loaded_once.append(function.__name__)
+        _loaded_once.add(function.__name__.strip("_"))
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)(self.library["entry"])
         self.release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.library["release_all"])
         self.slots = len(parts_of(self.returns)) + 1
@@ -188,7 +188,7 @@ def _checked() -> bool:
 
 
 @cache
-def _folder() -> Path | None:
+def kernel_folder() -> Path | None:
     """Return this version's folder, or None where none can be written."""
     given = os.environ.get("LEARNROUTE_CACHE_DIR")
     if given:
@@ -228,14 +228,14 @@ def _version() -> str:
     return digest.hexdigest()[:24]
 
 
-def any_kept() -> bool:
-    """Whether this process has compiled a kernel, or this version's folder holds one."""
-    folder = _folder()
-    return bool(_loaded_once) or (folder is not None and any(folder.iterdir()))
+def known_kernels() -> set[str]:
+    """Return the names of kernels whose machine code is in memory or in this version's folder, for some types."""
+    folder = kernel_folder()
+    return _loaded_once | {file.name.partition("-")[0] for file in (() if folder is None else folder.iterdir())}
 
 
 def _cache_file(function: Callable[..., Any], kinds: tuple[Type, ...]) -> Path | None:
-    folder = _folder() if str(function.__module__).startswith("learnroute.") else None
+    folder = kernel_folder() if str(function.__module__).startswith("learnroute.") else None
     if folder is None:
         return None
     name = hashlib.sha256(repr((function.__module__, function.__qualname__, kinds)).encode()).hexdigest()[:24]

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from learnroute import kernels
 from learnroute.errors import RefusedError
 from learnroute.model.certificates import Simple
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import simple_bound
+from learnroute.solvers.compiling import BUILDING, PROVING, too_late_for, too_late_to_search
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
@@ -36,7 +36,7 @@ def exact(
         return exact_with_pairs(objective, rng, budget, params, initial)
     if objective.size <= params.held_karp.most_regions:
         return held_karp(objective, rng, budget, params)
-    if (hasty := _hasty(objective, rng, budget, params, initial)) is not None:
+    if (hasty := _hasty(objective, rng, budget, params, initial, PROVING)) is not None:
         return hasty
     proof = params.proof
     alone = branching_alone(objective, proof)
@@ -51,21 +51,23 @@ def exact(
 
 
 def _hasty(
-    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams, initial: IntArray | None
-) -> Answer | None:
-    """Return a route found without machine code, where compiling would outlast the time limit; else None."""
-    few, limits = params.held_karp.most_regions, params.search
-    left = budget.seconds_left
-    if left is None or left > limits.compiling or not few < objective.size <= limits.interpreted_regions:
+    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams,
+    initial: IntArray | None = None, needed: tuple[str, ...] = (),
+) -> Answer | None:  # fmt: skip
+    """Return a route found without the kernels that are not at hand, where compiling outlasts the limit; else None."""
+    part = budget.part(params.search.hasty_share)
+    if too_late_to_search(budget, params) and objective.size <= params.search.interpreted_regions:
+        order = interpreted_search(objective, rng, part, initial)
+        note = "the time limit leaves no time for compiling, so this is the route of a short local search"
+    elif too_late_for(needed, budget, params):
+        order = iterated_local_search(objective, rng, part, initial=initial, params=params)
+        note = "the time limit leaves no time for compiling, so this is the route of the search alone"
+    else:
         return None
-    if objective.pairs is not None or kernels.at_hand():
-        return None
-    order = interpreted_search(objective, rng, budget.part(limits.hasty_share), initial)
-    note = (
-        "the time limit leaves no time for compiling, so this is the route of a short local search; plan once without "
-        "one, and limits are met by the full search from then on"
+    later = "the command line compiles after such a plan, and so does python -m learnroute.precompile"
+    return Answer(
+        order, "search", complete=False, notes=(f"{note}; {later}",), certificate=Simple(simple_bound(objective))
     )
-    return Answer(order, "search", complete=False, notes=(note,), certificate=Simple(simple_bound(objective)))
 
 
 def search_and_prove(
@@ -119,14 +121,16 @@ def travel_only(
 ) -> Answer:
     """Return the shortest route found, scores ignored; proved shortest as far as all sets can be enumerated."""
     blind = objective.travel_alone()
+    notes: tuple[str, ...] = ("shortest path found; not proved to be the shortest",)
     if objective.size <= params.held_karp.most_regions:
         answer = held_karp(blind, rng, budget, params)
-        order, shortest = answer.order, answer.optimal
+        order, notes = answer.order, () if answer.optimal else notes
+    elif (hasty := _hasty(blind, rng, budget, params)) is not None:
+        order, notes = hasty.order, (*notes, *hasty.notes)
     else:
-        order, shortest = iterated_local_search(blind, rng, budget, params=params), False
+        order = iterated_local_search(blind, rng, budget, params=params)
     if objective.ends.free and objective.symmetric and order[0] > order[-1]:
         order = order[::-1]
-    notes = () if shortest else ("shortest path found; not proved to be the shortest",)
     return Answer(order, "travel", notes=notes)
 
 
@@ -146,7 +150,9 @@ def auto(
     size, most = objective.size, params.auto.algorithm1_regions
     if size <= params.held_karp.most_regions:
         return exact(objective, rng, budget, params)
-    if (hasty := _hasty(objective, rng, budget, params, initial)) is not None:
+    effort = _effort(objective, params)
+    needed = (*(BUILDING if size <= most else ()), *(PROVING if effort is not None else ()))
+    if (hasty := _hasty(objective, rng, budget, params, initial, needed)) is not None:
         return hasty
     if size > most and objective.points is not None:
         part = budget.part(params.search.search_share)
@@ -160,7 +166,6 @@ def auto(
     if budget.exhausted:
         return replace(start, notes=(f"the time limit came before anything better than {start.method}", *start.notes))
     basis = start.method if start.complete else ""
-    effort = _effort(objective, params)
     if effort is not None:
         found = search_and_prove(objective, rng, budget, replace(params, proof=effort), start.order)
         return replace(found, basis=basis)

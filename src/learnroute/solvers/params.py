@@ -286,6 +286,7 @@ class IteratedLocalSearchParams(_Checked):
     search_share: float = 0.6  # the share of the time for the search where a bound follows
     # seconds that compiling takes: with a shorter time limit and no machine code at hand, ...
     compiling: float = 4.0
+    compiling_rest: float = 2.0  # the same for what a search does not need
     interpreted_regions: int = 1000  # ... up to so many regions are searched without any, ...
     hasty_share: float = 0.85  # ... for this share of the time
     threads: int = 1  # rounds that are gone through side by side, each in a thread of its own

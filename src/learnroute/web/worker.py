@@ -9,9 +9,7 @@ import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from learnroute.model.learner import Learner
-from learnroute.planner import plan
-from learnroute.study.families import random_problem
+from learnroute.precompile import precompile
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Limits
 from learnroute.web.tasks import Result, run_task
@@ -96,7 +94,7 @@ def _carry_out(order: Order, line: Connection) -> Message:
 
     try:
         if order.task == WARM:
-            warm_up()
+            precompile()
             return Result(b"")
         return run_task(order.task, order.body, order.limits, progress)
     except Stopped:
@@ -105,10 +103,3 @@ def _carry_out(order: Order, line: Connection) -> Message:
         return refusal
     except Exception:
         return Broken(traceback.format_exc())
-
-
-def warm_up() -> None:
-    """Run each method once on a problem that is too large for the interpreter."""
-    for size, method in ((13, "exact"), (50, "algorithm1"), (50, "travel"), (50, "nearest")):
-        for learner in (Learner(80, 100, 0.1), Learner(120, 100, 0.1)):
-            plan(random_problem("euclidean", size, learner, 0), method)

@@ -10,9 +10,11 @@ import numpy as np
 from learnroute.errors import RefusedError
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.compiling import too_late_to_search
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.suffix_labelling import Optimum, label_suffixes
+from learnroute.solvers.local_search.interpreted import interpreted_search
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.local_search.pair_search import pair_search
 from learnroute.solvers.params import SolverParams
@@ -34,13 +36,19 @@ def search_with_pairs(
         found = held_karp(objective.typical, rng, Budget(), params).order
     else:
         part = budget.part(params.search.search_share)
-        found = iterated_local_search(objective.typical, rng, part, initial=initial, params=params)
+        if too_late_to_search(part, params) and size <= params.search.interpreted_regions:
+            found = interpreted_search(objective.typical, rng, part, initial)
+        else:
+            found = iterated_local_search(objective.typical, rng, part, initial=initial, params=params)
     starts = [objective.repaired(found)] + ([] if initial is None else [initial])
     if few:
         drawn = [objective.repaired(rng.permutation(size)) for _ in range(limits.few_starts)]
         tried = [*starts, objective.repaired(found[::-1].copy()), *drawn]
         return Answer(min((_polished(objective, start) for start in tried), key=objective), "search")
     order = min(starts, key=objective)
+    if too_late_to_search(budget, params):
+        note = "the time limit leaves no time for compiling, so this is the route of a short local search"
+        return Answer(order, "search", complete=False, notes=(note,))
     if size > limits.most_regions:
         note = (
             f"more than {limits.most_regions} regions: the search went by typical pair terms; the loss is the true one"

@@ -1,0 +1,76 @@
+"""Machine code for plans, compiled before it is asked for: `python -m learnroute.precompile`.
+
+It is kept for later processes. The command line has that done in the background after a plan whose time limit left no
+time for it; the service does it when it starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+LOCK = "compiling"  # the file that says that some process is at it ...
+LASTS = 60.0  # ... unless it is older than so many seconds
+
+
+def precompile() -> None:
+    """Run each method once on problems that are too large for the interpreter: searches first, then proofs."""
+    from learnroute.model.learner import Learner
+    from learnroute.planner import plan
+    from learnroute.study.families import random_problem
+
+    under, over, far = (Learner(features, 100, 0.1) for features in (80, 120, 1000))
+    proximal = Learner(120, 100, 0.1, rule="proximal", regularization=1.0)
+    for family, size, learner, method in (
+        ("euclidean", 50, over, "search"), ("places", 400, under, "search"), ("euclidean", 50, over, "algorithm1"),
+        ("euclidean", 50, under, "exact"), ("euclidean", 30, far, "exact"), ("euclidean", 13, over, "exact"),
+        ("euclidean", 50, under, "nearest"), ("euclidean", 30, proximal, "search"),
+    ):  # fmt: skip
+        plan(random_problem(family, size, learner, 0), method)
+
+
+def in_background(size: int) -> None:
+    """Have another process do it, one that outlives this one, where plans of so many regions need what is not at hand.
+
+    Not if some process is at it already, or there is no folder to keep machine code in.
+    """
+    from learnroute.kernels import at_hand
+    from learnroute.kernels.machine_code import kernel_folder
+    from learnroute.solvers.compiling import BUILDING, PROVING, SEARCHING
+    from learnroute.solvers.params import DEFAULTS
+
+    if size <= DEFAULTS.held_karp.most_regions or at_hand(*SEARCHING, *BUILDING, *PROVING):
+        return
+    folder = kernel_folder()
+    if folder is None or not sys.executable:
+        return
+    lock = folder / LOCK
+    with contextlib.suppress(OSError):
+        if time.time() - lock.stat().st_mtime > LASTS:
+            lock.unlink()
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        apart = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000008}  # detached
+        subprocess.Popen(
+            [sys.executable, "-m", __name__, str(lock)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **apart,
+        )  # fmt: skip
+    except OSError:
+        return
+
+
+def main(arguments: list[str]) -> None:
+    """Compile; remove the lock, if one is named."""
+    try:
+        precompile()
+    finally:
+        for lock in arguments:
+            with contextlib.suppress(OSError):
+                os.unlink(lock)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

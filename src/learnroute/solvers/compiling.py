@@ -1,0 +1,29 @@
+"""What a time limit leaves time for: kernels that are not at hand take seconds to compile.
+
+A kernel is named that is compiled last: where it is at hand, so are the others that are needed with it.
+"""
+
+from __future__ import annotations
+
+from learnroute import kernels
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.params import SolverParams
+
+SEARCHING = ("iterate",)
+BUILDING = ("match_next",)  # Algorithm 1
+PROVING = ("label", "minimum_cuts")
+
+
+def too_late_to_search(budget: Budget, params: SolverParams) -> bool:
+    """Whether compiling what a search needs would outlast the time limit."""
+    return _too_late(budget, params.search.compiling, SEARCHING)
+
+
+def too_late_for(needed: tuple[str, ...], budget: Budget, params: SolverParams) -> bool:
+    """Whether compiling these kernels, which a search does without, would outlast the time limit."""
+    return _too_late(budget, params.search.compiling_rest, needed)
+
+
+def _too_late(budget: Budget, seconds: float, needed: tuple[str, ...]) -> bool:
+    left = budget.seconds_left
+    return left is not None and left <= seconds and not kernels.at_hand(*needed)
