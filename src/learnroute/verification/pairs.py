@@ -299,7 +299,7 @@ def _by_both(problem: Problem, terms: Terms) -> Relaxed:
     constant *= exact_sum(problem.initial.tolist())
     for t in range(size):
         here = zip(_rationals(noise[t]), _rationals(coupling[t]), most, strict=True)
-        constant += size * min(n * low[t] - q * mean * high[t] for n, q, mean in here)
+        constant += size * min(n * (high if n < 0 else low)[t] - q * mean * high[t] for n, q, mean in here)
     return Relaxed(terms.scores, _shares(counted), None, constant)
 
 
@@ -339,9 +339,11 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         below, above = below + size * above, above + below
     missed = [max(x, Fraction(0)) if convex else abs(x) for x in first]
     worst = max(Fraction(0), -min(first)) if convex else max(map(abs, first))
+    least = noise.min(axis=1)
+    noisy = np.where(least < 0, _after(second.max(axis=1)), _after(second.min(axis=1))) * least
     constant = (
         floor
-        + size * exact_sum(_lowest(_after(second.min(axis=1)) * noise.min(axis=1), size).tolist())
+        + size * exact_sum(_lowest(noisy, size).tolist())
         - Fraction(float(before[-1])) * below
         - exact_sum(_high(paired * before[:-1], size).tolist()) * above
         - Fraction(float(survives[-1])) * sum(missed, Fraction(0))
