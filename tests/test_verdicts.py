@@ -340,6 +340,15 @@ def test_what_is_no_number_is_refused_in_one_line_or_refuted(member: str, value:
     assert "\n" not in refusal
 
 
+def test_bounds_beyond_float64_are_refuted_whatever_the_learner() -> None:
+    """T times a bound is more than the largest float64; all orders are tried for a learner whose errors are coupled."""
+    law = Learner(rule="proximal", features=80, samples=100, noise=0.1, regularization=0.5)
+    for problem in (random_problem("euclidean", 6, learner, 3) for learner in (law, OVER)):
+        data = as_json(plan(problem, "nearest"))
+        assert verdicts(verify(problem, {**data, "lower_bound": 1e308}))["bound"] == "refuted"
+        assert verdicts(verify(problem, {**data, "lower_bound": -1e308}))["bound"] == "confirmed"
+
+
 def test_plans_and_their_objects_are_taken_and_nothing_else(tmp_path: Path) -> None:
     problem = random_problem("euclidean", 6, OVER, 3)
     found = plan(problem)

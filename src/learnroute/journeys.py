@@ -8,8 +8,9 @@ where the agent is. A regularised learner goes on by its own recursion (docs/the
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -219,14 +220,8 @@ class Journey:
         if name is None:
             raise InputError("all regions are visited; the journey is over", field="region")
         visit = self._checked(name, {"errors": errors, "dissimilarity": dissimilarity, "vector": vector})
-        before = self.problem, self.errors, self.visits, self.rest
-        try:
+        with self._planning_anew(budget):
             self._take(visit)
-            self.rest = self._planned(budget)
-            self._keep()
-        except BaseException:
-            self.problem, self.errors, self.visits, self.rest = before
-            raise
         return self.next
 
     def add(
@@ -265,19 +260,13 @@ class Journey:
         """
         budget = Budget.of(time_limit, progress)
         self._check_changeable(region)
-        before = self.origin, self.problem, self.errors, self.visits, self.rest
-        try:
+        with self._planning_anew(budget):
             self.origin = self.problem = with_region(
                 self.origin, region, travel, travel_back, coordinates, dissimilarity, vector, initial, samples
             )
             made, self.visits, self.errors = self.visits, (), self.problem.initial
             for visit in made:
                 self._take(visit)
-            self.rest = self._planned(budget)
-            self._keep()
-        except BaseException:
-            self.origin, self.problem, self.errors, self.visits, self.rest = before
-            raise
         return self.next
 
     def _check_changeable(self, region: Any) -> None:
@@ -300,18 +289,24 @@ class Journey:
         self._check_changeable(region)
         if self.problem.size == 2:
             raise InputError("a journey has at least 2 regions", field="region", value=region)
-        before = self.origin, self.problem, self.errors, self.visits, self.rest
         kept = [i for i, name in enumerate(self.problem.regions) if name != region]
-        try:
+        with self._planning_anew(budget):
             self.origin, self.problem = only(self.origin, kept), only(self.problem, kept)
             self.errors = frozen(self.errors[kept])
             self.visits = tuple(visit.without(region) for visit in self.visits)
+        return self.next
+
+    @contextlib.contextmanager
+    def _planning_anew(self, budget: Budget) -> Iterator[None]:
+        """After the change made in here, plan the rest and store the journey; where one of these fails, undo all."""
+        before = self.origin, self.problem, self.errors, self.visits, self.rest
+        try:
+            yield
             self.rest = self._planned(budget)
             self._keep()
         except BaseException:
             self.origin, self.problem, self.errors, self.visits, self.rest = before
             raise
-        return self.next
 
     def to_dict(self) -> dict[str, Any]:
         """Return the journey as its file has it."""

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import signal
+import threading
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,6 +12,7 @@ from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.local_search.iterated import geometric_rate, iterated_local_search, search_effort
+from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.methods import search
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem
@@ -86,3 +91,30 @@ def test_threads_share_the_best_route_and_repeat_themselves(over: bool) -> None:
     assert several[0].loss.total <= 1.01 * alone.loss.total
     with pytest.raises(InputError, match="threads"):
         plan(problem, "search", threads=0)
+
+
+@pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
+def test_no_thread_goes_on_to_the_end_of_its_round(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One round has a hundred thousand perturbations; the first news of one thread ends all of them."""
+    done: list[int] = []
+    pressed = threading.Event()
+    perturb = TourSearch.perturb
+
+    def counted(self: TourSearch, *given: Any) -> int:
+        done.append(perturb(self, *given))
+        return done[-1]
+
+    def told(stage: str, _share: float) -> None:
+        if stage != "search" or pressed.is_set():
+            return
+        pressed.set()
+        if how == "a failure":
+            raise ArithmeticError
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    monkeypatch.setattr(TourSearch, "perturb", counted)
+    objective = objective_of(random_problem("euclidean", 200, UNDER, 1))
+    params = SolverParams(search=IteratedLocalSearchParams(threads=3, round_length=500))
+    with pytest.raises(KeyboardInterrupt if how == "Ctrl-C" else ArithmeticError):
+        iterated_local_search(objective, RNG(0), Budget.of(progress=told), 300_000, params=params)
+    assert max(done) < 100_000  # of those that did not fail

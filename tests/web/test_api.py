@@ -335,13 +335,20 @@ def test_limits_are_answered_clearly() -> None:
 
 
 def test_unknown_addresses_and_methods(service: Service) -> None:
-    refused(service.client.get("/api/nothing"), 404)
+    detail = refused(service.client.get("/api/nothing"), 404)
+    assert detail.startswith("there is nothing at '/api/nothing'; known are /, /api/")
+    assert detail.endswith(" (/docs shows all)")
+    hostile = refused(service.client.get(f"/%0a%1b[2J{'x' * 5000}"), 404)
+    assert hostile.isprintable()
+    assert len(hostile) < 500
     refused(service.client.get("/../pyproject.toml"), 404)
     refused(service.client.get("/%2e%2e/app.py"), 404)
     refused(service.client.get("/api/examples/..%2f..%2fapp"), 404)
     wrong = service.client.put("/api/plan")
-    refused(wrong, 405)
-    assert "POST" in wrong.headers["allow"]
+    assert refused(wrong, 405) == "'/api/plan' does not take 'PUT', but POST (/docs shows all)"
+    assert wrong.headers["allow"] == "POST"
+    wrong = service.client.post("/api/jobs/none")
+    assert refused(wrong, 405) == "'/api/jobs/none' does not take 'POST', but DELETE, GET (/docs shows all)"
     refused(service.client.get("/api/jobs/none"), 404, "id")
     refused(service.client.post("/api/jobs", json={}), 422, "task")
     refused(service.client.post("/api/jobs?task=fly", json={}), 422, "task")

@@ -99,15 +99,15 @@ def sparse_bound(objective: Objective) -> float:
 
 
 def _half_of_the_nearest(objective: Objective, near: IntArray) -> float:
-    """Every region has two legs, each as long as one to its nearest others at least; the two at the ends have one."""
+    """Every region has two edges, each as long as one to its nearest others at least; the two at the ends have one."""
     everyone = np.arange(objective.size)
-    legs: list[FloatArray] = [objective.between(everyone, near[:, k]) for k in range(near.shape[1])]
-    if len(legs) < 2:
+    edges: list[FloatArray] = [objective.between(everyone, near[:, k]) for k in range(near.shape[1])]
+    if len(edges) < 2:
         return 0.0
     assert objective.points is not None
-    missed = sum(math.fsum(objective.points.misplaced(leg)) for leg in legs)
-    spare = 0.0 if objective.ends.closed else math.fsum(np.sort(legs[1])[-2:])
-    return 0.5 * (math.fsum(legs[0]) + math.fsum(legs[1]) - spare) - missed
+    missed = sum(math.fsum(objective.points.misplaced(edge)) for edge in edges)
+    spare = 0.0 if objective.ends.closed else math.fsum(np.sort(edges[1])[-2:])
+    return 0.5 * (math.fsum(edges[0]) + math.fsum(edges[1]) - spare) - missed
 
 
 def score_bound(objective: Objective) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -25,10 +26,14 @@ def _silent(_stage: str, _share: float) -> None:
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a solver may work, and whom it tells how far it is. Checked between kernel calls."""
+    """How long a solver may work, and whom it tells how far it is. Checked between kernel calls.
+
+    `stop` ends work in other threads before its time.
+    """
 
     deadline: float = float("inf")
     progress: Progress = field(default=_silent)
+    stop: threading.Event | None = None
 
     @classmethod
     def of(cls, time_limit: float | None = None, progress: Progress | None = None) -> Budget:
@@ -47,12 +52,12 @@ class Budget:
     def part(self, share: float) -> Budget:
         """Return a budget that ends when this share of the time left is over."""
         now = time.monotonic()
-        return Budget(now + share * (self.deadline - now), self.progress)
+        return replace(self, deadline=now + share * (self.deadline - now))
 
     @property
     def exhausted(self) -> bool:
-        """Whether the time is up."""
-        return time.monotonic() >= self.deadline
+        """Whether the time is up, or the work is not wanted any more."""
+        return time.monotonic() >= self.deadline or (self.stop is not None and self.stop.is_set())
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,7 +104,7 @@ class Costs:
             return np.zeros((self.size, self.size), dtype=np.int64)
         return self.grid.of_travel(self.model.travel)
 
-    def legs(self, v: int) -> tuple[IntMatrix, IntMatrix]:
+    def arcs_at(self, v: int) -> tuple[IntMatrix, IntMatrix]:
         """Return what it costs to go from a region to each, and from each to it: of places, without a matrix."""
         ways = self.model.travel
         if not isinstance(ways, Points):
@@ -122,7 +122,7 @@ class Costs:
         """What it costs to begin at each region."""
         ends, costs = self.model.ends, np.zeros(self.size, dtype=np.int64)
         if ends.closed and ends.first is None and ends.last is not None:
-            costs = self.legs(ends.last)[0]
+            costs = self.arcs_at(ends.last)[0]
         return np.where(ends.may_begin(self.size), costs, self.goal)
 
     @cached_property
@@ -130,7 +130,7 @@ class Costs:
         """What it costs to end at each region, besides its score."""
         ends, costs = self.model.ends, np.zeros(self.size, dtype=np.int64)
         if ends.closed and ends.first is not None:
-            costs = self.legs(ends.first)[1]
+            costs = self.arcs_at(ends.first)[1]
         return np.where(ends.may_end(self.size), costs, self.goal)
 
     @cached_property

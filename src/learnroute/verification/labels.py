@@ -88,7 +88,7 @@ def as_words(masks: list[list[int]]) -> Masks:
 
 
 class Network:
-    """The layered network of docs/bounds.md. Arcs that no label takes are gone from it, for all later labels.
+    """The layered network of docs/bounds.md. Arcs that no label takes are fixed to 0 for all later labels.
 
     What is not allowed costs `LARGEST`.
     """

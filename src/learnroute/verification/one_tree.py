@@ -25,7 +25,7 @@ def bound(costs: Costs, certificate: OneTree | BranchAndBound) -> int:
     begin = np.append(costs.begin, costs.goal)  # no edge from home to itself
 
     def reduced(v: int) -> IntMatrix:
-        edges = begin if v == size else np.append(np.minimum(*costs.legs(v)), begin[v])
+        edges = begin if v == size else np.append(np.minimum(*costs.arcs_at(v)), begin[v])
         return np.where(edges < costs.goal, edges - multipliers[v] - multipliers, LARGEST)
 
     exits = costs.score_parts() + costs.finish

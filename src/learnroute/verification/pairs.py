@@ -7,6 +7,7 @@ rounded to the side that counts against the claim.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -26,6 +27,7 @@ ENUMERATED = 9  # regions up to which all orders are tried
 MODEL_ROUNDING = 1e-9  # by how much p₂ may be above p₁ - q where a model has the errors
 SORTED_REGIONS = 400  # regions up to which relaxations sort dissimilarities, and fit points to them
 AT_ONCE = 20_000
+BEYOND = Fraction(2) ** 1023  # goals of this size are those of forged bounds: float64 ends here
 TINY = 1e-290  # more than products below the smallest float64 can lose
 
 
@@ -169,13 +171,14 @@ class PairChecker:
         problem, losses = self.losses.problem, self.losses
         everyone = permutations(range(problem.size))
         least: Fraction | None = None
+        near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))  # never less
         while some := list(islice(everyone, AT_ONCE)):
             stops = (problem.from_depot(order) for order in some)
             orders = np.array([order for order in stops if problem.ends.allows(order)], dtype=np.int64)
             if not len(orders):
                 continue
             values, sizes = _floats(losses, orders)
-            near = orders[values - 1e-12 * sizes < float(goal)]
+            near = orders[values - 1e-12 * sizes < near_to]
             for order in near.tolist():
                 total = losses.total(order)
                 if total.high < goal:
@@ -296,7 +299,7 @@ def _by_both(problem: Problem, terms: Terms) -> Relaxed:
     constant *= exact_sum(problem.initial.tolist())
     for t in range(size):
         here = zip(_rationals(noise[t]), _rationals(coupling[t]), most, strict=True)
-        constant += size * min(n * low[t] - q * mean * high[t] for n, q, mean in here)
+        constant += size * min(n * (high if n < 0 else low)[t] - q * mean * high[t] for n, q, mean in here)
     return Relaxed(terms.scores, _shares(counted), None, constant)
 
 
@@ -336,9 +339,11 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         below, above = below + size * above, above + below
     missed = [max(x, Fraction(0)) if convex else abs(x) for x in first]
     worst = max(Fraction(0), -min(first)) if convex else max(map(abs, first))
+    least = noise.min(axis=1)
+    noisy = np.where(least < 0, _after(second.max(axis=1)), _after(second.min(axis=1))) * least
     constant = (
         floor
-        + size * exact_sum(_lowest(_after(second.min(axis=1)) * noise.min(axis=1), size).tolist())
+        + size * exact_sum(_lowest(noisy, size).tolist())
         - Fraction(float(before[-1])) * below
         - exact_sum(_high(paired * before[:-1], size).tolist()) * above
         - Fraction(float(survives[-1])) * sum(missed, Fraction(0))

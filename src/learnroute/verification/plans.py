@@ -175,16 +175,21 @@ class _PlanChecker:
         total = claimed * self.size
         return total - tolerance * abs(total) - self.constant
 
-    def _below(self, share: Fraction) -> Fraction:
-        """Return the goal below which no order may be if no route is below this share of the plan's own total."""
-        rest = (1 - share) * (self.total.low if share < 1 else self.total.high)
-        return self.value.high - rest  # the constant cancels
+    def _below(self, ratio: Fraction = Fraction(1)) -> Fraction:
+        """Return the goal below which no order may be if the plan's own total is at most `ratio` times the least one.
+
+        The tolerance is a share of the total's size, whatever its sign. Of all totals in the interval, the one counts
+        that asks most; what is taken off is convex in it, with its kink at 0.
+        """
+        low, high = self.total
+        asked = {low, high, min(max(low, Fraction(0)), high)}
+        return self.value.high - min(total - (total - TOLERANCE * abs(total)) / ratio for total in asked)
 
     def _bounds(self) -> list[Check]:
         """Check optimality, the lower bound, and the bound that the certificate states."""
         goals: list[tuple[str, Fraction]] = []
         if self.optimal:
-            goals.append(("optimum", self._below(1 - TOLERANCE)))
+            goals.append(("optimum", self._below()))
         if self.bound is not None:
             goals.append(("bound", self._goal(self.bound, TOLERANCE if self.optimal else Fraction(0))))
         if self.certified is not None:
@@ -200,7 +205,7 @@ class _PlanChecker:
         if outcome.proved:
             return Check("optimum", CONFIRMED, "no route is better")
         if outcome.better is not None:
-            by = outcome.better + TOLERANCE * self.total.high
+            by = outcome.better + TOLERANCE * abs(self.total.high)
             return Check("optimum", REFUTED, f"a route that is better by {_printed(by / self.size, 3)} exists")
         least = self.checker.known + self.constant
         if least <= 0:
@@ -277,7 +282,7 @@ class _PlanChecker:
         said = _printed(claimed)
         if claimed <= 0:
             return Check("guarantee", REFUTED, f"{said}: ratios are > 0")
-        outcome = self.checker.settle(self._below((1 - TOLERANCE) / claimed), optimum=self.optimal)
+        outcome = self.checker.settle(self._below(claimed), optimum=self.optimal)
         if outcome.proved:
             return Check("guarantee", CONFIRMED, f"the total is at most {said} times the least one, by the bound")
         if outcome.better is not None or claimed < 1:

@@ -12,21 +12,21 @@ from learnroute.verification.grid import LARGEST, Costs, IntMatrix, exact_total
 
 def bound(costs: Costs, certificate: Simple) -> int:
     """Return the simple bound in grid units; nothing in it depends on the certificate."""
-    begin, finish, legs = costs.begin, costs.finish, _Legs(costs)
+    begin, finish, arcs = costs.begin, costs.finish, _CheapestArcs(costs)
     first, last = int(begin.min()), int(finish.min())
-    tree = spanning_tree(costs.size, legs.either_way)
+    tree = spanning_tree(costs.size, arcs.either_way)
     assert tree is not None  # no cost is larger than the goal
     travel = max(
         tree + first + last,
-        exact_total(legs.entered) + int((begin - legs.entered).min()) + last,  # the first region is not entered
-        exact_total(legs.left) + int((finish - legs.left).min()) + first,
-        legs.half(costs.model.ends.closed) if costs.model.ends.closed else legs.half(False) + first + last,
+        exact_total(arcs.entered) + int((begin - arcs.entered).min()) + last,  # the first region is not entered
+        exact_total(arcs.left) + int((finish - arcs.left).min()) + first,
+        arcs.half(costs.model.ends.closed) if costs.model.ends.closed else arcs.half(False) + first + last,
     )
     return travel + int(costs.score_parts().min())
 
 
-class _Legs:
-    """The cheapest legs at each region, noted while a spanning tree looks at all regions."""
+class _CheapestArcs:
+    """The cheapest arcs at each region, noted while a spanning tree looks at all regions."""
 
     def __init__(self, costs: Costs) -> None:
         self.costs, size = costs, costs.size
@@ -34,8 +34,8 @@ class _Legs:
         self.nearest, self.second = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
 
     def either_way(self, v: int) -> IntMatrix:
-        """Return what a leg between a region and each costs, in its cheaper direction."""
-        out, into = self.costs.legs(v)
+        """Return what an arc between a region and each costs, in its cheaper direction."""
+        out, into = self.costs.arcs_at(v)
         either = np.minimum(out, into)
         others = np.arange(len(out)) != v
         if others.any():
@@ -45,7 +45,7 @@ class _Legs:
         return either
 
     def half(self, closed: bool) -> int:
-        """Return half of the two cheapest legs at each region: at the two ends of a path the second one is missing."""
+        """Return half of the two cheapest arcs at each region: at the two ends of a path the second one is missing."""
         spare = 0 if closed else exact_total(np.sort(self.second)[-2:])
         return (exact_total(self.nearest) + exact_total(self.second) - spare) // 2 if len(self.second) > 2 else 0
 

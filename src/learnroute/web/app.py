@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from learnroute import __version__
-from learnroute.errors import InputError
+from learnroute.errors import InputError, listed, shown
 from learnroute.formats import ONE_FILE, PLACES_NEEDED, PLAN_WRITERS, TEXT_READERS
 from learnroute.formats.tracks import in_degrees, in_metres
 from learnroute.solvers.registry import METHODS
@@ -259,11 +259,13 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        refusal = Refusal(error.status_code, str(error.detail))
-        headers = dict(error.headers or {})
-        if error.status_code == 405:  # the router names the methods of the first route alone
-            headers["Allow"] = ", ".join(sorted(_methods(app, request.url.path)))
-        return Response(refusal.document(), error.status_code, headers, PROBLEM_JSON)
+        path, detail, headers = request.scope["path"], str(error.detail), dict(error.headers or {})
+        if error.status_code == 404:
+            detail = f"there is nothing at {shown(path)}; known are {listed(_addresses(app))} (/docs shows all)"
+        elif error.status_code == 405:  # the router names the methods of the first route alone
+            headers["Allow"] = ", ".join(sorted(_methods(app, path)))
+            detail = f"{shown(path)} does not take {shown(request.method)}, but {headers['Allow']} (/docs shows all)"
+        return Response(Refusal(error.status_code, detail).document(), error.status_code, headers, PROBLEM_JSON)
 
     async def unread(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -280,6 +282,12 @@ def _refuse_with_problem_documents(app: FastAPI) -> None:
     }  # fmt: skip
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
+
+
+def _addresses(app: FastAPI) -> list[str]:
+    """Return the page and what the contract lists, without what is below a name."""
+    described = (route for route in app.routes if isinstance(route, Route) and route.include_in_schema)
+    return ["/", *sorted({route.path for route in described if "{" not in route.path})]
 
 
 def _methods(app: FastAPI, path: str) -> set[str]:

@@ -64,15 +64,15 @@ def _best_move(objective: Objective, order: IntArray) -> IntArray | None:
     ways = _ways(objective, order)
     size, least = objective.size, -FEWEST_GAIN * float(objective.travel.max(initial=0.0))
     stops = np.concatenate([[size], order, [size + 1]])  # `start` and `end` around the order
-    legs = ways[stops[:-1], stops[1:]]
+    edges = ways[stops[:-1], stops[1:]]
     best: IntArray | None = None
     if objective.symmetric:
-        i, j, gain = _two_opt(ways[np.ix_(stops, stops)], legs)
+        i, j, gain = _two_opt(ways[np.ix_(stops, stops)], edges)
         if gain < least:
             least, best = gain, np.concatenate([order[:i], order[i : j + 1][::-1], order[j + 1 :]])
     for length in range(1, min(LONGEST, size - 1) + 1):
         for turned in (False, True) if objective.symmetric and length > 1 else (False,):
-            i, j, gain = _or_opt(ways, stops, legs, length, turned)
+            i, j, gain = _or_opt(ways, stops, edges, length, turned)
             if gain < least:
                 segment = order[i : i + length]
                 rest = np.concatenate([order[:i], order[i + length :]])
@@ -95,24 +95,24 @@ def _ways(objective: Objective, order: IntArray) -> FloatArray:
     return ways
 
 
-def _two_opt(apart: FloatArray, legs: FloatArray) -> tuple[int, int, float]:
+def _two_opt(apart: FloatArray, edges: FloatArray) -> tuple[int, int, float]:
     """Return the stretch i … j of the order whose reversal changes the length most, and by how much."""
     size = len(apart) - 2
-    change = apart[:size, 1 : size + 1] + apart[1 : size + 1, 2:] - legs[:size, None] - legs[None, 1 : size + 1]
+    change = apart[:size, 1 : size + 1] + apart[1 : size + 1, 2:] - edges[:size, None] - edges[None, 1 : size + 1]
     change[np.tril_indices(size)] = np.inf
     i, j = divmod(int(np.argmin(np.where(np.isnan(change), np.inf, change))), size)
     return i, j, float(change[i, j])
 
 
-def _or_opt(ways: FloatArray, stops: IntArray, legs: FloatArray, length: int, turned: bool) -> tuple[int, int, float]:
+def _or_opt(ways: FloatArray, stops: IntArray, edges: FloatArray, length: int, turned: bool) -> tuple[int, int, float]:
     """Return which segment gains most by a move, before which position it goes, and what the length changes by."""
     size = len(stops) - 2
     many = size - length + 1
     first, last = stops[1 : 1 + many], stops[length : length + many]
     before, behind = stops[:many], stops[length + 1 : length + 1 + many]
-    joined = ways[before, behind] - legs[:many] - legs[length : length + many]
+    joined = ways[before, behind] - edges[:many] - edges[length : length + many]
     head, tail = (last, first) if turned else (first, last)
-    put = ways[np.ix_(stops[:-1], head)].T + ways[np.ix_(tail, stops[1:])] - legs[None, :]
+    put = ways[np.ix_(stops[:-1], head)].T + ways[np.ix_(tail, stops[1:])] - edges[None, :]
     change = joined[:, None] + put
     for offset in range(length + 1):  # beside or inside of the segment itself
         change[np.arange(many), np.arange(many) + offset] = np.inf

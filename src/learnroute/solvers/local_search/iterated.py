@@ -1,18 +1,19 @@
 """Iterated local search (Martin, Otto and Felten 1991; Johnson and McGeoch 1997) for the full objective.
 
 Improve an order by k-opt moves until none helps, perturb it, improve again, and keep what is better or not much worse.
-That goes in rounds: how much worse an accepted order may be (the acceptance
-threshold) falls to nothing in each (threshold accepting, Dueck and
-Scheuer 1990), and then the order is merged with the best one: moves that may add edges of the other only take what is
-better in either (tour merging, Cook and Seymour 2003). With several threads, each goes through a round of its own from
-the best order, and all of their orders are merged; the same seed and number of threads give the same order.
+That goes in rounds: how much worse an accepted order may be (the acceptance threshold) falls to nothing in each
+(threshold accepting, Dueck and Scheuer 1990), and then the order is merged with the best one: moves that may add edges
+of the other only take what is better in either (tour merging, Cook and Seymour 2003). With several threads, each goes
+through a round of its own from the best order, and all of their orders are merged; the same seed and number of threads
+give the same order.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
-from itertools import permutations, repeat
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,8 @@ from learnroute.solvers.params import DEFAULTS, SolverParams
 
 if TYPE_CHECKING:
     from learnroute.solvers.local_search.tour_search import TourSearch
+
+AWAKE = 0.1  # seconds between two looks at signals while threads work
 
 
 def iterated_local_search(
@@ -137,15 +140,15 @@ def _search(
         while done < perturbations and not budget.exhausted and idle < limits.patience:
             count = min(length, -(-(perturbations - done) // limits.threads))
             progress = _within(budget.progress, done / perturbations, count * limits.threads / perturbations)
-            parts = [replace(budget, progress=progress), *(Budget(budget.deadline) for _ in streams[1:])]
             for one in searches:
                 one.set_order(best)
                 one.use_candidates(turn)
             turn += 1
+            part = replace(budget, progress=progress)
             if len(searches) == 1:
-                done += search.perturb(rng, count, threshold, parts[0])
+                done += search.perturb(rng, count, threshold, part)
             else:
-                done += sum(threads.map(_perturb, searches, streams, repeat(count), repeat(threshold), parts))
+                done += _side_by_side(threads, searches, streams, count, threshold, part)
             better = best
             for one in searches:
                 found = one.order()
@@ -160,9 +163,32 @@ def _search(
     return best
 
 
-def _perturb(search: TourSearch, rng: np.random.Generator, count: int, threshold: float, budget: Budget) -> int:
-    """One round of one thread. Kernels run without Python's lock."""
-    return search.perturb(rng, count, threshold, budget)
+def _side_by_side(
+    threads: ThreadPoolExecutor,
+    searches: list[TourSearch],
+    streams: list[np.random.Generator],
+    count: int,
+    threshold: float,
+    budget: Budget,
+) -> int:
+    """Go through one round in each thread; return how many perturbations were done. The first one tells of progress.
+
+    After Ctrl-C, or a failure of one, no other goes on to the end of its round. Kernels run without Python's lock.
+    """
+    stop, done = threading.Event(), 0
+    telling, silent = replace(budget, stop=stop), Budget(budget.deadline, stop=stop)
+    try:
+        running = {
+            threads.submit(search.perturb, rng, count, threshold, silent if k else telling)
+            for k, (search, rng) in enumerate(zip(searches, streams, strict=True))
+        }
+        while running:  # a wait without end does not notice signals on every system
+            finished, running = wait(running, AWAKE, FIRST_EXCEPTION)
+            done += sum(each.result() for each in finished)
+    except BaseException:
+        stop.set()
+        raise
+    return done
 
 
 def _within(progress: Progress, begun: float, share: float) -> Progress:

@@ -281,14 +281,14 @@ def double_bridge(
             move[CUT, place] = move[CUT, place - 1]
             place -= 1
         move[CUT, place] = p
-    stays, longest = 3, 0
+    unmoved, longest = 3, 0
     for i in range(4):
         move[LENGTH, 4 + i] = move[CUT, (i + 1) & 3] - move[CUT, i] + (size if i == 3 else 0)
         if i < 3 and move[LENGTH, 4 + i] == 0:
             return np.inf
         if not counts[ANCHORED] and move[LENGTH, 4 + i] > longest:
-            stays, longest = i, move[LENGTH, 4 + i]
-    if size - move[LENGTH, 4 + stays] > counts[BRIDGE]:
+            unmoved, longest = i, move[LENGTH, 4 + i]
+    if size - move[LENGTH, 4 + unmoved] > counts[BRIDGE]:
         return np.inf
     worse = 0.0
     for i in range(4):
@@ -299,10 +299,10 @@ def double_bridge(
     if not worse < numbers[MOST]:
         return np.inf
     for i in range(3):
-        segment = (stays + 3 - i) & 3
+        segment = (unmoved + 3 - i) & 3
         move[BEGIN, i] = move[CUT, segment] + 1
         move[LENGTH, i], move[REVERSED, i] = move[LENGTH, 4 + segment], 0
-    counts[FIRST] = move[CUT, (stays + 1) & 3] + 1
+    counts[FIRST] = move[CUT, (unmoved + 1) & 3] + 1
     if counts[SCORED]:
         worse += score_change(
             route, sums, counts, numbers, move, 4, move[LENGTH, 0] + move[LENGTH, 1] + move[LENGTH, 2]

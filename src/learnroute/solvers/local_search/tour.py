@@ -7,10 +7,10 @@ the last region and the first: `end` and `start`, joined by an edge that no move
 costs to begin or to end somewhere is the cost of an edge to them. Where travel differs by direction, a region is two
 vertices, one to enter and one to leave by, joined by a fixed edge (Jonker and Volgenant 1983).
 
-A move removes k edges, which leaves k segments, and joins their ends anew. One segment stays where it is, the others
+A move removes k edges, which leaves k segments, and joins their ends anew. One segment is not moved, the others
 are written anew beside it; what stood there goes into the journal, and is copied back if the move is undone. Without
-scores the longest segment stays. With scores the tour is *anchored*: the segment at its two ends stays, so that the
-positions of the array are those of the order.
+scores the longest segment is the unmoved one. With scores the tour is *anchored*: it is the segment at its two ends, so
+that the positions of the array are those of the order.
 
 Where only the last position counts, its score is in the edge to `end`. Where weights fall by the factor r from each
 position to the one before, two tables of running sums price a segment anywhere in O(1); where each region has a factor
@@ -36,7 +36,7 @@ ORDER, POSITION, QUEUE, QUEUED, FIXED = 0, 1, 2, 3, 4
 # Rows of `move`: the ends t1, t2, … of the edges removed; whether they are right ends; the positions of the edges' left
 # ends; the next candidate to look at; edges by rank along the tour; the end that each end is joined to; edges' ranks
 VERTEX, RIGHT, CUT, NEXT, BY_RANK, JOINED, RANK = 0, 1, 2, 3, 4, 5, 6
-# ... and the segments behind the one that stays: where they begin, how long they are, whether they are reversed
+# ... and the segments behind the unmoved one: where they begin, how long they are, whether they are reversed
 BEGIN, LENGTH, REVERSED = 7, 8, 9
 DEEPEST = 10  # edges that a move may remove
 # Places in `counts`
@@ -90,7 +90,7 @@ def cost(ways: FloatArray, counts: IntArray, numbers: FloatArray, a: int, b: int
 
 @kernel
 def trace(move: IntArray, counts: IntArray, k: int) -> int:
-    """Follow the tour that a move makes, segment by segment, from the one that stays.
+    """Follow the tour that a move makes, segment by segment, from the unmoved one.
 
     Returns how many positions are written anew, 0 if this is no tour; counts[FIRST] says from where on.
     """
@@ -101,7 +101,7 @@ def trace(move: IntArray, counts: IntArray, k: int) -> int:
             move[BY_RANK, place] = move[BY_RANK, place - 1]
             place -= 1
         move[BY_RANK, place] = i
-    stays, longest = k - 1, 0
+    unmoved, longest = k - 1, 0
     for rank in range(k):
         edge = move[BY_RANK, rank]
         move[RANK, edge] = rank
@@ -109,20 +109,20 @@ def trace(move: IntArray, counts: IntArray, k: int) -> int:
         if rank == k - 1:
             move[LENGTH, DEEPEST + rank] += size
         if not counts[ANCHORED] and move[LENGTH, DEEPEST + rank] > longest:
-            stays, longest = rank, move[LENGTH, DEEPEST + rank]
+            unmoved, longest = rank, move[LENGTH, DEEPEST + rank]
     for i in range(k):  # ends are numbered along the tour: two for each edge, the left one first
         j = 2 * i - 1 if i > 0 else 2 * k - 1
         one = 2 * move[RANK, i] + move[RIGHT, 2 * i]
         two = 2 * move[RANK, j >> 1] + move[RIGHT, j]
         move[JOINED, one], move[JOINED, two] = two, one
-    first = stays + 1 if stays + 1 < k else 0
+    first = unmoved + 1 if unmoved + 1 < k else 0
     end, many = 2 * first, 0
     while True:
         end = move[JOINED, end]
         rank = end >> 1
         backwards = 1 - (end & 1)
         segment = rank if backwards == 0 else (rank - 1 if rank > 0 else k - 1)  # the one behind the edge of this rank
-        if segment == stays:
+        if segment == unmoved:
             break
         move[BEGIN, many] = move[CUT, move[BY_RANK, segment]] + 1
         move[LENGTH, many] = move[LENGTH, DEEPEST + segment]
@@ -132,12 +132,12 @@ def trace(move: IntArray, counts: IntArray, k: int) -> int:
     if many < k - 1:
         return 0
     counts[FIRST] = move[CUT, move[BY_RANK, first]] + 1
-    return size - move[LENGTH, DEEPEST + stays]
+    return size - move[LENGTH, DEEPEST + unmoved]
 
 
 @kernel
 def rearrange(route: IntArray, journal: IntArray, sums: FloatArray, counts: IntArray, move: IntArray, k: int) -> None:
-    """Write the segments behind the one that stays, and note down what stood there."""
+    """Write the segments behind the unmoved one, and note down what stood there."""
     size, at = counts[SIZE], counts[JOURNAL_SIZE]
     first = counts[FIRST] if counts[FIRST] < size else 0
     many = 0
@@ -224,7 +224,7 @@ def retention(sums: FloatArray, counts: IntArray, i: int, j: int) -> float:
 def score_change(
     route: IntArray, sums: FloatArray, counts: IntArray, numbers: FloatArray, move: IntArray, k: int, many: int
 ) -> float:
-    """Return what the score part changes by if the segments behind the one that stays are written at counts[FIRST]."""
+    """Return what the score part changes by if the segments behind the unmoved one are written at counts[FIRST]."""
     size, first = counts[SIZE], counts[FIRST]
     last = first + many
     if last + counts[REACH] < size:

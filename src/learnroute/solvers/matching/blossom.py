@@ -202,8 +202,8 @@ def _outer_above(s: State, outer: int) -> int:
 
 
 @kernel
-def _meeting(s: State, a: int, b: int) -> int:
-    """Return the outer node where the ways from two outer nodes to the root meet."""
+def _common_ancestor(s: State, a: int, b: int) -> int:
+    """Return the nearest common ancestor of two outer nodes of a tree."""
     stamp = s.counts[0].stamp = s.counts[0].stamp + 1
     while True:
         if a >= 0:
@@ -224,7 +224,7 @@ def _follow(s: State, node: int, follower: int, leave: int, arrive: int) -> None
 def _shrink(s: State, u: int, v: int) -> None:
     """Make one outer node of the odd cycle that the edge u-v closes."""
     a, b = s.node[TOP, u], s.node[TOP, v]
-    base = _meeting(s, a, b)
+    base = _common_ancestor(s, a, b)
     s.counts[0].spare -= 1
     blossom = s.spare[s.counts[0].spare]
     # one side, from a up to the base: the cycle runs downwards, so edges are reversed

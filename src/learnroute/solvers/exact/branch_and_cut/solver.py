@@ -95,8 +95,8 @@ class BranchAndCut:
         self.numbers, self.hopeless = 0, False  # numbers stored; whether rounding alone keeps a node open
         self.one_tree = OneTree(-np.inf, np.zeros(len(self.costs)))  # the root without LP
         self.root: tuple[float, list[Listed]] = (-np.inf, [])  # the root's bound, and what it follows from
-        leg = (incumbent.value - float(self.costs[-1, :-2].min())) / path.size
-        self.unit = 2.0 ** math.frexp(leg)[1] if leg > 0 else 1.0
+        typical = (incumbent.value - float(self.costs[-1, :-2].min())) / path.size
+        self.unit = 2.0 ** math.frexp(typical)[1] if typical > 0 else 1.0
         self.places = min(params.digits - round(math.log10(self.unit)), MOST_PLACES)
 
     def run(self) -> None:

@@ -58,15 +58,15 @@ class NgRouteProof:
         self.multipliers = self.q_multipliers = np.zeros(self.size)
         self.first_sets = nearest_ng_sets(incumbent.objective.travel, self.params.nearest)
         self.ng_sets = self.first_sets.copy()
-        self.labels, self.room, self.gap_met = 0, self.params.room, np.inf
+        self.labels, self.room, self.gap_tried = 0, self.params.room, np.inf
         self.crowded, self.reached = False, 0  # whether ng-sets grew too much at once; labels after the last round
         self.speed, self.work_granted = FIRST_SPEED, 0
         self.relaxation = (self.multipliers, self.first_sets)  # the best one, for the certificate
         self.stages: list[tuple[FloatArray, MaskArray]] = []  # earlier ones, by which arcs are fixed
         self.gap_staged = np.inf
         self.checked: NgRoutes | None = None
-        # how both directions met: with which multipliers, ng-sets, and cycles broken one after the other
-        self.meeting: tuple[FloatArray, MaskArray, list[IntArray]] | None = None
+        # bidirectional labelling that proved it: multipliers, ng-sets, and cycles broken one after the other
+        self.bidirectional: tuple[FloatArray, MaskArray, list[IntArray]] | None = None
 
     def run(self) -> None:
         """Prove until nothing is left to prove, or the budget or the effort is used up."""
@@ -91,8 +91,8 @@ class NgRouteProof:
     def _round(self) -> None:
         """Raise the bound with larger ng-sets, label in both directions, fix arcs, make room."""
         self._ascend_and_augment()
-        if not self._over() and self._may_meet():
-            self._meet()
+        if not self._over() and self._may_label_both_ways():
+            self._label_both_ways()
         if not self._over():
             self._check()
         if not self._over():
@@ -122,7 +122,7 @@ class NgRouteProof:
         """Return the best bound that follows from a few multipliers and ng-sets alone."""
         if not self.late and not self.budget.exhausted:
             with suppress(OutOfTimeError):
-                if not self.proved or not self._check_meeting():
+                if not self.proved or not self._check_both_ways():
                     self._check()
         plain = self._q_route_certificate()
         return plain if self.checked is None else max(plain, self.checked, key=lambda known: known.bound)
@@ -151,10 +151,10 @@ class NgRouteProof:
             self.gap_staged = gap
             self.stages.append(self.relaxation)
 
-    def _check_meeting(self) -> bool:
+    def _check_both_ways(self) -> bool:
         """Keep a few turns of labelling in both directions that prove the incumbent, if anyone can check them."""
         kept, self.network, other = self.network, self._all_arcs(), no_labels(self.first_sets)
-        multipliers, ng_sets, routes = self.meeting or (*self.relaxation, [])
+        multipliers, ng_sets, routes = self.bidirectional or (*self.relaxation, [])
         stages = [*self.stages, (multipliers, self.first_sets)]
         self.work_granted = self.params.turn_work
         try:
@@ -364,17 +364,17 @@ class NgRouteProof:
         self.multipliers, self.reached = ascent.best, self.labels
         self.relaxation = (ascent.best.copy(), self.ng_sets.copy())
 
-    def _may_meet(self) -> bool:
-        """Whether so few arcs are left, or regions, that both directions may meet, and the gap fell since last time."""
+    def _may_label_both_ways(self) -> bool:
+        """Whether arcs or regions are few enough for bidirectional labelling, and the gap fell since last time."""
         params, gap = self.params, self.incumbent.value - self.bound
-        crowded = self.size > params.meeting_regions and self.network.free.mean() > params.meeting_arcs
-        if gap >= params.meeting_gap * self.gap_met or crowded:
+        crowded = self.size > params.bidirectional_regions and self.network.free.mean() > params.bidirectional_arcs
+        if gap >= params.bidirectional_gap * self.gap_tried or crowded:
             return False
-        self.gap_met = gap
+        self.gap_tried = gap
         return True
 
-    def _meet(self) -> None:
-        """Label forward and backward in turn, each pruned by the one before, ng-sets growing."""
+    def _label_both_ways(self) -> None:
+        """Bidirectional labelling: forward and backward in turn, each pruned by the one before, ng-sets growing."""
         multipliers, other, ng_sets = self.multipliers, no_labels(self.ng_sets), self.ng_sets.copy()
         forward, first, start = True, True, self.ng_sets
         routes: list[IntArray] = []
@@ -387,8 +387,8 @@ class NgRouteProof:
             route = route if forward else route[::-1]
             self._settle(cost, route, multipliers)
             if self.proved:
-                self.relaxation, self.meeting = (multipliers, ng_sets), (multipliers, start, routes)
-            if self.labels > self.params.meeting_growth * self.room:
+                self.relaxation, self.bidirectional = (multipliers, ng_sets), (multipliers, start, routes)
+            if self.labels > self.params.bidirectional_growth * self.room:
                 return
             augment(ng_sets, route, self.params.spread)
             routes.append(route)
