@@ -270,6 +270,7 @@ class KOptParams(_Checked):
     most_worse: float = 1e10  # typical nearest distances: a perturbation that costs more would drown gains in rounding
     walk: int = 25  # steps of the random walks that find the edges of a double bridge
     segment: int = 50  # positions between two of these edges at most, where they follow each other along the tour
+    cooling: float = 0.97  # the share of a round until the temperature is nothing
     journal: int = 200_000  # vertices that can be copied back
     pause: float = 0.1  # seconds in a kernel between two looks at the clock
     matrix_regions: int = 1500  # places up to which distances are read from a matrix, if there is one already
@@ -299,8 +300,7 @@ class IteratedLocalSearchParams(_Checked):
     many_perturbations: int = 50  # perturbations a region with more regions ...
     most_perturbations: int = 100_000  # ... up to so many, or one a region
     round_length: int = 5  # perturbations a region in a round; then the order is merged with the best one
-    # typical nearest distances that an accepted order may be worse by when a round begins; it falls to nothing
-    threshold: float = 2.0
+    temperature: float = 0.5  # when a round begins, in median costs of an edge of the tour; it falls to nothing
     patience: int = 50  # rounds without success after which a search with a time limit ends
     # regions from which on, where more scores count than the last, a search begins with the last one alone, ...
     ahead_regions: int = 150

@@ -1,11 +1,11 @@
 """Iterated local search (Martin, Otto and Felten 1991; Johnson and McGeoch 1997) for the full objective.
 
-Improve an order by k-opt moves until none helps, perturb it, improve again, and keep what is better or not much worse.
-That goes in rounds: how much worse an accepted order may be (the acceptance threshold) falls to nothing in each
-(threshold accepting, Dueck and Scheuer 1990), and then the order is merged with the best one: moves that may add edges
-of the other only take what is better in either (tour merging, Cook and Seymour 2003). With several threads, each goes
-through a round of its own from the best order, and all of their orders are merged; the same seed and number of threads
-give the same order.
+Improve an order by k-opt moves until none helps, perturb it, improve again, and keep what is better, or by chance what
+is worse. That goes in rounds: in each, the temperature falls to nothing (simulated annealing of local optima, a
+large-step Markov chain), and then the order is merged with the best one: moves that may add edges of the other only
+take what is better in either (tour merging, Cook and Seymour 2003). With several threads, each goes through a round of
+its own from the best order, and all of their orders are merged; the same seed and number of threads give the same
+order.
 """
 
 from __future__ import annotations
@@ -134,32 +134,34 @@ def _search(
     best = min(start, best_rotation(objective, search.order()), key=objective)
     searches = [search, *(search.twin() for _ in range(limits.threads - 1))]
     streams = [rng, *rng.spawn(limits.threads - 1)]
-    length, idle, done, turn = limits.round_length * objective.size, 0, 0, 0
-    threshold = 0.0
+    length, idle, done = limits.round_length * objective.size, 0, 0
+    kind, gains = 0, np.full(search.kinds, np.inf)  # of candidate lists, and what their last rounds brought
     with ThreadPoolExecutor(limits.threads) as threads:
         while done < perturbations and not budget.exhausted and idle < limits.patience:
             count = min(length, -(-(perturbations - done) // limits.threads))
             progress = _within(budget.progress, done / perturbations, count * limits.threads / perturbations)
             for one in searches:
                 one.set_order(best)
-                one.use_candidates(turn)
-            turn += 1
+                one.use_candidates(kind)
             part = replace(budget, progress=progress)
+            temperature = limits.temperature if count == length else 0.0  # too few to cool down
             if len(searches) == 1:
-                done += search.perturb(rng, count, threshold, part)
+                done += search.perturb(rng, count, temperature, part)
             else:
-                done += _side_by_side(threads, searches, streams, count, threshold, part)
+                done += _side_by_side(threads, searches, streams, count, temperature, part)
             better = best
             for one in searches:
                 found = one.order()
                 candidates = [better, found]
-                if threshold > 0 or one is not search:
+                if temperature > 0 or one is not search:
                     candidates += [search.merged(better, found), search.merged(found, better)]
                 better = min(candidates, key=objective)
             better = best_rotation(objective, better)
-            idle = 0 if objective(better) < objective(best) else idle + 1
+            gains[kind] = objective(best) - objective(better)
+            idle = 0 if gains[kind] > 0 else idle + 1
+            others = (kind + 1 + np.arange(search.kinds)) % search.kinds  # where two are level, another one's turn
+            kind = int(others[np.argmax(gains[others])])
             best = better
-            threshold = limits.threshold
     return best
 
 
@@ -168,7 +170,7 @@ def _side_by_side(
     searches: list[TourSearch],
     streams: list[np.random.Generator],
     count: int,
-    threshold: float,
+    temperature: float,
     budget: Budget,
 ) -> int:
     """Go through one round in each thread; return how many perturbations were done. The first one tells of progress.
@@ -179,7 +181,7 @@ def _side_by_side(
     telling, silent = replace(budget, stop=stop), Budget(budget.deadline, stop=stop)
     try:
         running = {
-            threads.submit(search.perturb, rng, count, threshold, silent if k else telling)
+            threads.submit(search.perturb, rng, count, temperature, silent if k else telling)
             for k, (search, rng) in enumerate(zip(searches, streams, strict=True))
         }
         while running:  # a wait without end does not notice signals on every system

@@ -328,9 +328,9 @@ def iterate(
     journal: IntArray,
     draws: FloatArray,
 ) -> None:
-    """Perturb and improve, one row of random numbers each time; undo what is worse than the threshold allows.
+    """Perturb and improve, one row of random numbers each time; undo what is worse than is accepted.
 
-    Rows hold where, how the walks go, and the threshold.
+    Rows hold where, how the walks go, and how much worse an accepted order may be.
     """
     for row in range(draws.shape[0]):
         counts[JOURNAL_SIZE] = 0

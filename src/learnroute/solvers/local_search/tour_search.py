@@ -83,7 +83,6 @@ class TourSearch:
             self.route[tour.FIXED, -2:] = vertices - 1, vertices - 2
         self.journal = np.zeros(max(params.journal, 8 * int(counts[tour.LONGEST])), dtype=np.int64)
         self._pace = 1000.0
-        self._typical = typical
         self.set_order(order)
 
     def twin(self) -> TourSearch:
@@ -114,9 +113,14 @@ class TourSearch:
             self.ways[:size, size], self.ways[size + 1, :size], self.ways[:size, size + 1] = ends[0], ends[1], ends[1]
             self.ways[size, size + 1] = self.ways[size + 1, size] = 0.0
 
-    def use_candidates(self, turn: int) -> None:
-        """Take the candidate lists whose turn it is."""
-        self.near, self.apart, breadth = self._candidates[turn % len(self._candidates)]
+    @property
+    def kinds(self) -> int:
+        """How many kinds of candidate lists there are."""
+        return len(self._candidates)
+
+    def use_candidates(self, kind: int) -> None:
+        """Take the candidate lists of one kind."""
+        self.near, self.apart, breadth = self._candidates[kind]
         self._set_breadth(breadth)
 
     def _sorted_candidates(self, near: IntArray, ends: FloatArray, goals: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -267,19 +271,24 @@ class TourSearch:
         self.route[tour.QUEUED] = 0
         self.counts[tour.QUEUE_SIZE] = 0
 
-    def perturb(self, rng: np.random.Generator, perturbations: int, threshold: float, budget: Budget) -> int:
-        """Perturb and improve, so many times, with a threshold that falls to nothing; return how many were done.
+    def perturb(self, rng: np.random.Generator, perturbations: int, temperature: float, budget: Budget) -> int:
+        """Perturb and improve, so many times, while the temperature falls to nothing; return how many were done.
 
-        The threshold is in typical nearest distances.
+        It is in median costs of an edge of the tour, and falls in time for the end of the budget.
         """
         params, done = self.params, 0
         vertices = len(self.route[0])
+        began, left = time.monotonic(), budget.seconds_left
+        scale = temperature * float(np.median(self.objective.legs(self.order())))
         self._mend()
         while done < perturbations and not budget.exhausted:
             count = int(min(perturbations - done, max(10, self._pace * params.pause)))
             numbers = done + np.arange(count)
             draws = rng.random((count, 3))
-            draws[:, 2] *= threshold * self._typical * (1 - numbers / perturbations)
+            hot = 1 - numbers / (params.cooling * perturbations)
+            if left is not None:
+                hot = np.minimum(hot, 1 - (time.monotonic() - began) / (params.cooling * left))
+            draws[:, 2] = -np.log1p(-draws[:, 2]) * scale * np.maximum(hot, 0.0)
             if vertices > params.sweep_regions:  # sweep along the first order, so that what is needed is in the cache
                 within = draws[:, 0] * params.sweep_width / vertices
                 draws[:, 0] = (within + numbers * (params.sweeps / perturbations)) % 1.0
