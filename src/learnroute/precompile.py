@@ -11,9 +11,11 @@ import os
 import subprocess
 import sys
 import time
+from typing import Any
 
 LOCK = "compiling"  # the file that says that some process is at it ...
 LASTS = 60.0  # ... unless it is older than so many seconds
+DETACHED = 0x00000008  # on Windows, a process without this console
 
 
 def precompile() -> None:
@@ -53,7 +55,8 @@ def in_background(size: int) -> None:
             lock.unlink()
     try:
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        apart = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000008}  # detached
+        # Ctrl-C is not meant for it; in the session of this process its low priority counts
+        apart: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {"creationflags": DETACHED}
         subprocess.Popen(
             [sys.executable, "-m", __name__, str(lock)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **apart,
@@ -63,7 +66,9 @@ def in_background(size: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Compile; remove the lock, if one is named."""
+    """Compile; with low priority if a lock is named, which is removed at the end."""
+    if arguments and hasattr(os, "nice"):
+        os.nice(19)
     try:
         precompile()
     finally:
