@@ -70,6 +70,13 @@ def _hasty(
     )
 
 
+def _for_searching(objective: Objective, budget: Budget, params: SolverParams) -> Budget:
+    """Return the search's part of the time; a bound gets the rest, and less of it where time is short."""
+    limits, left = params.search, budget.seconds_left
+    short = left is not None and left <= limits.short and objective.size > limits.several_starts_regions
+    return budget.part(limits.hasty_share if short else limits.search_share)
+
+
 def search_and_prove(
     objective: Objective,
     rng: np.random.Generator,
@@ -78,7 +85,7 @@ def search_and_prove(
     initial: IntArray | None = None,
 ) -> Answer:
     """Search (from `initial`, if given), then prove, with no more effort than `params.proof`."""
-    part = budget.part(params.search.search_share)
+    part = _for_searching(objective, budget, params)
     candidates = [iterated_local_search(objective, rng, part, initial=initial, params=params)]
     if initial is not None:
         candidates.append(initial)
@@ -112,7 +119,8 @@ def search(
             return replace(best, method="search")
     if (hasty := _hasty(objective, rng, budget, params, initial)) is not None:
         return hasty
-    order = iterated_local_search(objective, rng, budget.part(share), initial=initial, params=params)
+    part = _for_searching(objective, budget, params)
+    order = iterated_local_search(objective, rng, part, initial=initial, params=params)
     return Answer(order, "search", complete=not budget.exhausted)
 
 
@@ -155,7 +163,7 @@ def auto(
     if (hasty := _hasty(objective, rng, budget, params, initial, needed)) is not None:
         return hasty
     if size > most and objective.points is not None:
-        part = budget.part(params.search.search_share)
+        part = _for_searching(objective, budget, params)
         order = iterated_local_search(objective, rng, part, initial=initial, params=params)
         note = f"more than {most:,} regions: the search did not start from Algorithm 1, so no ratio is guaranteed"
         return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
@@ -169,9 +177,8 @@ def auto(
     if effort is not None:
         found = search_and_prove(objective, rng, budget, replace(params, proof=effort), start.order)
         return replace(found, basis=basis)
-    order = iterated_local_search(
-        objective, rng, budget.part(params.search.search_share), initial=start.order, params=params
-    )  # fmt: skip
+    part = _for_searching(objective, budget, params)
+    order = iterated_local_search(objective, rng, part, initial=start.order, params=params)
     return Answer(order, "search", basis=basis)
 
 
