@@ -51,7 +51,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_one_process_compiles_at_a_time(tmp_path: Path, started: list[list[str]]) -> None:
     in_background(100)
     in_background(100)
-    assert started == [[sys.executable, "-m", "learnroute.precompile", str(tmp_path / LOCK)]]
+    assert started == [[sys.executable, "-m", "learnroute.precompile", str(tmp_path / LOCK), "19"]]
     long_ago = time.time() - LASTS - 1
     os.utime(tmp_path / LOCK, (long_ago, long_ago))  # that process must have died
     in_background(100)

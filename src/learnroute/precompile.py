@@ -1,7 +1,7 @@
 """Machine code for plans, compiled before it is asked for: `python -m learnroute.precompile`.
 
 It is kept for later processes. The command line has that done in the background after a plan whose time limit left no
-time for it; the service does it when it starts.
+time for it, and while the service starts.
 """
 
 from __future__ import annotations
@@ -27,17 +27,29 @@ def precompile() -> None:
     under, over, far = (Learner(features, 100, 0.1) for features in (80, 120, 1000))
     proximal = Learner(120, 100, 0.1, rule="proximal", regularization=1.0)
     for family, size, learner, method in (
-        ("euclidean", 50, over, "search"), ("places", 400, under, "search"), ("euclidean", 50, over, "algorithm1"),
-        ("euclidean", 50, under, "exact"), ("euclidean", 30, far, "exact"), ("euclidean", 13, over, "exact"),
+        ("euclidean", 50, over, "search"), ("euclidean", 50, under, "exact"), ("euclidean", 30, far, "exact"),
+        ("euclidean", 50, over, "algorithm1"), ("places", 400, under, "search"), ("euclidean", 13, over, "exact"),
         ("euclidean", 50, under, "nearest"), ("euclidean", 30, proximal, "search"),
     ):  # fmt: skip
         plan(random_problem(family, size, learner, 0), method)
 
 
-def in_background(size: int) -> None:
+def going_on() -> bool:
+    """Whether some process is at it."""
+    from learnroute.kernels.machine_code import kernel_folder
+
+    folder = kernel_folder()
+    try:
+        return folder is not None and time.time() - (folder / LOCK).stat().st_mtime <= LASTS
+    except OSError:
+        return False
+
+
+def in_background(size: int, priority: int = 19) -> None:
     """Have another process do it, one that outlives this one, where plans of so many regions need what is not at hand.
 
-    Not if some process is at it already, or there is no folder to keep machine code in.
+    Not if some process is at it already, or there is no folder to keep machine code in. `priority` is what that process
+    adds to its niceness.
     """
     from learnroute.kernels import at_hand
     from learnroute.kernels.machine_code import kernel_folder
@@ -49,16 +61,16 @@ def in_background(size: int) -> None:
     folder = kernel_folder()
     if folder is None or not sys.executable:
         return
+    if going_on():
+        return
     lock = folder / LOCK
-    with contextlib.suppress(OSError):
-        if time.time() - lock.stat().st_mtime > LASTS:
-            lock.unlink()
     try:
+        lock.unlink(missing_ok=True)  # of a process that died
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         # Ctrl-C is not meant for it; in the session of this process its low priority counts
         apart: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {"creationflags": DETACHED}
         subprocess.Popen(
-            [sys.executable, "-m", __name__, str(lock)],
+            [sys.executable, "-m", __name__, str(lock), str(priority)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **apart,
         )  # fmt: skip
     except OSError:
@@ -66,13 +78,13 @@ def in_background(size: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Compile; with low priority if a lock is named, which is removed at the end."""
-    if arguments and hasattr(os, "nice"):
-        os.nice(19)
+    """Compile; as a process in the background, give the lock and what to add to the niceness."""
+    if len(arguments) == 2 and hasattr(os, "nice"):
+        os.nice(int(arguments[1]))
     try:
         precompile()
     finally:
-        for lock in arguments:
+        for lock in arguments[:1]:
             with contextlib.suppress(OSError):
                 os.unlink(lock)
 

@@ -11,6 +11,7 @@ import click
 from learnroute.cli.common import command
 from learnroute.errors import InputError, install
 from learnroute.model.validation import as_number
+from learnroute.precompile import in_background
 
 TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
 
@@ -52,6 +53,7 @@ def serve_command(
         raise InputError(
             "must be > 0; leave it out to serve until interrupted", field="--seconds", found=f"{seconds:g}"
         )
+    in_background(max_regions, priority=0)  # while the web stack is imported
     try:
         from learnroute.web.server import serve
     except ImportError:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from multiprocessing import connection
 
+from learnroute.precompile import going_on
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import Result
@@ -150,7 +151,7 @@ class Pool:
             if ticket is None:
                 if not worker.ready and worker.line.poll():
                     self._hear_ready(number, worker)
-                if not warm and self._warming.acquire(blocking=False):  # one at a time: the others stay free
+                if not warm and not going_on() and self._warming.acquire(blocking=False):  # the others stay free
                     try:
                         warm = True
                         worker = self._run(number, worker, Ticket(WARM, b"", lambda _: None))
