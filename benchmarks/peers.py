@@ -380,6 +380,23 @@ def closed_tours(folder: Path, limits: list[float]) -> None:
     print("| mean | " + " | ".join(f"{excess:.3f} %" for excess in np.mean(found, axis=0)) + " |")
 
 
+def many_places(size: int, seconds: float) -> None:
+    """Compare closed tours through uniform places with equal scores; fast-tsp gets a matrix, made beforehand."""
+    from learnroute.model.distances import Points
+    from learnroute.solvers.contract import Budget
+    from learnroute.solvers.local_search.iterated import iterated_local_search
+
+    points = Points(np.random.default_rng(7).uniform(0, 1, (size, 2)))
+    objective = Objective(points, np.zeros(size), np.zeros(size), ends=Ends(closed=True))
+    iterated_local_search(objective, np.random.default_rng(0), Budget(), 100, 1)  # compiles
+    ours = iterated_local_search(objective, np.random.default_rng(0), Budget.of(seconds), 10**9)
+    travel = points.matrix()
+    theirs = fast_tsp_closed(np.rint(travel * (65_535 / travel.max())))(seconds)
+    lengths = [objective(np.array(tour)) for tour in (ours, theirs)]
+    print(f"{size} places, {seconds:g} s: ours {lengths[0]:.4f}, fast-tsp {lengths[1]:.4f}, "
+          f"{100 * (lengths[0] / lengths[1] - 1):.3f} % longer")  # fmt: skip
+
+
 def bounds(folder: Path, seconds: float) -> None:
     """Print how far below the optimum the 1-tree bound of each instance is."""
     from learnroute.solvers.contract import Budget
@@ -416,6 +433,7 @@ def main() -> None:
     parser.add_argument("--tsplib", type=Path, help="a folder of TSPLIB instances: closed tours, 2 s and 10 s")
     parser.add_argument("--limits", type=float, nargs="+", default=[2.0, 10.0], help="seconds, with --tsplib")
     parser.add_argument("--bounds", action="store_true", help="with --tsplib: lower bounds after 4 s, no tours")
+    parser.add_argument("--places", type=int, metavar="T", help="closed tours through T uniform places, 30 s")
     given = parser.parse_args()
     if given.child:
         solver, form, file, limit = given.child
@@ -423,6 +441,9 @@ def main() -> None:
         return
     print(f"Python {platform.python_version()}, numpy {version('numpy')}, llvmlite {version('llvmlite')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
+    if given.places:
+        many_places(given.places, given.seconds or 30.0)
+        return
     if given.tsplib and given.bounds:
         bounds(given.tsplib, 4.0)
         return
