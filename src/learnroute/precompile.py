@@ -10,28 +10,47 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 LOCK = "compiling"  # the file that says that some process is at it ...
 LASTS = 60.0  # ... unless it is older than so many seconds
-DETACHED = 0x00000008  # on Windows, a process without this console
+DONE = "everything"  # the file that says that all of it was compiled
+DETACHED = 0x00000008 | 0x00004000  # on Windows: a process without this console, of low priority
 
 
-def precompile() -> None:
-    """Run each method once on problems that are too large for the interpreter: searches first, then proofs."""
+def precompile(progress: Callable[[str, float], None] | None = None, lock: Path | None = None) -> None:
+    """Run each method once on problems that are too large for the interpreter: searches first, then proofs.
+
+    The lock, if there is one, is renewed meanwhile.
+    """
+    from learnroute.kernels.machine_code import kernel_folder
     from learnroute.model.learner import Learner
     from learnroute.planner import plan
+    from learnroute.solvers.params import DEFAULTS
     from learnroute.study.families import random_problem
 
     under, over, far = (Learner(features, 100, 0.1) for features in (80, 120, 1000))
     proximal = Learner(120, 100, 0.1, rule="proximal", regularization=1.0)
-    for family, size, learner, method in (
-        ("euclidean", 50, over, "search"), ("euclidean", 50, under, "exact"), ("euclidean", 30, far, "exact"),
-        ("euclidean", 50, over, "algorithm1"), ("places", 400, under, "search"), ("euclidean", 13, over, "exact"),
-        ("euclidean", 50, under, "nearest"), ("euclidean", 30, proximal, "search"),
+    little = replace(DEFAULTS, search=replace(DEFAULTS.search, perturbations=2, many_perturbations=1, starts=1))
+    for family, size, learner, method, params in (
+        ("euclidean", 50, over, "search", little), ("euclidean", 50, under, "exact", DEFAULTS),
+        ("euclidean", 30, far, "exact", DEFAULTS), ("euclidean", 50, over, "algorithm1", little),
+        ("places", 400, under, "search", little), ("euclidean", 13, over, "exact", DEFAULTS),
+        ("euclidean", 50, under, "nearest", little), ("euclidean", 30, proximal, "search", little),
     ):  # fmt: skip
-        plan(random_problem(family, size, learner, 0), method)
+        plan(random_problem(family, size, learner, 0), method, progress=progress, params=params)
+        if lock is not None:
+            with contextlib.suppress(OSError):
+                os.utime(lock)
+    folder = kernel_folder()
+    if folder is not None:
+        with contextlib.suppress(OSError):
+            (folder / DONE).touch()
 
 
 def going_on() -> bool:
@@ -45,48 +64,45 @@ def going_on() -> bool:
         return False
 
 
-def in_background(size: int, priority: int = 19) -> None:
-    """Have another process do it, one that outlives this one, where plans of so many regions need what is not at hand.
+def in_background(priority: int = 19) -> None:
+    """Have another process do it, one that outlives this one, if it was not done; `priority` is its niceness.
 
-    Not if some process is at it already, or there is no folder to keep machine code in. `priority` is what that process
-    adds to its niceness.
+    Not if some process is at it already, or there is no folder to keep machine code in.
     """
     from learnroute.kernels import at_hand
     from learnroute.kernels.machine_code import kernel_folder
-    from learnroute.solvers.compiling import BUILDING, PROVING, SEARCHING
-    from learnroute.solvers.params import DEFAULTS
 
-    if size <= DEFAULTS.held_karp.most_regions or at_hand(*SEARCHING, *BUILDING, *PROVING):
-        return
     folder = kernel_folder()
-    if folder is None or not sys.executable:
+    if folder is None or not sys.executable or at_hand(DONE) or going_on():
         return
-    if going_on():
-        return
-    lock = folder / LOCK
+    lock = folder.resolve() / LOCK
+    # Ctrl-C is not meant for it; in the session of this process its low priority counts
+    apart: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {"creationflags": DETACHED}
     try:
         lock.unlink(missing_ok=True)  # of a process that died
         os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        # Ctrl-C is not meant for it; in the session of this process its low priority counts
-        apart: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {"creationflags": DETACHED}
-        subprocess.Popen(
-            [sys.executable, "-m", __name__, str(lock), str(priority)],
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__, str(lock), str(priority)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **apart,
         )  # fmt: skip
     except OSError:
+        with contextlib.suppress(OSError):
+            lock.unlink(missing_ok=True)
         return
+    threading.Thread(target=process.wait, daemon=True).start()  # where this process goes on, none is left defunct
 
 
 def main(arguments: list[str]) -> None:
     """Compile; as a process in the background, give the lock and what to add to the niceness."""
-    if len(arguments) == 2 and hasattr(os, "nice"):
+    lock = Path(arguments[0]) if arguments else None
+    if len(arguments) > 1 and hasattr(os, "nice"):
         os.nice(int(arguments[1]))
     try:
-        precompile()
+        precompile(lock=lock)
     finally:
-        for lock in arguments[:1]:
+        if lock is not None:
             with contextlib.suppress(OSError):
-                os.unlink(lock)
+                lock.unlink()
 
 
 if __name__ == "__main__":

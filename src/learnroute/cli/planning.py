@@ -45,7 +45,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.planner import evaluate, plan
 from learnroute.precompile import in_background
-from learnroute.solvers.params import DEFAULTS
+from learnroute.solvers.compiling import LATER
 from learnroute.solvers.registry import METHODS
 
 PARTS = {
@@ -95,8 +95,8 @@ def plan_command(
     with progress_shown() as progress:
         found = plan(problem, method, seed, time_left(time_limit), progress, initial=route, threads=threads)
     _deliver(found, problem, as_json, outputs, pictures)
-    if time_limit is not None and time_limit <= DEFAULTS.search.compiling:
-        in_background(problem.size)
+    if any(LATER in note for note in found.notes):
+        in_background()
 
 
 def _route_in(file: Path) -> list[str]:

@@ -53,7 +53,7 @@ def serve_command(
         raise InputError(
             "must be > 0; leave it out to serve until interrupted", field="--seconds", found=f"{seconds:g}"
         )
-    in_background(max_regions, priority=0)  # while the web stack is imported
+    in_background(priority=0)  # while the web stack is imported
     try:
         from learnroute.web.server import serve
     except ImportError:

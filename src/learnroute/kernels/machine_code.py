@@ -231,7 +231,10 @@ def _version() -> str:
 def known_kernels() -> set[str]:
     """Return the names of kernels whose machine code is in memory or in this version's folder, for some types."""
     folder = kernel_folder()
-    return _loaded_once | {file.name.partition("-")[0] for file in (() if folder is None else folder.iterdir())}
+    try:
+        return _loaded_once | {file.name.partition("-")[0] for file in (() if folder is None else folder.iterdir())}
+    except OSError:  # the folder was removed
+        return set(_loaded_once)
 
 
 def _cache_file(function: Callable[..., Any], kinds: tuple[Type, ...]) -> Path | None:

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from learnroute import kernels
 from learnroute.errors import RefusedError
 from learnroute.model.certificates import Simple
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import simple_bound
-from learnroute.solvers.compiling import BUILDING, PROVING, too_late_for, too_late_to_search
+from learnroute.solvers.compiling import BUILDING, LATER, PROVING, searching, too_late_for, too_late_to_search
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
@@ -56,17 +57,16 @@ def _hasty(
 ) -> Answer | None:  # fmt: skip
     """Return a route found without the kernels that are not at hand, where compiling outlasts the limit; else None."""
     part = budget.part(params.search.hasty_share)
-    if too_late_to_search(budget, params) and objective.size <= params.search.interpreted_regions:
+    if too_late_to_search(objective, budget, params):
         order = interpreted_search(objective, rng, part, initial)
         note = "the time limit leaves no time for compiling, so this is the route of a short local search"
-    elif too_late_for(needed, budget, params):
+    elif kernels.at_hand(*searching(objective)) and too_late_for(needed, budget, params):
         order = iterated_local_search(objective, rng, part, initial=initial, params=params)
         note = "the time limit leaves no time for compiling, so this is the route of the search alone"
     else:
         return None
-    later = "the command line compiles after such a plan, and so does python -m learnroute.precompile"
     return Answer(
-        order, "search", complete=False, notes=(f"{note}; {later}",), certificate=Simple(simple_bound(objective))
+        order, "search", complete=False, notes=(f"{note}; {LATER}",), certificate=Simple(simple_bound(objective))
     )
 
 
@@ -112,7 +112,8 @@ def search(
     """Return the best order found from a few starts, or from `initial`; where there are few orders, the best of all."""
     share = params.search.search_share
     if objective.pairs is not None:
-        return search_with_pairs(objective, rng, budget.part(share), params, initial)
+        late = too_late_to_search(objective, budget, params)
+        return search_with_pairs(objective, rng, budget.part(share), params, initial, late)
     if objective.size <= params.held_karp.most_regions:  # a bound needs the same table
         best = held_karp(objective, rng, budget.part(share), params)
         if best.optimal:

@@ -289,8 +289,8 @@ class IteratedLocalSearchParams(_Checked):
     compiling: float = 4.0
     compiling_rest: float = 2.0  # the same for what a search does not need
     interpreted_regions: int = 1000  # ... up to so many regions are searched without any, ...
-    hasty_share: float = 0.85  # ... for this share of the time; so are more than a few, ...
-    short: float = 1.5  # ... where no more seconds than these are left
+    hasty_share: float = 0.85  # ... for this share of the time
+    short: float = 1.5  # seconds: with less, a search of more than `several_starts_regions` has that share, too
     threads: int = 1  # rounds that are gone through side by side, each in a thread of its own
     enumerated: int = 3  # regions up to which all orders are tried
     few_regions: int = 30  # regions up to which `few_perturbations` a region are enough

@@ -94,7 +94,7 @@ def _carry_out(order: Order, line: Connection) -> Message:
 
     try:
         if order.task == WARM:
-            precompile()
+            precompile(progress)
             return Result(b"")
         return run_task(order.task, order.body, order.limits, progress)
     except Stopped:

@@ -10,7 +10,7 @@ import numpy as np
 from learnroute.errors import RefusedError
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.compiling import too_late_to_search
+from learnroute.solvers.compiling import LATER, too_late_to_search
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.suffix_labelling import Optimum, label_suffixes
@@ -28,15 +28,19 @@ def search_with_pairs(
     budget: Budget,
     params: SolverParams,
     initial: IntArray | None = None,
+    late: bool = False,
 ) -> Answer:
-    """Return the best order found: first with typical pair terms, then with the true ones as far as regions are few."""
+    """Return the best order found: first with typical pair terms, then with the true ones as far as regions are few.
+
+    `late` says that there is no time for compiling.
+    """
     size, limits = objective.size, params.pair_search
     few = size <= params.held_karp.interpreted
     if few:
         found = held_karp(objective.typical, rng, Budget(), params).order
     else:
         part = budget.part(params.search.search_share)
-        if too_late_to_search(part, params) and size <= params.search.interpreted_regions:
+        if late:
             found = interpreted_search(objective.typical, rng, part, initial)
         else:
             found = iterated_local_search(objective.typical, rng, part, initial=initial, params=params)
@@ -46,9 +50,9 @@ def search_with_pairs(
         tried = [*starts, objective.repaired(found[::-1].copy()), *drawn]
         return Answer(min((_polished(objective, start) for start in tried), key=objective), "search")
     order = min(starts, key=objective)
-    if too_late_to_search(budget, params):
+    if late:
         note = "the time limit leaves no time for compiling, so this is the route of a short local search"
-        return Answer(order, "search", complete=False, notes=(note,))
+        return Answer(order, "search", complete=False, notes=(f"{note}; {LATER}",))
     if size > limits.most_regions:
         note = (
             f"more than {limits.most_regions} regions: the search went by typical pair terms; the loss is the true one"
@@ -66,7 +70,8 @@ def prove_with_pairs(
     initial: IntArray | None = None,
 ) -> Answer:
     """Return an order of least value, as far as labels of up to `most` regions can tell; else the best one found."""
-    found = search_with_pairs(objective, rng, budget.part(params.search.search_share), params, initial)
+    late = too_late_to_search(objective, budget, params)
+    found = search_with_pairs(objective, rng, budget.part(params.search.search_share), params, initial, late)
     if objective.size > most:
         return found
     assert objective.pairs is not None

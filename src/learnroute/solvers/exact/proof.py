@@ -16,7 +16,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
-from learnroute.solvers.compiling import PROVING, SEARCHING, too_late_for
+from learnroute.solvers.compiling import PROVING, searching, too_late_for
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
@@ -94,7 +94,8 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
         found = held_karp(objective, rng, budget if size > params.held_karp.interpreted else Budget(), params)
         if found.certificate is not None:
             return found.certificate
-    if too_late_for((*SEARCHING, *PROVING) if size <= bound.most_regions else ("ascend",), budget, params):
+    needed = (*searching(objective), *PROVING) if size <= bound.most_regions else ("ascend",)
+    if too_late_for(needed, budget, params):
         return Simple(simple_bound(objective))
     if size <= bound.most_regions and not budget.exhausted:
         better = iterated_local_search(objective, rng, budget, bound.perturbations * size, 1, order, params)

@@ -279,7 +279,8 @@ class TourSearch:
         params, done = self.params, 0
         vertices = len(self.route[0])
         began, left = time.monotonic(), budget.seconds_left
-        scale = temperature * float(np.median(self.objective.legs(self.order())))
+        legs = self.objective.legs(self.order())
+        scale = temperature * float(np.median(legs) or np.mean(legs))
         self._mend()
         while done < perturbations and not budget.exhausted:
             count = int(min(perturbations - done, max(10, self._pace * params.pause)))
