@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from learnroute import Learner, write_problem
-from learnroute.kernels import machine_code
-from learnroute.precompile import LASTS, LOCK, in_background
+from learnroute import Learner, plan, write_problem
+from learnroute.kernels import at_hand, machine_code
+from learnroute.precompile import DONE, LASTS, LOCK, going_on, in_background
 from learnroute.study.families import random_problem
 
 
@@ -42,31 +42,64 @@ def test_a_short_limit_has_the_next_plan_find_everything_compiled(tmp_path: Path
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """An empty folder of machine code, and the commands of processes that would have been started."""
     commands: list[list[str]] = []
+
+    class Process:
+        def __init__(self, command: list[str], **_: object) -> None:
+            commands.append(command)
+
+        def wait(self) -> None:
+            return
+
     monkeypatch.setattr(machine_code, "kernel_folder", lambda: tmp_path)
     monkeypatch.setattr(machine_code, "_loaded_once", set())
-    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: commands.append(command))
+    monkeypatch.setattr(subprocess, "Popen", Process)
     return commands
 
 
 def test_one_process_compiles_at_a_time(tmp_path: Path, started: list[list[str]]) -> None:
-    in_background(100)
-    in_background(100)
-    assert started == [[sys.executable, "-m", "learnroute.precompile", str(tmp_path / LOCK), "19"]]
+    in_background()
+    in_background()
+    assert started == [[sys.executable, "-P", "-m", "learnroute.precompile", str(tmp_path.resolve() / LOCK), "19"]]
+    assert going_on()
     long_ago = time.time() - LASTS - 1
     os.utime(tmp_path / LOCK, (long_ago, long_ago))  # that process must have died
-    in_background(100)
+    assert not going_on()
+    in_background()
     assert len(started) == 2
 
 
-def test_nothing_is_compiled_for_few_regions_or_where_all_is_at_hand(tmp_path: Path, started: list[list[str]]) -> None:
-    in_background(20)
-    for name in ("iterate", "match_next", "label", "minimum_cuts"):
-        (tmp_path / f"{name}-0").touch()
-    in_background(100)
+def test_what_was_done_is_not_done_again(tmp_path: Path, started: list[list[str]]) -> None:
+    (tmp_path / DONE).touch()
+    in_background()
     assert not started
 
 
 def test_without_a_folder_nothing_is_started(started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_code, "kernel_folder", lambda: None)
-    in_background(100)
+    in_background()
     assert not started
+
+
+def test_a_process_that_cannot_be_started_leaves_no_lock(
+    tmp_path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    in_background()
+    assert not (tmp_path / LOCK).exists()
+
+
+def test_plans_go_on_when_the_folder_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_code, "kernel_folder", lambda: tmp_path / "gone")
+    assert at_hand()
+    assert not at_hand("a kernel that does not exist")
+
+
+def test_regularised_learners_compile_where_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of the budget are short; whether there is time for compiling is asked of the whole."""
+    monkeypatch.setattr(machine_code, "known_kernels", set)
+    problem = random_problem("euclidean", 25, Learner(120, 100, 0.1, rule="proximal", regularization=1.0), 1)
+    assert not any("compiling" in note for note in plan(problem, time_limit=6.0).notes)
+    assert any("compiling" in note for note in plan(problem, time_limit=1.0).notes)

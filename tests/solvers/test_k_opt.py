@@ -83,8 +83,9 @@ def test_moves_change_the_value_by_what_they_say_and_can_be_undone(kind: str, en
             state.counts[tour.JOURNAL_SIZE] = 0
             for _ in range(20):
                 vertex, bits = int(rng.integers(vertices)), int(rng.integers(1 << 30))
+                chosen = rng.choice(vertices, 4, replace=False) if bits & 1 else np.full(4, -1)
                 worse = k_opt.double_bridge(
-                    state.route, state.near, *tables[3:], state.move, state.journal, vertex, bits
+                    state.route, state.near, *tables[3:], state.move, state.journal, vertex, bits, chosen
                 )  # fmt: skip
                 if worse < np.inf:
                     assert objective(state.order()) - before == pytest.approx(worse, abs=1e-9)

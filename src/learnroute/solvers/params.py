@@ -270,6 +270,11 @@ class KOptParams(_Checked):
     most_worse: float = 1e10  # typical nearest distances: a perturbation that costs more would drown gains in rounding
     walk: int = 25  # steps of the random walks that find the edges of a double bridge
     segment: int = 50  # positions between two of these edges at most, where they follow each other along the tour
+    # the share of perturbations that cut legs drawn by their length, within `far_bridge` positions, where the mean leg
+    # is `far_ratio` times the median one, as where regions are in clusters
+    far_share: float = 0.1
+    far_ratio: float = 1.3
+    far_bridge: int = 2000
     cooling: float = 0.97  # the share of a round until the temperature is nothing
     journal: int = 200_000  # vertices that can be copied back
     pause: float = 0.1  # seconds in a kernel between two looks at the clock

@@ -30,6 +30,7 @@ from learnroute.solvers.local_search.tour import (
     DEPTH,
     END_POSITIONS,
     ENDS,
+    FAR_BRIDGE,
     FIRST,
     FIXED,
     FOUND,
@@ -248,10 +249,12 @@ def double_bridge(
     journal: IntArray,
     vertex: int,
     bits: int,
+    chosen: IntArray,
 ) -> float:
     """Join four segments A, B, C, D anew as A, D, C, B: no sequential move of three edges takes that back.
 
-    They are cut at a vertex and at three others, found along the tour or by random walks from it, as `bits` decide.
+    They are cut at a vertex and at three others, found along the tour or by random walks from it, as `bits` decide; or
+    at four `chosen` ones, if the first of these is not negative.
     Returns what it costs; inf if it is not allowed, and then it is not done.
     """
     size, few = counts[SIZE], min(near.shape[1], 5)
@@ -260,7 +263,9 @@ def double_bridge(
     ahead = 0
     for i in range(4):
         here = vertex
-        if i > 0 and along:
+        if chosen[0] >= 0:
+            here = chosen[i]
+        elif i > 0 and along:
             bits = (bits * 1103515245 + 12345) & 0x7FFFFFFF
             ahead += 1 + (bits >> 8) % span
             p = route[POSITION, vertex] + ahead
@@ -288,7 +293,7 @@ def double_bridge(
             return np.inf
         if not counts[ANCHORED] and move[LENGTH, 4 + i] > longest:
             unmoved, longest = i, move[LENGTH, 4 + i]
-    if size - move[LENGTH, 4 + unmoved] > counts[BRIDGE]:
+    if size - move[LENGTH, 4 + unmoved] > counts[BRIDGE if chosen[0] < 0 else FAR_BRIDGE]:
         return np.inf
     worse = 0.0
     for i in range(4):
@@ -327,16 +332,18 @@ def iterate(
     move: IntArray,
     journal: IntArray,
     draws: FloatArray,
+    chosen: IntArray,
 ) -> None:
     """Perturb and improve, one row of random numbers each time; undo what is worse than is accepted.
 
-    Rows hold where, how the walks go, and how much worse an accepted order may be.
+    Rows hold where, how the walks go, and how much worse an accepted order may be. Rows of `chosen` say where to cut,
+    if they are not negative.
     """
     for row in range(draws.shape[0]):
         counts[JOURNAL_SIZE] = 0
         vertex = int(draws[row, 0] * counts[SIZE])
         bits = int(draws[row, 1] * 0x7FFFFFFF)
-        worse = double_bridge(route, near, ways, sums, numbers, counts, move, journal, vertex, bits)
+        worse = double_bridge(route, near, ways, sums, numbers, counts, move, journal, vertex, bits, chosen[row])
         if worse == np.inf:
             continue
         worse -= descend(route, near, apart, ways, sums, numbers, counts, move, journal, 1 << 62, 1)

@@ -43,6 +43,7 @@ DEEPEST = 10  # edges that a move may remove
 SIZE, REGIONS, KIND, ANCHORED, SCORED, REACH, LONGEST, DEPTH, END_POSITIONS, WALK = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 QUEUE_FIRST, QUEUE_SIZE, JOURNAL_SIZE, FIRST, SEGMENT, BRIDGE, BREADTH = 10, 11, 12, 13, 14, 15, 16
 ENDS = 30  # `start` and `end`, the last two vertices, where there are any: candidates of all regions
+FAR_BRIDGE = 31
 MATRIX, DIRECTED, PLANE, GLOBE = 0, 1, 2, 3  # kinds of `ways`
 NOT_SCORED, GEOMETRIC, FACTORED, GENERAL = 0, 1, 2, 3  # kinds of scores
 # Places in `numbers`

@@ -72,6 +72,7 @@ class TourSearch:
         counts[tour.ANCHORED] = scored
         counts[tour.LONGEST] = min(vertices, params.longest)
         counts[tour.BRIDGE] = min(vertices, params.longest_bridge)
+        counts[tour.FAR_BRIDGE] = min(vertices, params.far_bridge)
         counts[tour.END_POSITIONS] = params.end_positions * (1 + directed)
         counts[tour.ENDS] = 0 if cyclic else 2
         counts[tour.WALK], counts[tour.SEGMENT] = params.walk, params.segment
@@ -281,11 +282,16 @@ class TourSearch:
         began, left = time.monotonic(), budget.seconds_left
         legs = self.objective.legs(self.order())
         scale = temperature * float(np.median(legs) or np.mean(legs))
+        far = self._far_legs(legs)
         self._mend()
         while done < perturbations and not budget.exhausted:
             count = int(min(perturbations - done, max(10, self._pace * params.pause)))
             numbers = done + np.arange(count)
-            draws = rng.random((count, 3))
+            draws = rng.random((count, 8))
+            chosen = np.full((count, 4), -1)
+            if far is not None:
+                rare = draws[:, 3] < params.far_share
+                chosen[rare] = self._far_cuts(*far, draws[rare, 4:])
             hot = 1 - numbers / (params.cooling * perturbations)
             if left is not None:
                 hot = np.minimum(hot, 1 - (time.monotonic() - began) / (params.cooling * left))
@@ -295,11 +301,39 @@ class TourSearch:
                 draws[:, 0] = (within + numbers * (params.sweeps / perturbations)) % 1.0
             started = time.monotonic()
             k_opt.iterate(self.route, self.near, self.apart, self.ways, self.sums, self.numbers, self.counts, self.move,
-                          self.journal, draws)  # fmt: skip
+                          self.journal, draws, chosen)  # fmt: skip
             self._pace = count / max(time.monotonic() - started, 1e-6)
             done += count
             budget.progress("search", done / perturbations)
         return done
+
+    def _far_legs(self, legs: FloatArray) -> tuple[FloatArray, IntArray] | None:
+        """Return cumulated legs of the current order, and the vertices that they leave.
+
+        None unless few legs make up much of the travel, as those between clusters do.
+        """
+        size, params = self.objective.size, self.params
+        mean = float(np.mean(legs))
+        if self._vertices != size or not mean > params.far_ratio * float(np.median(legs)):
+            return None
+        order = self.order()
+        number = np.empty(size, dtype=np.int64)
+        number[self.names] = np.arange(size)
+        stops = number[order]
+        at = int(self.route[tour.POSITION, stops[0]])
+        forward = self.route[tour.ORDER, (at + 1) % len(self.route[0])] == stops[1]
+        left = stops if forward else np.roll(stops, -1)
+        return np.cumsum(np.append(0.0, legs)), left[: len(legs)]
+
+    def _far_cuts(self, sums: FloatArray, left: IntArray, draws: FloatArray) -> IntArray:
+        """Return the vertices behind which to cut: one leg by its length, and three of those around it."""
+        most, half = len(left) - 1, self.params.far_bridge // 2
+        first = np.minimum(np.searchsorted(sums[1:], draws[:, 0] * sums[-1], side="right"), most)
+        low, high = sums[np.maximum(first - half, 0)], sums[np.minimum(first + half, most) + 1]
+        others = low[:, None] + draws[:, 1:] * (high - low)[:, None]
+        found = np.minimum(np.searchsorted(sums[1:], others, side="right"), most)
+        cuts: IntArray = left[np.column_stack([first, found])]
+        return cuts
 
     def merged(self, one: IntArray, two: IntArray) -> IntArray:
         """Return what moves make of one order that may add edges of another only (tour merging)."""
