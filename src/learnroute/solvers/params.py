@@ -272,7 +272,7 @@ class KOptParams(_Checked):
     segment: int = 50  # positions between two of these edges at most, where they follow each other along the tour
     # the share of perturbations that cut legs drawn by their length, within `far_bridge` positions, where the mean leg
     # is `far_ratio` times the median one, as where regions are in clusters
-    far_share: float = 0.1
+    far_share: float = 0.03
     far_ratio: float = 1.3
     far_bridge: int = 2000
     cooling: float = 0.97  # the share of a round until the temperature is nothing
