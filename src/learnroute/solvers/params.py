@@ -307,6 +307,8 @@ class IteratedLocalSearchParams(_Checked):
     most_perturbations: int = 100_000  # ... up to so many, or one a region
     round_length: int = 5  # perturbations a region in a round; then the order is merged with the best one
     temperature: float = 0.5  # when a round begins, in median costs of an edge of the tour; it falls to nothing
+    reheating: float = 0.5  # by this share hotter for each round before it that brought nothing, ...
+    hottest: float = 4.0  # ... up to so many times as hot
     patience: int = 50  # rounds without success after which a search with a time limit ends
     # regions from which on, where more scores count than the last, a search begins with the last one alone, ...
     ahead_regions: int = 150

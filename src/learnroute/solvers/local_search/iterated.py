@@ -144,7 +144,8 @@ def _search(
                 one.set_order(best)
                 one.use_candidates(kind)
             part = replace(budget, progress=progress)
-            temperature = limits.temperature if count == length else 0.0  # too few to cool down
+            hotter = min(1.0 + limits.reheating * idle, limits.hottest)  # after rounds that brought nothing
+            temperature = limits.temperature * hotter if count == length else 0.0  # too few to cool down
             if len(searches) == 1:
                 done += search.perturb(rng, count, temperature, part)
             else:
