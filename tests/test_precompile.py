@@ -13,7 +13,7 @@ import pytest
 
 from learnroute import Learner, plan, write_problem
 from learnroute.kernels import at_hand, machine_code
-from learnroute.precompile import DONE, LASTS, LOCK, going_on, in_background
+from learnroute.precompile import DONE, LASTS, LOCK, going_on, in_background, main
 from learnroute.study.families import random_problem
 
 
@@ -103,3 +103,14 @@ def test_regularised_learners_compile_where_there_is_time(monkeypatch: pytest.Mo
     problem = random_problem("euclidean", 25, Learner(120, 100, 0.1, rule="proximal", regularization=1.0), 1)
     assert not any("compiling" in note for note in plan(problem, time_limit=6.0).notes)
     assert any("compiling" in note for note in plan(problem, time_limit=1.0).notes)
+
+
+def test_a_file_named_by_mistake_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "problem.json"
+    file.touch()
+    for arguments in ([str(file)], [str(file), "19"]):
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        assert left.value.code == 2
+        assert "takes no arguments" in capsys.readouterr().err
+    assert file.exists()

@@ -93,10 +93,17 @@ def in_background(priority: int = 19) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Compile; as a process in the background, give the lock and what to add to the niceness."""
-    lock = Path(arguments[0]) if arguments else None
-    if len(arguments) > 1 and hasattr(os, "nice"):
-        os.nice(int(arguments[1]))
+    """Compile; a process in the background is given the lock and what to add to the niceness."""
+    from learnroute.kernels.machine_code import kernel_folder
+
+    folder, lock = kernel_folder(), None
+    if arguments:  # of no other file than the lock: it is removed at the end
+        if folder is None or len(arguments) != 2 or arguments[0] != str(folder.resolve() / LOCK):
+            sys.stderr.write(f"learnroute: {arguments[0]!r}: precompile takes no arguments; leave them out\n")
+            sys.exit(2)
+        lock = Path(arguments[0])
+        if hasattr(os, "nice"):
+            os.nice(int(arguments[1]))
     try:
         precompile(lock=lock)
     finally:
