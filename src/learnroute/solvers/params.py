@@ -286,6 +286,35 @@ class KOptParams(_Checked):
 
 
 @dataclass(frozen=True)
+class PopulationParams(_Checked):
+    """A population of tours and edge assembly crossover (`local_search.population`)."""
+
+    few_regions: int = 100  # regions up to which iterated local search alone finds the optimum soon enough
+    most_regions: int = 12_000  # regions up to which it is used: generations take time with the square of their number
+    members: int = 100  # tours in it, at most ...
+    fewest: int = 20  # ... and where there is no time for so many, iterated local search is used instead
+    effort: float = 0.4  # the share of the perturbations of a search in whose stead tours are made
+    descent: float = 0.1  # perturbations a region that take as long as a descent from a random order
+    # where regions are in clusters, perturbations a region after it; no descent alone gets clusters in order
+    first_perturbations: float = 0.1
+    near_regions: int = 3000  # with more regions, tours start from a quick order, its regions exchanged with near ones:
+    near_positions: float = 10.0  # the standard deviation of how far one is moved
+    children: int = 30  # of two tours, of which the best is taken, ...
+    batch_regions: int = 1000  # ... once for each so many regions
+    joining: int = 5  # candidates of a vertex for joining subtours
+    stagnation: int = 30  # generations without a better tour after which a population has converged
+    perturbations: float = 0.1  # a region; then all tours but the best are perturbed, and the next round begins
+    patience: int = 10  # rounds without success after which a search with a time limit ends
+    # what crossing takes beside making tours, for 1000 regions, and how it grows
+    crossing: float = 1.0
+    growth: float = 0.8
+
+    def evolving(self, size: int) -> float:
+        """Return how long a population is crossed for, in times that making its tours takes."""
+        return self.crossing * (size / 1000) ** self.growth
+
+
+@dataclass(frozen=True)
 class IteratedLocalSearchParams(_Checked):
     """Iterated local search (`local_search.iterated`): from how many orders, how long."""
 
@@ -316,6 +345,7 @@ class IteratedLocalSearchParams(_Checked):
     # where regions coincide: the share of the time for the search among their locations, before clusters may be left
     cluster_share: float = 0.3
     k_opt: KOptParams = KOptParams()
+    population: PopulationParams = PopulationParams()
 
 
 @dataclass(frozen=True)

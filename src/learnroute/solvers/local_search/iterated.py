@@ -10,8 +10,7 @@ order.
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+import time
 from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -22,14 +21,14 @@ from learnroute.model.objective import Objective
 from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
+from learnroute.solvers.compiling import CROSSING, too_late_for
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.local_search.coincident import clusters_of
-from learnroute.solvers.params import DEFAULTS, SolverParams
+from learnroute.solvers.local_search.side_by_side import Threads
+from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
 
 if TYPE_CHECKING:
     from learnroute.solvers.local_search.tour_search import TourSearch
-
-AWAKE = 0.1  # seconds between two looks at signals while threads work
 
 
 def iterated_local_search(
@@ -77,6 +76,7 @@ def iterated_local_search(
         and _scores_reach(objective, rate)
         and objective.symmetric
         and size > params.search.ahead_regions
+        and not members_for(size, perturbations, params.search.population)
     ):
         initial = _searched_ahead(objective, rng, budget, perturbations, params)
     best = None
@@ -122,7 +122,7 @@ def _search(
     perturbations: int,
     params: SolverParams,
 ) -> IntArray:
-    """Search from one order, in rounds."""
+    """Search from one order: with a population where there is time for one, else by rounds of perturbations."""
     from learnroute.solvers.local_search.candidates import both_candidates
     from learnroute.solvers.local_search.tour_search import TourSearch
 
@@ -132,66 +132,121 @@ def _search(
     search = TourSearch(objective, start, rate, near, limits.k_opt, alpha)
     search.descend(budget)
     best = min(start, best_rotation(objective, search.order()), key=objective)
-    searches = [search, *(search.twin() for _ in range(limits.threads - 1))]
-    streams = [rng, *rng.spawn(limits.threads - 1)]
+    with Threads(limits.threads) as threads:
+        members = members_for(objective.size, perturbations, limits.population)
+        if members and not too_late_for(CROSSING, budget, params):
+            found = _evolved(search, best, rng, budget, perturbations, members, threads, limits)
+            if found is not None:
+                return found
+        return _in_rounds(search, best, rng, budget, perturbations, threads, limits)
+
+
+def members_for(size: int, perturbations: int, params: PopulationParams) -> int:
+    """Return how many members a population has that takes as long as so many perturbations; 0 for none."""
+    if not params.few_regions < size <= params.most_regions:
+        return 0
+    members = min(params.members, int(params.effort * perturbations / (params.descent * size)))
+    return members if members >= params.fewest else 0
+
+
+def _evolved(
+    search: TourSearch,
+    best: IntArray,
+    rng: np.random.Generator,
+    budget: Budget,
+    perturbations: int,
+    members: int,
+    threads: Threads,
+    limits: IteratedLocalSearchParams,
+) -> IntArray | None:
+    """Make a population, cross and perturb it in turns; None where there is not enough time for one."""
+    from learnroute.solvers.local_search.population import Population
+
+    objective, params = search.objective, limits.population
+    population = Population(search, best, threads, params)
+    left, begun = budget.seconds_left, time.monotonic()
+    enough = perturbations / objective.size
+    done = population.create(1 + threads.count, limits.temperature, rng, _telling(budget, 0.0, 0.0))
+    if left is not None:
+        each = (time.monotonic() - begun) / threads.count
+        members = min(members, int(left / (each * (1 / threads.count + params.evolving(objective.size)))))
+        if members < params.fewest:
+            return None
+    done += population.create(members, limits.temperature, rng, _telling(budget, 0.0, params.effort))
+    idle = 0
+    while True:
+        population.evolve(rng, _telling(budget, min(1.0, done / enough), 0.0))
+        found = min(best, best_rotation(objective, population.best), key=objective)
+        idle = 0 if objective(found) < objective(best) else idle + 1
+        best = found
+        if budget.exhausted or done >= enough or idle >= params.patience:
+            return best
+        hotter = min(1.0 + limits.reheating * idle, limits.hottest)
+        share = min(1.0, done / enough)
+        done += population.perturb(
+            limits.temperature * hotter, rng, _telling(budget, share, min(1 - share, members * params.perturbations / enough))
+        )
+
+
+def _telling(budget: Budget, begun: float, share: float) -> Budget:
+    """Return the same budget for a part of the work: what has been done before it, and its share."""
+    return replace(budget, progress=_within(budget.progress, begun, share))
+
+
+def _in_rounds(
+    search: TourSearch,
+    best: IntArray,
+    rng: np.random.Generator,
+    budget: Budget,
+    perturbations: int,
+    threads: Threads,
+    limits: IteratedLocalSearchParams,
+) -> IntArray:
+    """Perturb and improve, round by round, each from the best order."""
+    objective = search.objective
+    searches = [search, *(search.twin() for _ in range(threads.count - 1))]
+    streams = [rng, *rng.spawn(threads.count - 1)]
     length, idle, done = limits.round_length * objective.size, 0, 0
     kind, gains = 0, np.full(search.kinds, np.inf)  # of candidate lists, and what their last rounds brought
-    with ThreadPoolExecutor(limits.threads) as threads:
-        while done < perturbations and not budget.exhausted and idle < limits.patience:
-            count = min(length, -(-(perturbations - done) // limits.threads))
-            progress = _within(budget.progress, done / perturbations, count * limits.threads / perturbations)
-            for one in searches:
-                one.set_order(best)
-                one.use_candidates(kind)
-            part = replace(budget, progress=progress)
-            hotter = min(1.0 + limits.reheating * idle, limits.hottest)  # after rounds that brought nothing
-            temperature = limits.temperature * hotter if count == length else 0.0  # too few to cool down
-            if len(searches) == 1:
-                done += search.perturb(rng, count, temperature, part)
-            else:
-                done += _side_by_side(threads, searches, streams, count, temperature, part)
-            better = best
-            for one in searches:
-                found = one.order()
-                candidates = [better, found]
-                if temperature > 0 or one is not search:
-                    candidates += [search.merged(better, found), search.merged(found, better)]
-                better = min(candidates, key=objective)
-            better = best_rotation(objective, better)
-            gains[kind] = objective(best) - objective(better)
-            idle = 0 if gains[kind] > 0 else idle + 1
-            others = (kind + 1 + np.arange(search.kinds)) % search.kinds  # where two are level, another one's turn
-            kind = int(others[np.argmax(gains[others])])
-            best = better
+    while done < perturbations and not budget.exhausted and idle < limits.patience:
+        count = min(length, -(-(perturbations - done) // threads.count))
+        for one in searches:
+            one.set_order(best)
+            one.use_candidates(kind)
+        hotter = min(1.0 + limits.reheating * idle, limits.hottest)  # after rounds that brought nothing
+        temperature = limits.temperature * hotter if count == length else 0.0  # too few to cool down
+        done += _round(searches, streams, count, temperature, threads,
+                       _telling(budget, done / perturbations, count * threads.count / perturbations))  # fmt: skip
+        better = best
+        for one in searches:
+            found = one.order()
+            candidates = [better, found]
+            if temperature > 0 or one is not search:
+                candidates += [search.merged(better, found), search.merged(found, better)]
+            better = min(candidates, key=objective)
+        better = best_rotation(objective, better)
+        gains[kind] = objective(best) - objective(better)
+        idle = 0 if gains[kind] > 0 else idle + 1
+        others = (kind + 1 + np.arange(search.kinds)) % search.kinds  # where two are level, another one's turn
+        kind = int(others[np.argmax(gains[others])])
+        best = better
     return best
 
 
-def _side_by_side(
-    threads: ThreadPoolExecutor,
+def _round(
     searches: list[TourSearch],
     streams: list[np.random.Generator],
     count: int,
     temperature: float,
+    threads: Threads,
     budget: Budget,
 ) -> int:
-    """Go through one round in each thread; return how many perturbations were done. The first one tells of progress.
+    """Go through one round in each thread; return how many perturbations were done."""
 
-    After Ctrl-C, or a failure of one, no other goes on to the end of its round. Kernels run without Python's lock.
-    """
-    stop, done = threading.Event(), 0
-    telling, silent = replace(budget, stop=stop), Budget(budget.deadline, stop=stop)
-    try:
-        running = {
-            threads.submit(search.perturb, rng, count, temperature, silent if k else telling)
-            for k, (search, rng) in enumerate(zip(searches, streams, strict=True))
-        }
-        while running:  # a wait without end does not notice signals on every system
-            finished, running = wait(running, AWAKE, FIRST_EXCEPTION)
-            done += sum(each.result() for each in finished)
-    except BaseException:
-        stop.set()
-        raise
-    return done
+    def part(k: int, budget: Budget) -> int:
+        return searches[k].perturb(streams[k], count, temperature, budget)
+
+    return sum(threads.run(part, budget))
 
 
 def _within(progress: Progress, begun: float, share: float) -> Progress:

@@ -47,7 +47,7 @@ FAR_BRIDGE = 31
 MATRIX, DIRECTED, PLANE, GLOBE = 0, 1, 2, 3  # kinds of `ways`
 NOT_SCORED, GEOMETRIC, FACTORED, GENERAL = 0, 1, 2, 3  # kinds of scores
 # Places in `numbers`
-LEAST, UNIT, HEAVIEST, SPARE, SWING, CREDIT, FOUND, MOST, GAIN = 0, 1, 2, 3, 4, 5, 6, 7, 16
+LEAST, UNIT, HEAVIEST, SPARE, SWING, CREDIT, FOUND, MOST, FLOOR, GAIN = 0, 1, 2, 3, 4, 5, 6, 7, 8, 16
 # Rows of `sums`: of the first k vertices, the last at full weight; of those from k on, vertex k at full weight; r^k;
 # logarithms of the first k factors, and the zeros among them; scores and factors of vertices; weights of positions
 FORWARD, BACKWARD, POWER, LOGS, ZEROS, SCORE, FACTOR, WEIGHT = 0, 1, 2, 3, 4, 5, 6, 7

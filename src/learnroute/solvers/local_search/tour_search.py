@@ -119,6 +119,11 @@ class TourSearch:
         """How many kinds of candidate lists there are."""
         return len(self._candidates)
 
+    def nearest_candidates(self, count: int) -> IntArray:
+        """Return the nearest entries of the longest candidate lists."""
+        widest = max((near for near, _, _ in self._candidates), key=lambda near: int(near.shape[1]))
+        return np.ascontiguousarray(widest[:, :count])
+
     def use_candidates(self, kind: int) -> None:
         """Take the candidate lists of one kind."""
         self.near, self.apart, breadth = self._candidates[kind]
@@ -179,6 +184,8 @@ class TourSearch:
         self.sums[tour.FACTOR, :size] = factors
         shift = 0 if vertices == self._vertices else 1
         self.sums[tour.WEIGHT, shift : shift + self._vertices : each] = objective.weights
+        if objective.factors is None:
+            numbers[tour.FLOOR] = float(objective.weights @ np.sort(scores)[::-1])
         most = heaviest * float(scores.max())
         numbers[tour.SWING] = most * min(vertices, 1 / (1 - slowest) if slowest < 1 else vertices)
         numbers[tour.LEAST] = max(numbers[tour.LEAST], 1e-15 * numbers[tour.SWING])
@@ -203,9 +210,14 @@ class TourSearch:
         vertices = int(self.counts[tour.SIZE])
         if vertices > self._vertices:
             stops = np.concatenate([[vertices - 2], stops, [vertices - 1]])
-        self._set_tour(stops)
+        self.set_tour(stops)
 
-    def _set_tour(self, stops: IntArray) -> None:
+    def tour(self) -> IntArray:
+        """Return the current order as a cycle of vertices."""
+        return self.route[tour.ORDER].copy()
+
+    def set_tour(self, stops: IntArray) -> None:
+        """Start from a cycle of vertices."""
         self.route[tour.ORDER] = stops
         self.route[tour.POSITION, stops] = np.arange(len(stops))
         self.route[tour.QUEUED] = 0
@@ -243,8 +255,10 @@ class TourSearch:
         return found
 
     def value(self, order: IntArray) -> float:
-        """Return the value of an order, its constant left out."""
+        """Return the value of an order, its constant left out; of a cycle that may end anywhere, its travel."""
         objective = self.objective
+        if objective.ends.cyclic and not self.counts[tour.SCORED]:
+            return float(objective.legs(order).sum())
         weighted = objective.weights_of(order) * objective.scores[order]
         return float(objective.legs(order).sum()) + float(weighted.sum())
 
@@ -282,7 +296,7 @@ class TourSearch:
         began, left = time.monotonic(), budget.seconds_left
         legs = self.objective.legs(self.order())
         scale = temperature * float(np.median(legs) or np.mean(legs))
-        far = self._far_legs(legs)
+        far = self.far_legs(legs)
         self._mend()
         while done < perturbations and not budget.exhausted:
             count = int(min(perturbations - done, max(10, self._pace * params.pause)))
@@ -307,7 +321,7 @@ class TourSearch:
             budget.progress("search", done / perturbations)
         return done
 
-    def _far_legs(self, legs: FloatArray) -> tuple[FloatArray, IntArray] | None:
+    def far_legs(self, legs: FloatArray) -> tuple[FloatArray, IntArray] | None:
         """Return cumulated legs of the current order, and the vertices that they leave.
 
         None unless few legs make up much of the travel, as those between clusters do.

@@ -1,0 +1,157 @@
+"""A population of tours: local optima from random orders, crossed until none gets better, perturbed, crossed again.
+
+A genetic algorithm with local search (a memetic algorithm) around edge assembly crossover (`crossover`). Every tour has
+a random stream of its own, so that the result does not depend on how many threads share the work of making them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.local_search import crossover, tour
+from learnroute.solvers.local_search.crossover import Scratch, Ways
+from learnroute.solvers.local_search.side_by_side import Threads
+from learnroute.solvers.local_search.tour_search import TourSearch
+from learnroute.solvers.params import PopulationParams
+
+
+class Population:
+    """Tours as cycles of vertices, in the numbers of a `TourSearch`; the first one is the given order."""
+
+    def __init__(self, search: TourSearch, order: IntArray, threads: Threads, params: PopulationParams) -> None:
+        self.search, self.params, self._threads = search, params, threads
+        self._searches = [search, *(search.twin() for _ in range(threads.count - 1))]
+        search.set_order(order)
+        self._start = order
+        self.tours = search.tour()[None, :]
+        self.values = np.array([search.value(order)])
+        self._clustered = search.far_legs(search.objective.legs(order)) is not None
+        self._pace = 200.0  # pairs crossed in a second
+        near = search.nearest_candidates(params.joining)
+        self._ways = Ways(near, search.ways, search.sums, search.numbers, search.counts, search.route[tour.FIXED])
+        vertices = self.tours.shape[1]
+        self._room = Scratch(
+            np.zeros((crossover.ROWS, vertices + 1), dtype=np.int64),
+            *(np.zeros(2 * vertices + 2, dtype=np.int64) for _ in range(3)),
+            *(np.zeros((4, 6 * vertices), dtype=np.int64) for _ in range(2)),
+            np.zeros((2, 2), dtype=np.int64),
+            np.zeros(2),
+        )
+
+    @property
+    def best(self) -> IntArray:
+        """The best order in it, in the objective's numbers."""
+        self.search.set_tour(self.tours[int(np.argmin(self.values))])
+        return self.search.order()
+
+    def create(self, members: int, temperature: float, rng: np.random.Generator, budget: Budget) -> float:
+        """Fill it with so many tours, or what there is time for; return what that took, in perturbations a region."""
+        params, size, start = self.params, self.search.objective.size, self._start
+        perturbations = math.ceil(params.first_perturbations * size) if self._clustered else 0
+
+        def make(search: TourSearch, i: int, stream: np.random.Generator, budget: Budget) -> None:
+            order = stream.permutation(size)
+            if size > params.near_regions:
+                order = start[np.argsort(np.arange(size) + stream.normal(0.0, params.near_positions, size))]
+            search.use_candidates(i % search.kinds)
+            search.set_order(search.objective.ends.repair(order))
+            search.descend(budget)
+            if perturbations:
+                search.perturb(stream, perturbations, temperature, budget)
+
+        done = self._each(make, list(range(len(self.tours), members)), rng, budget)
+        return len(done) * (params.descent + perturbations / size)
+
+    def perturb(self, temperature: float, rng: np.random.Generator, budget: Budget) -> float:
+        """Perturb and improve all tours but the best; return what that took, in perturbations a region."""
+        size, best = self.search.objective.size, int(np.argmin(self.values))
+        count = math.ceil(self.params.perturbations * size)
+        turn = int(rng.integers(self.search.kinds))
+
+        def change(search: TourSearch, i: int, stream: np.random.Generator, budget: Budget) -> None:
+            search.use_candidates((i + turn) % search.kinds)
+            search.set_tour(self.tours[i])
+            search.perturb(stream, count, temperature, budget)
+
+        return len(self._each(change, [i for i in range(len(self.tours)) if i != best], rng, budget)) * count / size
+
+    def _each(
+        self,
+        work: Callable[[TourSearch, int, np.random.Generator, Budget], None],
+        members: list[int],
+        rng: np.random.Generator,
+        budget: Budget,
+    ) -> list[int]:
+        """Do something for each of these members, in all threads; return those that there was time for."""
+        streams = rng.spawn(len(members))
+        found: dict[int, tuple[IntArray, float]] = {}
+
+        def part(k: int, budget: Budget) -> None:
+            search = self._searches[k]
+            silent = replace(budget, progress=Budget().progress)
+            for j in range(k, len(members), len(self._searches)):
+                if budget.exhausted:
+                    break
+                work(search, members[j], streams[j], silent)
+                found[members[j]] = search.tour(), search.value(search.order())
+                budget.progress("population", (j + 1) / len(members))
+
+        self._threads.run(part, budget)
+        more = sorted(i for i in found if i >= len(self.tours))
+        for i in found.keys() - set(more):
+            self.tours[i], self.values[i] = found[i]
+        if more:
+            self.tours = np.concatenate([self.tours, [found[i][0] for i in more]])
+            self.values = np.append(self.values, [found[i][1] for i in more])
+        return list(found)
+
+    def evolve(self, rng: np.random.Generator, budget: Budget) -> None:
+        """Cross tours, generation by generation, until the population has converged."""
+        params, size = self.params, len(self.tours)
+        batches = -(-self.search.objective.size // params.batch_regions)
+        room = self._room._replace(edges=self._edges(), entropy=_entropies(size))
+        best, idle, generation = float(self.values.min()), 0, 0
+        while idle < params.stagnation and not budget.exhausted:
+            ring = rng.permutation(size)
+            pairs = np.column_stack([ring, np.roll(ring, -1), rng.integers(1 << 30, size=size)])
+            gains = np.zeros(size)
+            at = 0
+            while at < size and not budget.exhausted:
+                some = slice(at, at + max(1, int(self._pace * self.search.params.pause)))
+                started = time.monotonic()
+                crossover.cross_pairs(
+                    self.tours, np.ascontiguousarray(pairs[some]), self._ways, room, params.children, batches, gains[some]
+                )
+                at = min(some.stop, size)
+                self._pace = (at - some.start) / max(time.monotonic() - started, 1e-6)
+            self.values[ring] -= gains
+            generation += 1
+            budget.progress("crossover", 1 - 1 / (1 + 0.1 * generation))
+            if not gains.any():
+                break
+            idle = 0 if self.values.min() < best else idle + 1
+            best = min(best, float(self.values.min()))
+            if 2 * room.edges[crossover.COUNT, -1] > room.edges.shape[1]:
+                room = room._replace(edges=self._edges())
+
+    def _edges(self) -> IntArray:
+        """Count the edges of all tours in a hash table with room for three times as many."""
+        others = np.roll(self.tours, 1, axis=1)
+        keys = np.minimum(self.tours, others) * self.tours.shape[1] + np.maximum(self.tours, others)
+        room = 4 << int(len(np.unique(keys)) - 1).bit_length()
+        edges = np.zeros((2, room + 1), dtype=np.int64)
+        crossover.count_edges(self.tours, edges)
+        return edges
+
+
+def _entropies(size: int) -> FloatArray:
+    """Return the entropy of an edge by the number of tours that it is in; more than all are counted like all."""
+    shares = np.arange(1, size + 1) / size
+    return np.concatenate([[0.0], -shares * np.log(shares), [0.0, 0.0]])

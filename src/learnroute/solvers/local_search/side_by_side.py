@@ -1,0 +1,52 @@
+"""Several threads that work on parts of one search. Kernels run without Python's lock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import replace
+from typing import Self, TypeVar
+
+from learnroute.solvers.contract import Budget
+
+AWAKE = 0.1  # seconds between two looks at signals while threads work
+R = TypeVar("R")
+
+
+class Threads:
+    """So many threads; a context manager. One alone is the caller's own."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._pool = ThreadPoolExecutor(count) if count > 1 else None
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def run(self, part: Callable[[int, Budget], R], budget: Budget) -> list[R]:
+        """Run part(k, budget) in each thread; the first one tells of progress.
+
+        After Ctrl-C, or a failure of one, the budgets of all others are exhausted.
+        """
+        if self._pool is None:
+            return [part(0, budget)]
+        stop = threading.Event()
+        telling, silent = replace(budget, stop=stop), Budget(budget.deadline, stop=stop)
+        try:
+            tasks = [self._pool.submit(part, k, silent if k else telling) for k in range(self.count)]
+            running = set(tasks)
+            while running:  # a wait without end does not notice signals on every system
+                finished, running = wait(running, AWAKE, FIRST_EXCEPTION)
+                for each in finished:
+                    each.result()
+        except BaseException:
+            stop.set()
+            raise
+        return [task.result() for task in tasks]
