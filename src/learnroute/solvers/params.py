@@ -304,14 +304,16 @@ class PopulationParams(_Checked):
     joining: int = 5  # candidates of a vertex for joining subtours
     stagnation: int = 30  # generations without a better tour after which a population has converged
     perturbations: float = 0.1  # a region; then all tours but the best are perturbed, and the next round begins
+    stuck: int = 2  # rounds without success after which, in the next ones, ...
+    renewed: float = 0.5  # ... this share of the tours is made anew instead
     patience: int = 10  # rounds without success after which a search with a time limit ends
     # what crossing takes beside making tours, for 1000 regions, and how it grows
-    crossing: float = 1.0
+    crossing: float = 0.6
     growth: float = 0.8
 
     def evolving(self, size: int) -> float:
         """Return how long a population is crossed for, in times that making its tours takes."""
-        return self.crossing * (size / 1000) ** self.growth
+        return self.crossing * float((size / 1000) ** self.growth)
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,20 @@ class Scratch(NamedTuple):
     entropy: FloatArray
 
 
+def room_for(vertices: int) -> Scratch:
+    """Make room to work in, but for what depends on the population."""
+    return Scratch(
+        table=np.zeros((ROWS, vertices + 1), dtype=np.int64),
+        path=np.zeros(2 * vertices + 2, dtype=np.int64),
+        cycles=np.zeros(2 * vertices + 2, dtype=np.int64),
+        starts=np.zeros(vertices + 2, dtype=np.int64),
+        changes=np.zeros((4, 6 * vertices), dtype=np.int64),
+        best=np.zeros((4, 6 * vertices), dtype=np.int64),
+        edges=np.zeros((2, 2), dtype=np.int64),
+        entropy=np.zeros(2),
+    )
+
+
 @kernel
 def random_bits(bits: int) -> int:
     """Return the next state of a linear congruential generator."""
@@ -161,8 +175,8 @@ def left_end(table: IntArray, size: int, x: int, y: int) -> int:
     """Return the position of the left end of an edge of the first tour; -1 if it is none."""
     p, q = table[PLACE, x], table[PLACE, y]
     if q == (p + 1 if p + 1 < size else 0):
-        return p
-    return q if p == (q + 1 if q + 1 < size else 0) else -1
+        return int(p)
+    return int(q) if p == (q + 1 if q + 1 < size else 0) else -1
 
 
 @kernel
@@ -212,8 +226,8 @@ def cut(room: Scratch, begin: int, k: int, size: int) -> bool:
 def length_of(table: IntArray, segment: int, k: int, size: int) -> int:
     """Return how many vertices are in the segment behind a removed edge."""
     if segment + 1 < k:
-        return table[CUTS, segment + 1] - table[CUTS, segment]
-    return table[CUTS, 0] - table[CUTS, segment] + size
+        return int(table[CUTS, segment + 1] - table[CUTS, segment])
+    return int(table[CUTS, 0] - table[CUTS, segment]) + size
 
 
 @kernel
@@ -250,7 +264,7 @@ def subtour_of(table: IntArray, k: int, v: int) -> int:
             low = middle + 1
         else:
             high = middle
-    return table[LABEL, low - 1 if low > 0 else k - 1]
+    return int(table[LABEL, low - 1 if low > 0 else k - 1])
 
 
 @kernel
@@ -362,7 +376,7 @@ def slot_of(edges: IntArray, size: int, v: int, w: int) -> int:
     place = ((key * 0x9E3779B1) >> 7) & mask
     while edges[KEY, place] != 0 and edges[KEY, place] != key:
         place = (place + 1) & mask
-    return place
+    return int(place)
 
 
 @kernel
@@ -430,7 +444,8 @@ def child_of(tour: IntArray, to: Ways, room: Scratch, c: int, score: float) -> t
         return 0, -np.inf
     latest = table[CUTS, k - 1]
     scored = counts[SCORED] != 0
-    hope = score - numbers[FLOOR] if scored and latest + 1 + counts[REACH] >= size else 0.0
+    cyclic = counts[ENDS] == 0  # then a child may go the other way round
+    hope = score - numbers[FLOOR] if scored and (cyclic or latest + 1 + counts[REACH] >= size) else 0.0
     least = numbers[LEAST] + ROUNDING * removed
     if not gain + hope > least:
         return 0, -np.inf
@@ -446,7 +461,7 @@ def child_of(tour: IntArray, to: Ways, room: Scratch, c: int, score: float) -> t
     if scored and gain + hope > least:
         for i in range(2 * k, many):
             latest = max(latest, table[PLACE, room.changes[VERTEX, i]])
-        if latest + 1 + counts[REACH] >= size:
+        if cyclic or latest + 1 + counts[REACH] >= size:
             now, _ = score_part(to, table, tour[size - 1])
             gain += score - now
     return many, gain if gain > least else -np.inf
@@ -488,8 +503,10 @@ def cross(tour: IntArray, other: IntArray, to: Ways, room: Scratch, children: in
     tried = 0
     for _ in range(batches):
         score = 0.0
-        if scored:
+        if scored and to.counts[ENDS]:
             score, _ = score_part(to, table, tour[size - 1])
+        elif scored:
+            score = score_back(to, table, tour[0], tour[size - 1], size - 1)
         most, gained, kept = 0.0, 0.0, 0
         for _ in range(min(children, found - tried)):
             bits = random_bits(bits)

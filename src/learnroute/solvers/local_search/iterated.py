@@ -20,8 +20,8 @@ import numpy as np
 from learnroute.model.objective import Objective
 from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
 from learnroute.solvers.compiling import CROSSING, too_late_for
+from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.local_search.coincident import clusters_of
 from learnroute.solvers.local_search.side_by_side import Threads
@@ -182,10 +182,10 @@ def _evolved(
         if budget.exhausted or done >= enough or idle >= params.patience:
             return best
         hotter = min(1.0 + limits.reheating * idle, limits.hottest)
+        renewed = params.renewed if idle >= params.stuck else 0.0
         share = min(1.0, done / enough)
-        done += population.perturb(
-            limits.temperature * hotter, rng, _telling(budget, share, min(1 - share, members * params.perturbations / enough))
-        )
+        part = _telling(budget, share, min(1 - share, members * params.perturbations / enough))
+        done += population.perturb(limits.temperature * hotter, renewed, rng, part)
 
 
 def _telling(budget: Budget, begun: float, share: float) -> Budget:

@@ -16,7 +16,7 @@ import numpy as np
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search import crossover, tour
-from learnroute.solvers.local_search.crossover import Scratch, Ways
+from learnroute.solvers.local_search.crossover import Ways
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import PopulationParams
@@ -36,14 +36,7 @@ class Population:
         self._pace = 200.0  # pairs crossed in a second
         near = search.nearest_candidates(params.joining)
         self._ways = Ways(near, search.ways, search.sums, search.numbers, search.counts, search.route[tour.FIXED])
-        vertices = self.tours.shape[1]
-        self._room = Scratch(
-            np.zeros((crossover.ROWS, vertices + 1), dtype=np.int64),
-            *(np.zeros(2 * vertices + 2, dtype=np.int64) for _ in range(3)),
-            *(np.zeros((4, 6 * vertices), dtype=np.int64) for _ in range(2)),
-            np.zeros((2, 2), dtype=np.int64),
-            np.zeros(2),
-        )
+        self._room = crossover.room_for(self.tours.shape[1])
 
     @property
     def best(self) -> IntArray:
@@ -53,34 +46,51 @@ class Population:
 
     def create(self, members: int, temperature: float, rng: np.random.Generator, budget: Budget) -> float:
         """Fill it with so many tours, or what there is time for; return what that took, in perturbations a region."""
-        params, size, start = self.params, self.search.objective.size, self._start
-        perturbations = math.ceil(params.first_perturbations * size) if self._clustered else 0
 
         def make(search: TourSearch, i: int, stream: np.random.Generator, budget: Budget) -> None:
-            order = stream.permutation(size)
-            if size > params.near_regions:
-                order = start[np.argsort(np.arange(size) + stream.normal(0.0, params.near_positions, size))]
-            search.use_candidates(i % search.kinds)
-            search.set_order(search.objective.ends.repair(order))
-            search.descend(budget)
-            if perturbations:
-                search.perturb(stream, perturbations, temperature, budget)
+            self._make(search, i, temperature, stream, budget)
 
-        done = self._each(make, list(range(len(self.tours), members)), rng, budget)
-        return len(done) * (params.descent + perturbations / size)
+        return len(self._each(make, list(range(len(self.tours), members)), rng, budget)) * self._cost
 
-    def perturb(self, temperature: float, rng: np.random.Generator, budget: Budget) -> float:
-        """Perturb and improve all tours but the best; return what that took, in perturbations a region."""
+    def _make(
+        self, search: TourSearch, i: int, temperature: float, stream: np.random.Generator, budget: Budget
+    ) -> None:
+        """Make a new tour, a local optimum."""
+        params, size = self.params, search.objective.size
+        order = stream.permutation(size)
+        if size > params.near_regions:
+            order = self._start[np.argsort(np.arange(size) + stream.normal(0.0, params.near_positions, size))]
+        search.use_candidates(i % search.kinds)
+        search.set_order(search.objective.ends.repair(order))
+        search.descend(budget)
+        if self._clustered:
+            search.perturb(stream, math.ceil(params.first_perturbations * size), temperature, budget)
+
+    @property
+    def _cost(self) -> float:
+        """What making a tour takes, in perturbations a region."""
+        return self.params.descent + (self.params.first_perturbations if self._clustered else 0.0)
+
+    def perturb(self, temperature: float, renewed: float, rng: np.random.Generator, budget: Budget) -> float:
+        """Perturb and improve all tours but the best; return what that took, in perturbations a region.
+
+        A share of them is `renewed`: made from nothing.
+        """
         size, best = self.search.objective.size, int(np.argmin(self.values))
         count = math.ceil(self.params.perturbations * size)
         turn = int(rng.integers(self.search.kinds))
+        new = rng.random(len(self.tours)) < renewed
 
         def change(search: TourSearch, i: int, stream: np.random.Generator, budget: Budget) -> None:
+            if new[i]:
+                self._make(search, i, temperature, stream, budget)
+                return
             search.use_candidates((i + turn) % search.kinds)
             search.set_tour(self.tours[i])
             search.perturb(stream, count, temperature, budget)
 
-        return len(self._each(change, [i for i in range(len(self.tours)) if i != best], rng, budget)) * count / size
+        done = self._each(change, [i for i in range(len(self.tours)) if i != best], rng, budget)
+        return sum(self._cost if new[i] else count / size for i in done)
 
     def _each(
         self,
@@ -124,12 +134,11 @@ class Population:
             gains = np.zeros(size)
             at = 0
             while at < size and not budget.exhausted:
-                some = slice(at, at + max(1, int(self._pace * self.search.params.pause)))
+                some = slice(at, min(size, at + max(1, int(self._pace * self.search.params.pause))))
                 started = time.monotonic()
-                crossover.cross_pairs(
-                    self.tours, np.ascontiguousarray(pairs[some]), self._ways, room, params.children, batches, gains[some]
-                )
-                at = min(some.stop, size)
+                now = np.ascontiguousarray(pairs[some])
+                crossover.cross_pairs(self.tours, now, self._ways, room, params.children, batches, gains[some])
+                at = some.stop
                 self._pace = (at - some.start) / max(time.monotonic() - started, 1e-6)
             self.values[ring] -= gains
             generation += 1

@@ -214,7 +214,8 @@ class TourSearch:
 
     def tour(self) -> IntArray:
         """Return the current order as a cycle of vertices."""
-        return self.route[tour.ORDER].copy()
+        stops: IntArray = self.route[tour.ORDER].copy()
+        return stops
 
     def set_tour(self, stops: IntArray) -> None:
         """Start from a cycle of vertices."""

@@ -1,0 +1,163 @@
+"""Edge assembly crossover: what children are said to gain is what the objective says, whatever the ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from test_k_opt import ENDS, KINDS, objective_of_kind, running
+
+from learnroute.model.ends import Ends
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.local_search import crossover, tour
+from learnroute.solvers.local_search.population import Population
+from learnroute.solvers.local_search.side_by_side import Threads
+from learnroute.solvers.local_search.tour_search import TourSearch
+from learnroute.solvers.params import PopulationParams
+
+RNG = np.random.default_rng
+
+
+def population_of(search: TourSearch, orders: list[Any]) -> Population:
+    population = Population(search, orders[0], Threads(1), PopulationParams())
+    tours, values = [], []
+    for order in orders:
+        search.set_order(order)
+        tours.append(search.tour())
+        values.append(search.value(search.order()))
+    population.tours, population.values = np.array(tours), np.array(values)
+    return population
+
+
+def orders_of(population: Population) -> list[Any]:
+    found = []
+    for each in population.tours:
+        population.search.set_tour(each)
+        found.append(population.search.order())
+    return found
+
+
+def edges_of(cycle: Any) -> Counter[tuple[int, int]]:
+    return Counter((min(a, b), max(a, b)) for a, b in zip(cycle, np.roll(cycle, -1), strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ends", ENDS)
+def test_values_are_what_the_objective_says_after_crossing(kind: str, ends: Ends) -> None:
+    gained = 0
+    for seed, size in enumerate((6, 13, 40)):
+        objective = objective_of_kind(kind, size, ends, seed)
+        rng = RNG(seed)
+        search = running(objective, ends.repair(rng.permutation(size)))
+        population = population_of(search, [ends.repair(rng.permutation(size)) for _ in range(12)])
+        before = population.values.copy()
+        population.evolve(rng, Budget())
+        gained += int((population.values < before - 1e-9).sum())
+        for order, value in zip(orders_of(population), population.values, strict=True):
+            assert sorted(order.tolist()) == list(range(size))
+            assert ends.allows(order)
+            assert search.value(order) == pytest.approx(value, abs=1e-9)
+            assert objective(order) == pytest.approx(value, abs=1e-9)
+        assert (population.values <= before + 1e-9).all()
+    assert gained > 6  # of 36
+
+
+def test_cycles_take_turns_between_the_tours_and_have_all_edges_that_differ() -> None:
+    for seed, size in enumerate((8, 30, 200)):
+        rng = RNG(seed)
+        one, two = rng.permutation(size), rng.permutation(size)
+        two = np.roll(np.concatenate([one[: size // 2], two[~np.isin(two, one[: size // 2])]]), 3)  # half in common
+        room = crossover.room_for(size)
+        crossover.link(one, room.table, crossover.BEFORE)
+        crossover.link(two, room.table, crossover.OTHER_BEFORE)
+        count = crossover.ab_cycles(room, size, 7)
+        first: Counter[tuple[int, int]] = Counter()
+        second: Counter[tuple[int, int]] = Counter()
+        for begin, end in zip(room.starts[:count], room.starts[1 : count + 1], strict=True):
+            cycle = room.cycles[begin:end]
+            assert len(cycle) % 2 == 0
+            edges = [(min(a, b), max(a, b)) for a, b in zip(cycle, np.roll(cycle, -1), strict=True)]
+            first.update(edges[::2])
+            second.update(edges[1::2])
+        assert first == edges_of(one) - edges_of(two)
+        assert second == edges_of(two) - edges_of(one)
+
+
+def test_entropy_is_that_of_the_edges() -> None:
+    size, members = 40, 9
+    rng = RNG(1)
+    objective = objective_of_kind("last score", size, Ends(closed=True), 0)
+    search = running(objective, rng.permutation(size))
+    population = population_of(search, [rng.permutation(size) for _ in range(members)])
+
+    def entropy(tours: Any) -> float:
+        counts = sum((edges_of(each) for each in tours), Counter())
+        return float(-sum(n / members * np.log(n / members) for n in counts.values()))
+
+    compared = 0
+    for bits in range(40):
+        room = crossover.room_for(size)._replace(edges=population._edges(), entropy=np.append(0.0, _entropy(members)))
+        tours = population.tours.copy()
+        crossover.cross(tours[0], tours[1], population._ways, room, 1, 1, bits)
+        counts = sum((edges_of(each) for each in tours), Counter())
+        counted = {int(k): int(n) for k, n in zip(*room.edges[:, :-1], strict=True) if k and n}
+        assert counted == {a * size + b + 1: n for (a, b), n in counts.items()}
+        changes = room.best[:, (room.best[crossover.OLD] != room.best[crossover.NEW])]
+        old, new = (
+            {(v, w) for v, w in changes[[crossover.VERTEX, row]].T.tolist()} for row in (crossover.OLD, crossover.NEW)
+        )
+        if not changes.size or old & new:  # an edge that is added and removed again is not netted
+            continue
+        compared += 1
+        lost = crossover.entropy_lost(
+            room._replace(edges=population._edges(), changes=np.ascontiguousarray(changes)), size, changes.shape[1]
+        )
+        assert lost == pytest.approx(entropy(population.tours) - entropy(tours))
+    assert compared > 3
+
+
+def _entropy(members: int) -> Any:
+    shares = np.arange(1, members + 3) / members
+    return -shares * np.log(shares)
+
+
+def test_a_full_table_of_edges_leaves_new_ones_out() -> None:
+    edges = np.zeros((2, 9), dtype=np.int64)
+    for vertex in range(1, 20):
+        crossover.count_edge(edges, 100, 0, vertex, 1)
+    assert 6 <= edges[crossover.COUNT, -1] == (edges[crossover.KEY] != 0).sum() < 8
+    crossover.count_edge(edges, 100, 0, 1, -1)
+    assert edges[crossover.COUNT, crossover.slot_of(edges, 100, 1, 0)] == 0
+
+
+@pytest.mark.parametrize("kind", ["last score", "geometric", "factors and direction"])
+def test_tours_do_not_depend_on_the_number_of_threads(kind: str) -> None:
+    size = 60
+    found = []
+    for count in (1, 3):
+        objective = objective_of_kind(kind, size, Ends(), 0)
+        search = running(objective, np.arange(size))
+        with Threads(count) as threads:
+            population = Population(search, np.arange(size), threads, PopulationParams())
+            rng = RNG(5)
+            population.create(12, 0.5, rng, Budget())
+            population.evolve(rng, Budget())
+            population.perturb(0.5, 0.3, rng, Budget())
+            population.evolve(rng, Budget())
+        found.append((population.tours, population.values))
+    assert (found[0][0] == found[1][0]).all()
+    assert (found[0][1] == found[1][1]).all()
+
+
+def test_edges_that_must_stay_are_in_every_tour() -> None:
+    objective = objective_of_kind("direction", 40, Ends(), 3)
+    rng = RNG(3)
+    search = running(objective, rng.permutation(40))
+    population = population_of(search, [rng.permutation(40) for _ in range(20)])
+    population.evolve(rng, Budget())
+    fixed = search.route[tour.FIXED]
+    for each in population.tours:
+        edges = edges_of(each)
+        assert all((min(v, w), max(v, w)) in edges for v, w in enumerate(fixed.tolist()) if w >= 0)
