@@ -36,9 +36,13 @@ def precompile(progress: Callable[[str, float], None] | None = None, lock: Path 
 
     under, over, far = (Learner(features, 100, 0.1) for features in (80, 120, 1000))
     proximal = Learner(120, 100, 0.1, rule="proximal", regularization=1.0)
-    little = replace(DEFAULTS, search=replace(DEFAULTS.search, perturbations=2, many_perturbations=1, starts=1))
+    little, more = (
+        replace(DEFAULTS, search=replace(DEFAULTS.search, perturbations=2, many_perturbations=many, starts=1))
+        for many in (1, 8)
+    )  # more are enough for a population
     for family, size, learner, method, params in (
-        ("euclidean", 50, over, "search", little), ("euclidean", 50, under, "exact", DEFAULTS),
+        ("euclidean", 50, over, "search", little), ("euclidean", 120, over, "search", more),
+        ("euclidean", 50, under, "exact", DEFAULTS),
         ("euclidean", 30, far, "exact", DEFAULTS), ("euclidean", 50, over, "algorithm1", little),
         ("places", 400, under, "search", little), ("euclidean", 13, over, "exact", DEFAULTS),
         ("euclidean", 50, under, "nearest", little), ("euclidean", 30, proximal, "search", little),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,15 @@ from learnroute import InputError, Learner, Objective, objective_of, plan
 from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.local_search.iterated import geometric_rate, iterated_local_search, search_effort
+from learnroute.solvers.local_search.iterated import (
+    geometric_rate,
+    iterated_local_search,
+    members_for,
+    search_effort,
+)
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.methods import search
-from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, SolverParams
+from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
 
@@ -114,7 +120,45 @@ def test_no_thread_goes_on_to_the_end_of_its_round(how: str, monkeypatch: pytest
 
     monkeypatch.setattr(TourSearch, "perturb", counted)
     objective = objective_of(random_problem("euclidean", 200, UNDER, 1))
-    params = SolverParams(search=IteratedLocalSearchParams(threads=3, round_length=500))
+    rounds = IteratedLocalSearchParams(threads=3, round_length=500, population=PopulationParams(most_regions=0))
     with pytest.raises(KeyboardInterrupt if how == "Ctrl-C" else ArithmeticError):
-        iterated_local_search(objective, RNG(0), Budget.of(progress=told), 300_000, params=params)
+        iterated_local_search(objective, RNG(0), Budget.of(progress=told), 300_000, params=SolverParams(search=rounds))
     assert max(done) < 100_000  # of those that did not fail
+
+
+@pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
+def test_no_thread_goes_on_with_a_population(how: str) -> None:
+    """A hundred thousand tours are wanted; the first news of one thread ends all of them."""
+    objective = objective_of(random_problem("euclidean", 200, UNDER, 1))
+    pressed = threading.Event()
+
+    def told(stage: str, _share: float) -> None:
+        if stage == "search" and not pressed.is_set():
+            pressed.set()
+            if how == "a failure":
+                raise ArithmeticError
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    many = IteratedLocalSearchParams(threads=3, population=PopulationParams(members=100_000))
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt if how == "Ctrl-C" else ArithmeticError):
+        iterated_local_search(objective, RNG(0), Budget.of(progress=told), 10**9, params=SolverParams(search=many))
+    assert pressed.is_set()
+    assert time.monotonic() - started < 30  # all of them would take minutes
+
+
+@pytest.mark.parametrize("learner", [UNDER, OVER])
+def test_populations_find_the_optimum_that_is_proved(learner: Learner) -> None:
+    """Beyond the regions that several starts are for; Held–Karp cannot enumerate them, branch and cut proves."""
+    problem = random_problem("euclidean", 110, learner, 2)
+    best = plan(problem, "exact", seed=0)
+    found = plan(problem, "search", seed=1)
+    assert best.optimal
+    assert found.loss.total == pytest.approx(best.loss.total, rel=1e-12)
+
+
+def test_a_search_with_a_population_repeats_itself_whatever_the_threads() -> None:
+    problem = random_problem("euclidean", 120, OVER, 3)
+    assert members_for(120, 50 * 120, PopulationParams()) == 100
+    assert members_for(100, 50 * 100, PopulationParams()) == members_for(120, 100, PopulationParams()) == 0
+    assert plan(problem, "search").order == plan(problem, "search").order == plan(problem, "search", threads=2).order

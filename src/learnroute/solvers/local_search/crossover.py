@@ -21,17 +21,20 @@ import numpy as np
 from learnroute.kernels import kernel
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.local_search.tour import (
+    CREDIT,
     ENDS,
     FACTOR,
     FLOOR,
     GENERAL,
     HEAVIEST,
     LEAST,
+    POWER,
     REACH,
     ROUNDING,
     SCORE,
     SCORED,
     SIZE,
+    SWING,
     WEIGHT,
     cost,
 )
@@ -445,7 +448,12 @@ def child_of(tour: IntArray, to: Ways, room: Scratch, c: int, score: float) -> t
     latest = table[CUTS, k - 1]
     scored = counts[SCORED] != 0
     cyclic = counts[ENDS] == 0  # then a child may go the other way round
-    hope = score - numbers[FLOOR] if scored and (cyclic or latest + 1 + counts[REACH] >= size) else 0.0
+    hope = 0.0
+    if scored and cyclic:
+        hope = score - numbers[FLOOR]
+    elif scored and latest + 1 + counts[REACH] >= size:  # what lies behind the last cut stays as it is
+        hope = min(score - numbers[FLOOR], numbers[SWING] * to.sums[POWER, max(0, size - 2 - latest)])
+    hope = min(hope, numbers[CREDIT])
     least = numbers[LEAST] + ROUNDING * removed
     if not gain + hope > least:
         return 0, -np.inf

@@ -165,17 +165,20 @@ def _evolved(
     objective, params = search.objective, limits.population
     population = Population(search, best, threads, params)
     left, begun = budget.seconds_left, time.monotonic()
-    enough = perturbations / objective.size
-    done = population.create(1 + threads.count, limits.temperature, rng, _telling(budget, 0.0, 0.0))
+    done, enough, idle = 0.0, perturbations / objective.size, 0
+    told = 0.0  # the share of the work that was said to be done
+    population.create(1 + threads.count, limits.temperature, rng, _telling(budget, 0.0, 0.0))
     if left is not None:
-        each = (time.monotonic() - begun) / threads.count
+        each = time.monotonic() - begun
         members = min(members, int(left / (each * (1 / threads.count + params.evolving(objective.size)))))
         if members < params.fewest:
             return None
-    done += population.create(members, limits.temperature, rng, _telling(budget, 0.0, params.effort))
-    idle = 0
+    made = _telling(budget, 0.0, min(1.0, members * population.cost / enough))
+    population.create(members, limits.temperature, rng, made)
+    done += len(population.tours) * population.cost
     while True:
-        population.evolve(rng, _telling(budget, min(1.0, done / enough), 0.0))
+        told = min(1.0, max(told, done / enough))
+        population.evolve(rng, _telling(budget, told, 0.0))
         found = min(best, best_rotation(objective, population.best), key=objective)
         idle = 0 if objective(found) < objective(best) else idle + 1
         best = found
@@ -183,9 +186,9 @@ def _evolved(
             return best
         hotter = min(1.0 + limits.reheating * idle, limits.hottest)
         renewed = params.renewed if idle >= params.stuck else 0.0
-        share = min(1.0, done / enough)
-        part = _telling(budget, share, min(1 - share, members * params.perturbations / enough))
-        done += population.perturb(limits.temperature * hotter, renewed, rng, part)
+        share = min(1 - told, len(population.tours) * params.perturbations / enough)
+        done += population.perturb(limits.temperature * hotter, renewed, rng, _telling(budget, told, share))
+        told += share
 
 
 def _telling(budget: Budget, begun: float, share: float) -> Budget:

@@ -28,6 +28,7 @@ class Population:
     def __init__(self, search: TourSearch, order: IntArray, threads: Threads, params: PopulationParams) -> None:
         self.search, self.params, self._threads = search, params, threads
         self._searches = [search, *(search.twin() for _ in range(threads.count - 1))]
+        self._blind = [each.without_scores() for each in self._searches]
         search.set_order(order)
         self._start = order
         self.tours = search.tour()[None, :]
@@ -44,13 +45,13 @@ class Population:
         self.search.set_tour(self.tours[int(np.argmin(self.values))])
         return self.search.order()
 
-    def create(self, members: int, temperature: float, rng: np.random.Generator, budget: Budget) -> float:
-        """Fill it with so many tours, or what there is time for; return what that took, in perturbations a region."""
+    def create(self, members: int, temperature: float, rng: np.random.Generator, budget: Budget) -> None:
+        """Fill it with so many tours, or as many as there is time for."""
 
         def make(search: TourSearch, i: int, stream: np.random.Generator, budget: Budget) -> None:
             self._make(search, i, temperature, stream, budget)
 
-        return len(self._each(make, list(range(len(self.tours), members)), rng, budget)) * self._cost
+        self._each(make, list(range(len(self.tours), members)), rng, budget)
 
     def _make(
         self, search: TourSearch, i: int, temperature: float, stream: np.random.Generator, budget: Budget
@@ -60,14 +61,28 @@ class Population:
         order = stream.permutation(size)
         if size > params.near_regions:
             order = self._start[np.argsort(np.arange(size) + stream.normal(0.0, params.near_positions, size))]
+        order = search.objective.ends.repair(order)
+        if search.counts[tour.SCORED]:  # travel alone first: that is quicker
+            blind = self._blind[self._searches.index(search)]
+            blind.use_candidates(i % search.kinds)
+            blind.set_order(order)
+            blind.descend(budget)
+            order = self._better_way(blind.order())
         search.use_candidates(i % search.kinds)
-        search.set_order(search.objective.ends.repair(order))
+        search.set_order(order)
         search.descend(budget)
         if self._clustered:
             search.perturb(stream, math.ceil(params.first_perturbations * size), temperature, budget)
 
+    def _better_way(self, order: IntArray) -> IntArray:
+        """Return an order or its reverse, if that is allowed and better."""
+        back = np.ascontiguousarray(order[::-1])
+        if not self.search.objective.symmetric or not self.search.objective.ends.allows(back):
+            return order
+        return min(order, back, key=self.search.value)
+
     @property
-    def _cost(self) -> float:
+    def cost(self) -> float:
         """What making a tour takes, in perturbations a region."""
         return self.params.descent + (self.params.first_perturbations if self._clustered else 0.0)
 
@@ -90,7 +105,7 @@ class Population:
             search.perturb(stream, count, temperature, budget)
 
         done = self._each(change, [i for i in range(len(self.tours)) if i != best], rng, budget)
-        return sum(self._cost if new[i] else count / size for i in done)
+        return sum(self.cost if new[i] else count / size for i in done)
 
     def _each(
         self,
@@ -111,7 +126,7 @@ class Population:
                     break
                 work(search, members[j], streams[j], silent)
                 found[members[j]] = search.tour(), search.value(search.order())
-                budget.progress("population", (j + 1) / len(members))
+                budget.progress("search", (j + 1) / len(members))
 
         self._threads.run(part, budget)
         more = sorted(i for i in found if i >= len(self.tours))
@@ -127,7 +142,7 @@ class Population:
         params, size = self.params, len(self.tours)
         batches = -(-self.search.objective.size // params.batch_regions)
         room = self._room._replace(edges=self._edges(), entropy=_entropies(size))
-        best, idle, generation = float(self.values.min()), 0, 0
+        best, idle = float(self.values.min()), 0
         while idle < params.stagnation and not budget.exhausted:
             ring = rng.permutation(size)
             pairs = np.column_stack([ring, np.roll(ring, -1), rng.integers(1 << 30, size=size)])
@@ -141,8 +156,7 @@ class Population:
                 at = some.stop
                 self._pace = (at - some.start) / max(time.monotonic() - started, 1e-6)
             self.values[ring] -= gains
-            generation += 1
-            budget.progress("crossover", 1 - 1 / (1 + 0.1 * generation))
+            budget.progress("search", 0.0)
             if not gains.any():
                 break
             idle = 0 if self.values.min() < best else idle + 1

@@ -93,6 +93,12 @@ class TourSearch:
             setattr(other, name, getattr(self, name).copy())
         return other
 
+    def without_scores(self) -> TourSearch:
+        """Return a twin that sees travel alone: its moves may turn any segment."""
+        other = self.twin()
+        other.counts[tour.SCORED] = other.counts[tour.ANCHORED] = 0
+        return other
+
     def _set_ways(self, ends: FloatArray) -> None:
         """Lay out what edges cost: places and what beginning and ending there costs, or a matrix with two more rows."""
         objective, order, counts = self.objective, self.names, self.counts
