@@ -295,8 +295,10 @@ class PopulationParams(_Checked):
     fewest: int = 20  # ... and where there is no time for so many, iterated local search is used instead
     effort: float = 0.4  # the share of the perturbations of a search in whose stead tours are made
     descent: float = 0.1  # perturbations a region that take as long as a descent from a random order
-    # where regions are in clusters, perturbations a region after it; no descent alone gets clusters in order
-    first_perturbations: float = 0.1
+    clustered: float = 0.1  # perturbations a region after it, where regions are in clusters; ...
+    # ... where more scores count than the last, times the square of the share of positions that they reach; ...
+    scored: float = 1.0
+    fewest_perturbations: float = 0.02  # ... none where they would be less
     near_regions: int = 3000  # with more regions, tours start from a quick order, its regions exchanged with near ones:
     near_positions: float = 10.0  # the standard deviation of how far one is moved
     children: int = 30  # of two tours, of which the best is taken, ...

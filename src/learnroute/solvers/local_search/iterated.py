@@ -1,11 +1,12 @@
-"""Iterated local search (Martin, Otto and Felten 1991; Johnson and McGeoch 1997) for the full objective.
+"""Search for the full objective: by a population of local optima, or by iterated local search.
 
-Improve an order by k-opt moves until none helps, perturb it, improve again, and keep what is better, or by chance what
-is worse. That goes in rounds: in each, the temperature falls to nothing (simulated annealing of local optima, a
-large-step Markov chain), and then the order is merged with the best one: moves that may add edges of the other only
-take what is better in either (tour merging, Cook and Seymour 2003). With several threads, each goes through a round of
-its own from the best order, and all of their orders are merged; the same seed and number of threads give the same
-order.
+Where there is time for twenty tours or more, and regions are neither few nor very many, local optima from random orders
+are crossed (`population`). Else iterated local search (Martin, Otto and Felten 1991; Johnson and McGeoch 1997): improve
+an order by k-opt moves until none helps, perturb it, improve again, and keep what is better, or by chance what is
+worse. That goes in rounds: in each, the temperature falls to nothing (simulated annealing of local optima, a large-step
+Markov chain), and then the order is merged with the best one: moves that may add edges of the other only take what is
+better in either (tour merging, Cook and Seymour 2003). With several threads, each goes through a round of its own from
+the best order, and all of their orders are merged; the same seed and number of threads give the same order.
 """
 
 from __future__ import annotations

@@ -33,11 +33,19 @@ class Population:
         self._start = order
         self.tours = search.tour()[None, :]
         self.values = np.array([search.value(order)])
-        self._clustered = search.far_legs(search.objective.legs(order)) is not None
+        self._first = self._first_perturbations(search.far_legs(search.objective.legs(order)) is not None)
         self._pace = 200.0  # pairs crossed in a second
         near = search.nearest_candidates(params.joining)
         self._ways = Ways(near, search.ways, search.sums, search.numbers, search.counts, search.route[tour.FIXED])
         self._room = crossover.room_for(self.tours.shape[1])
+
+    def _first_perturbations(self, clustered: bool) -> int:
+        """Return how often a new tour is perturbed: no descent alone gets clusters, or many scores, in order."""
+        params, counts = self.params, self.search.counts
+        each = params.clustered if clustered else 0.0
+        if counts[tour.SCORED]:
+            each = max(each, params.scored * float(counts[tour.REACH] / counts[tour.SIZE]) ** 2)
+        return math.ceil(each * self.search.objective.size) if each >= params.fewest_perturbations else 0
 
     @property
     def best(self) -> IntArray:
@@ -71,8 +79,8 @@ class Population:
         search.use_candidates(i % search.kinds)
         search.set_order(order)
         search.descend(budget)
-        if self._clustered:
-            search.perturb(stream, math.ceil(params.first_perturbations * size), temperature, budget)
+        if self._first:
+            search.perturb(stream, self._first, temperature, budget)
 
     def _better_way(self, order: IntArray) -> IntArray:
         """Return an order or its reverse, if that is allowed and better."""
@@ -84,7 +92,7 @@ class Population:
     @property
     def cost(self) -> float:
         """What making a tour takes, in perturbations a region."""
-        return self.params.descent + (self.params.first_perturbations if self._clustered else 0.0)
+        return self.params.descent + self._first / self.search.objective.size
 
     def perturb(self, temperature: float, renewed: float, rng: np.random.Generator, budget: Budget) -> float:
         """Perturb and improve all tours but the best; return what that took, in perturbations a region.
