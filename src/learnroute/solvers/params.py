@@ -305,7 +305,7 @@ class PopulationParams(_Checked):
     batch_regions: int = 1000  # ... once for each so many regions
     joining: int = 5  # candidates of a vertex for joining subtours
     stagnation: int = 30  # generations without a better tour after which a population has converged
-    perturbations: float = 0.05  # a region; then all tours but the best are perturbed, and the next round begins
+    perturbations: float = 0.1  # a region; then all tours but the best are perturbed, and the next round begins
     stuck: int = 2  # rounds without success after which, in the next ones, ...
     renewed: float = 0.5  # ... this share of the tours is made anew instead
     patience: int = 10  # rounds without success after which a search with a time limit ends

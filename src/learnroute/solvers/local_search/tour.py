@@ -186,10 +186,36 @@ def undo(route: IntArray, journal: IntArray, sums: FloatArray, counts: IntArray)
 
 
 @kernel
+def mend_geometric_sums(route: IntArray, sums: FloatArray, counts: IntArray, i: int, j: int) -> None:
+    """Do the same where weights fall by one factor: what changes outside of these positions falls by its powers.
+
+    Sums of `start`, `end` and what is beyond them are not used.
+    """
+    size = counts[SIZE]
+    old = sums[FORWARD, j]
+    for k in range(i, j):
+        vertex = route[ORDER, k]
+        sums[FORWARD, k + 1] = sums[FACTOR, vertex] * sums[FORWARD, k] + sums[SCORE, vertex]
+    change = sums[FORWARD, j] - old
+    for k in range(1, min(size - j, counts[REACH]) + 1):
+        sums[FORWARD, j + k] += sums[POWER, k] * change
+    old = sums[BACKWARD, i]
+    for k in range(j - 1, i - 1, -1):
+        vertex = route[ORDER, k]
+        sums[BACKWARD, k] = sums[FACTOR, vertex] * sums[BACKWARD, k + 1] + sums[SCORE, vertex]
+    change = sums[BACKWARD, i] - old
+    for k in range(1, min(i, counts[REACH]) + 1):
+        sums[BACKWARD, i - k] += sums[POWER, k] * change
+
+
+@kernel
 def mend_sums(route: IntArray, sums: FloatArray, counts: IntArray, i: int, j: int) -> None:
     """Bring the running sums up to date after a change at the positions i … j-1, until it is forgotten."""
     size = counts[SIZE]
     if counts[SCORED] == GENERAL:
+        return
+    if counts[SCORED] == GEOMETRIC:
+        mend_geometric_sums(route, sums, counts, i, j)
         return
     for k in range(i, size):
         vertex = route[ORDER, k]
