@@ -306,8 +306,8 @@ class PopulationParams(_Checked):
     joining: int = 5  # candidates of a vertex for joining subtours
     stagnation: int = 30  # generations without a better tour after which a population has converged
     perturbations: float = 0.1  # a region; then all tours but the best are perturbed, and the next round begins
-    stuck: int = 2  # rounds without success after which, in the next ones, ...
-    renewed: float = 0.5  # ... this share of the tours is made anew instead
+    stuck: int = 2  # rounds without success after which a search without a time limit ends; with one, ...
+    renewed: float = 0.5  # ... this share of the tours is made anew instead in the rounds that follow
     patience: int = 10  # rounds without success after which a search with a time limit ends
     # what crossing takes beside making tours, for 1000 regions, and how it grows
     crossing: float = 0.6

@@ -167,6 +167,7 @@ def _evolved(
     population = Population(search, best, threads, params)
     left, begun = budget.seconds_left, time.monotonic()
     done, enough, idle = 0.0, perturbations / objective.size, 0
+    patience = params.stuck if left is None else params.patience
     told = 0.0  # the share of the work that was said to be done
     population.create(1 + threads.count, limits.temperature, rng, _telling(budget, 0.0, 0.0))
     if left is not None:
@@ -183,7 +184,7 @@ def _evolved(
         found = min(best, best_rotation(objective, population.best), key=objective)
         idle = 0 if objective(found) < objective(best) else idle + 1
         best = found
-        if budget.exhausted or done >= enough or idle >= params.patience:
+        if budget.exhausted or done >= enough or idle >= patience:
             return best
         hotter = min(1.0 + limits.reheating * idle, limits.hottest)
         renewed = params.renewed if idle >= params.stuck else 0.0
