@@ -144,6 +144,7 @@ def _relative_neighbours(travel: FloatArray, most: int, lists: IntArray) -> None
     size = len(travel)
     near = np.empty((1, min(LOOKED_AT, size - 1)), dtype=np.int64)
     taken = np.zeros(size, dtype=np.int64)
+    farther = np.empty(size, dtype=np.int64)
     everywhere = np.arange(size)
     for i in range(size):
         nearest_in_row(travel, i, everywhere, near, 0)
@@ -155,9 +156,16 @@ def _relative_neighbours(travel: FloatArray, most: int, lists: IntArray) -> None
         taken[i] = 1
         for k in range(near.shape[1]):
             taken[near[0, k]] = 1
-        while filled < most:  # farther regions, out of a cluster
-            best, found = np.inf, -1
+        count = 0
+        if filled < most:  # farther regions, out of a cluster
             for j in range(size):
+                if not taken[j] and _few_nearer(travel, lists, i, filled, j):
+                    farther[count] = j
+                    count += 1
+        while filled < most:
+            best, found = np.inf, -1
+            for k in range(count):
+                j = farther[k]
                 if travel[i, j] < best and not taken[j] and _few_nearer(travel, lists, i, filled, j):
                     best, found = travel[i, j], j
             if found < 0:
