@@ -11,7 +11,7 @@ from test_k_opt import ENDS, KINDS, objective_of_kind, running
 
 from learnroute.model.ends import Ends
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.local_search import crossover, tour
+from learnroute.solvers.local_search import ab_cycles, crossover, edge_entropy, tour
 from learnroute.solvers.local_search.population import Population
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
@@ -69,10 +69,10 @@ def test_cycles_take_turns_between_the_tours_and_have_all_edges_that_differ() ->
         rng = RNG(seed)
         one, two = rng.permutation(size), rng.permutation(size)
         two = np.roll(np.concatenate([one[: size // 2], two[~np.isin(two, one[: size // 2])]]), 3)  # half in common
-        room = crossover.room_for(size)
-        crossover.link(one, room.table, crossover.BEFORE)
-        crossover.link(two, room.table, crossover.OTHER_BEFORE)
-        count = crossover.ab_cycles(room, size, 7)
+        room = ab_cycles.room_for(size)
+        ab_cycles.link(one, room.table, ab_cycles.BEFORE)
+        ab_cycles.link(two, room.table, ab_cycles.OTHER_BEFORE)
+        count = ab_cycles.ab_cycles(room, size, 7)
         first: Counter[tuple[int, int]] = Counter()
         second: Counter[tuple[int, int]] = Counter()
         for begin, end in zip(room.starts[:count], room.starts[1 : count + 1], strict=True):
@@ -98,20 +98,20 @@ def test_entropy_is_that_of_the_edges() -> None:
 
     compared = 0
     for bits in range(40):
-        room = crossover.room_for(size)._replace(edges=population._edges(), entropy=np.append(0.0, _entropy(members)))
+        room = ab_cycles.room_for(size)._replace(edges=population._edges(), entropy=np.append(0.0, _entropy(members)))
         tours = population.tours.copy()
         crossover.cross(tours[0], tours[1], population._ways, room, 1, 1, bits)
         counts = sum((edges_of(each) for each in tours), Counter())
         counted = {int(k): int(n) for k, n in zip(*room.edges[:, :-1], strict=True) if k and n}
         assert counted == {a * size + b + 1: n for (a, b), n in counts.items()}
-        changes = room.best[:, (room.best[crossover.OLD] != room.best[crossover.NEW])]
+        changes = room.best[:, (room.best[ab_cycles.OLD] != room.best[ab_cycles.NEW])]
         old, new = (
-            {(v, w) for v, w in changes[[crossover.VERTEX, row]].T.tolist()} for row in (crossover.OLD, crossover.NEW)
+            {(v, w) for v, w in changes[[ab_cycles.VERTEX, row]].T.tolist()} for row in (ab_cycles.OLD, ab_cycles.NEW)
         )
         if not changes.size or old & new:  # an edge that is added and removed again is not netted
             continue
         compared += 1
-        lost = crossover.entropy_lost(
+        lost = edge_entropy.entropy_lost(
             room._replace(edges=population._edges(), changes=np.ascontiguousarray(changes)), size, changes.shape[1]
         )
         assert lost == pytest.approx(entropy(population.tours) - entropy(tours))
@@ -126,10 +126,10 @@ def _entropy(members: int) -> Any:
 def test_a_full_table_of_edges_leaves_new_ones_out() -> None:
     edges = np.zeros((2, 9), dtype=np.int64)
     for vertex in range(1, 20):
-        crossover.count_edge(edges, 100, 0, vertex, 1)
-    assert 6 <= edges[crossover.COUNT, -1] == (edges[crossover.KEY] != 0).sum() < 8
-    crossover.count_edge(edges, 100, 0, 1, -1)
-    assert edges[crossover.COUNT, crossover.slot_of(edges, 100, 1, 0)] == 0
+        edge_entropy.count_edge(edges, 100, 0, vertex, 1)
+    assert 6 <= edges[edge_entropy.COUNT, -1] == (edges[edge_entropy.KEY] != 0).sum() < 8
+    edge_entropy.count_edge(edges, 100, 0, 1, -1)
+    assert edges[edge_entropy.COUNT, edge_entropy.slot_of(edges, 100, 1, 0)] == 0
 
 
 @pytest.mark.parametrize("kind", ["last score", "geometric", "factors and direction"])

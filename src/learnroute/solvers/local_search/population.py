@@ -16,8 +16,10 @@ import numpy as np
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search import crossover, tour
-from learnroute.solvers.local_search.crossover import Ways
+from learnroute.solvers.local_search.ab_cycles import room_for
+from learnroute.solvers.local_search.edge_entropy import COUNT, count_edges
 from learnroute.solvers.local_search.side_by_side import Threads
+from learnroute.solvers.local_search.subtours import Ways
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import PopulationParams
 
@@ -37,7 +39,7 @@ class Population:
         self._pace = 200.0  # pairs crossed in a second
         near = search.nearest_candidates(params.joining)
         self._ways = Ways(near, search.ways, search.sums, search.numbers, search.counts, search.route[tour.FIXED])
-        self._room = crossover.room_for(self.tours.shape[1])
+        self._room = room_for(self.tours.shape[1])
 
     def _first_perturbations(self, clustered: bool) -> int:
         """Return how often a new tour is perturbed: no descent alone gets clusters, or many scores, in order."""
@@ -143,7 +145,7 @@ class Population:
         if more:
             self.tours = np.concatenate([self.tours, [found[i][0] for i in more]])
             self.values = np.append(self.values, [found[i][1] for i in more])
-        return list(found)
+        return sorted(found)
 
     def evolve(self, rng: np.random.Generator, budget: Budget) -> None:
         """Cross tours, generation by generation, until the population has converged."""
@@ -169,7 +171,7 @@ class Population:
                 break
             idle = 0 if self.values.min() < best else idle + 1
             best = min(best, float(self.values.min()))
-            if 2 * room.edges[crossover.COUNT, -1] > room.edges.shape[1]:
+            if 2 * room.edges[COUNT, -1] > room.edges.shape[1]:
                 room = room._replace(edges=self._edges())
 
     def _edges(self) -> IntArray:
@@ -178,7 +180,7 @@ class Population:
         keys = np.minimum(self.tours, others) * self.tours.shape[1] + np.maximum(self.tours, others)
         room = 4 << int(len(np.unique(keys)) - 1).bit_length()
         edges = np.zeros((2, room + 1), dtype=np.int64)
-        crossover.count_edges(self.tours, edges)
+        count_edges(self.tours, edges)
         return edges
 
 
