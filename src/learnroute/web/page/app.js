@@ -354,7 +354,7 @@ function readControls(kind = null) {
 /** Show what was read. */
 async function open(reading) {
   try {
-    const read = await reading;
+    const read = await newest.reading(reading);
     load(read);
     say(`Opened ${read.source}.${read.learner_taken ? " It has no learner: m, n and σ are those of the fields." : ""}`);
   } catch (error) {
@@ -399,7 +399,7 @@ function listen() {
     event.preventDefault();
     step(key === "y" || event.shiftKey ? "redo" : "undo");
   });
-  window.addEventListener("hashchange", () => readAddress().then((read) => read && load(read), failed));
+  window.addEventListener("hashchange", () => newest.reading(readAddress()).then((read) => read && load(read), failed));
   window.addEventListener("pagehide", () => state.problem && keep({ ...snapshot(), detour: null, chosen: null }));
   $("fit").addEventListener("click", () => { map.fit(state.problem, state.geographic); map.draw(state); });
   $("projection").addEventListener("change", () => {
@@ -485,7 +485,7 @@ async function start() {
   $("method").replaceChildren(...known.methods.map(({ name }) => el("option", { value: name }, name)));
   $("file").accept = known.problem.read.join(",");
   $("example").replaceChildren(...examples.map(({ name, title }) => el("option", { value: name }, title)));
-  $("example").addEventListener("change", (event) => readExample(event.target.value).then(load).catch(failed));
+  $("example").addEventListener("change", (event) => newest.reading(readExample(event.target.value)).then(load).catch(failed));
   await first;
   $("method").value = state.method;
   $("method-summary").textContent = known.methods.find(({ name }) => name === state.method).summary;

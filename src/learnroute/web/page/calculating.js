@@ -11,7 +11,7 @@ export function setStale(what) {
 export class Newest {
   /** `calculate(signal)` is asked for by `refresh`; `nothing(error)` hears where it came to nothing. */
   constructor(calculate, nothing) {
-    Object.assign(this, { calculate, nothing, running: false, outdated: false, since: 0, resting: null, ending: null });
+    Object.assign(this, { calculate, nothing, running: false, outdated: false, since: 0, resting: null, ending: null, reads: 0 });
     this.calling = new AbortController();
   }
 
@@ -36,7 +36,24 @@ export class Newest {
       await this.calculate(this.calling.signal).catch(this.nothing);
     }
     this.running = false;
-    if (this.resting === null) document.body.dataset.busy = "false";
+    this.rest();
+  }
+
+  /** Wait for something that is being read: the state will change. */
+  async reading(what) {
+    this.reads += 1;
+    document.body.dataset.busy = "true";
+    try {
+      return await what;
+    } finally {
+      this.reads -= 1;
+      this.rest();
+    }
+  }
+
+  /** Say so where nothing is going on. */
+  rest() {
+    if (!this.running && !this.reads && this.resting === null) document.body.dataset.busy = "false";
   }
 
   /** The state is changing: do something, such as refresh, when it has rested for a while. */
