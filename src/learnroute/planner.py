@@ -11,6 +11,7 @@ import numpy as np
 
 from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.guarantees import guarantee_of_algorithm1
+from learnroute.kernels import in_a_hurry
 from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
 from learnroute.model.losses import as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
@@ -19,6 +20,7 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.validation import IntArray, as_count
+from learnroute.solvers.compiling import hurried
 from learnroute.solvers.construction.insertion import completed
 from learnroute.solvers.contract import Answer, Budget, Progress, Solver
 from learnroute.solvers.exact.proof import lower_bound
@@ -30,6 +32,9 @@ from learnroute.tuning import Tuned, expected, tune, tuned_for
 TUNED_EXACTLY = 9  # regions up to which routes are optimal while a regularisation is chosen
 TUNING_SHARE = 0.1  # of the time left, for each of these routes
 TIED = 1e-17  # of the value: less than this cannot be told from nothing
+CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
+CHECKED_AT_ONCE = 300  # ... and regions up to which that is a moment
+UNLIMITED = Budget()
 GIVEN = "given"  # the method of a route that the caller chose
 
 
@@ -82,25 +87,43 @@ def plan(
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
-        params = replace(params, search=replace(params.search, threads=threads))
+        params = replace(params, search=replace(params.search, threads=threads, rounds_at_once=threads))
     budget = Budget.of(time_limit, progress)
-    started = time.monotonic()
-    if problem.learner.undecided:
-        return _plan_with_learner(problem, chosen, seed, budget, params, started, initial)
+    with in_a_hurry(hurried(budget, params)):
+        if problem.learner.undecided:
+            return _plan_with_learner(problem, chosen, seed, budget, params, initial)
+        return plan_within(problem, chosen, seed, budget, params, initial)
+
+
+def plan_within(
+    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS,
+    initial: Sequence[str | int] | None = None, bound: Certificate | None = None,
+) -> Plan:  # fmt: skip
+    """Choose the route for a learner that is known. Where a lower bound is known, too, no other one is sought."""
+    started, whole, budget = time.monotonic(), budget, _less_the_check(problem, budget)
     objective = objective_of(problem)
-    solve = chosen.solve if initial is None else _warm(problem, objective, chosen, initial)
-    answer = solve(seen(problem, objective, chosen), np.random.default_rng(seed), budget, params)
-    if problem.travel_rate == 0 and chosen.warm:
+    solve = method.solve if initial is None else _warm(problem, objective, method, initial)
+    answer = solve(seen(problem, objective, method), np.random.default_rng(seed), budget, params)
+    if problem.travel_rate == 0 and method.warm:
         answer = replace(answer, order=_shortest_of_tied(problem, objective, answer.order, budget, params))
-    certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
-    return assessed(problem, answer, certificate, method, seed, time.monotonic() - started)
+    certificate = answer.certificate or bound or lower_bound(objective, answer.order, budget, params)
+    return assessed(problem, answer, certificate, method.name, seed, time.monotonic() - started, whole)
+
+
+def _less_the_check(problem: Problem, budget: Budget) -> Budget:
+    """Return a budget that leaves time for checking the triangle inequality, where that takes a tenth of it at most."""
+    left, check = budget.seconds_left, CHECKING * problem.size**3
+    if left is None or problem.points is not None or check > 0.1 * left:
+        return budget
+    return replace(budget, deadline=budget.deadline - check)
 
 
 def _plan_with_learner(
-    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams, started: float,
+    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams,
     initial: Sequence[str | int] | None,
 ) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
+    started = time.monotonic()
     found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(0.7))
     decided = problem.regularized(found.regularization)
     objective = objective_of(decided)
@@ -111,7 +134,7 @@ def _plan_with_learner(
         if objective(tuned) < objective(answer.order):
             answer = replace(answer, order=tuned, optimal=False)
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
-    made = assessed(decided, answer, certificate, method.name, seed, time.monotonic() - started)
+    made = assessed(decided, answer, certificate, method.name, seed, time.monotonic() - started, budget)
     return _as_chosen(made, problem, found)
 
 
@@ -240,9 +263,13 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
 
 
 def assessed(
-    problem: Problem, answer: Answer, certificate: Certificate, requested: str, seed: int, seconds: float
-) -> Plan:
-    """Recompute everything that is claimed about an answer from the problem itself."""
+    problem: Problem, answer: Answer, certificate: Certificate, requested: str, seed: int, seconds: float,
+    budget: Budget = UNLIMITED,
+) -> Plan:  # fmt: skip
+    """Recompute everything that is claimed about an answer from the problem itself.
+
+    The budget is for the guarantee alone: it may take long to check whether travel is a metric.
+    """
     order = as_order(problem.regions_of(answer.order), problem.size)
     problem.constraints.check([problem.regions[i] for i in order])
     loss, most = expected_loss(problem, order), largest_loss(problem, order)
@@ -255,7 +282,7 @@ def assessed(
         loss=loss,
         lower_bound=loss.total if optimal else min(bound, loss.total),
         optimal=optimal,
-        guarantee=_guarantee(problem, answer),
+        guarantee=_guarantee(problem, answer, budget),
         method=answer.method,
         requested=requested,
         seconds=seconds,
@@ -284,17 +311,20 @@ def _bound_note(problem: Problem, most: float | None) -> tuple[str, ...]:
     return (f"{said}no upper bound; with their lower bounds, it is at most {most:.6g}",)
 
 
-def _guarantee(problem: Problem, answer: Answer) -> Guarantee:
+def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
+    def stop() -> bool:
+        return problem.size > CHECKED_AT_ONCE and budget.exhausted
+
     if answer.optimal:
         return Guarantee(1.0, "proved optimal: no route is left that could be better")
     if answer.basis == "algorithm1":
-        found = guarantee_of_algorithm1(problem)
+        found = guarantee_of_algorithm1(problem, stop=stop)
         return replace(found, reason=f"no worse than Algorithm 1; {found.reason}")
     if answer.method != "algorithm1":
         return Guarantee(None, f"nothing is proved about {answer.method} routes in advance")
     if not answer.complete:
         return Guarantee(None, "the time limit cut Algorithm 1 short")
-    return guarantee_of_algorithm1(problem)
+    return guarantee_of_algorithm1(problem, stop=stop)
 
 
 def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:

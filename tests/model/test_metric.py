@@ -5,7 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from learnroute import check_metric, metric_closure
+from learnroute import check_metric, metric_closure, plan
+from learnroute.guarantees import guarantee_of_algorithm1
+from learnroute.model.metric import metric_report
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, METRIC_FAMILIES, UNDER
 
@@ -75,3 +77,21 @@ def test_free_ways_between_different_regions_are_ways() -> None:
 def test_rounding_of_collinear_points_is_no_violation() -> None:
     points = np.linspace(0, 0.7, 50)
     assert check_metric(np.abs(points[:, None] - points[None, :])).metric
+
+
+def test_the_check_stops_when_it_is_told_to() -> None:
+    places = np.random.default_rng(1).uniform(0, 1, (120, 2))
+    travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
+    asked = iter([False, False, True])
+    assert metric_report(travel, lambda: next(asked)) is None
+    assert metric_report(travel, lambda: False) == check_metric(travel)
+
+
+def test_a_guarantee_needs_a_check_that_was_finished() -> None:
+    problem = random_problem("euclidean", 320, UNDER, 1)
+    assert guarantee_of_algorithm1(problem).value == 1.5
+    late = guarantee_of_algorithm1(problem, stop=lambda: True)
+    assert late.value is None
+    assert "before the triangle inequality was checked" in late.reason
+    found = plan(problem, "algorithm1", time_limit=1e-3)
+    assert found.guarantee.value is None

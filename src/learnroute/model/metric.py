@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ from learnroute.kernels import kernel
 from learnroute.model.labels import aligned_square
 from learnroute.model.rounding import SAME
 from learnroute.model.validation import FloatArray, IntArray, as_square, frozen, is_symmetric
+
+ROWS_AT_ONCE = 50  # regions between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,17 @@ def check_metric(travel: ArrayLike) -> MetricReport:
     InputError
         Where the matrix is not square, or has entries that are no travel costs.
     """
+    report = metric_report(travel, lambda: False)
+    assert report is not None
+    return report
+
+
+def metric_report(travel: ArrayLike, stop: Callable[[], bool]) -> MetricReport | None:
+    """Do the same, but return None where `stop`, asked now and then, says so.
+
+    One of the two legs of a detour that saves something is less than half of the direct way. So only detours are looked
+    at whose first leg is that short, in both directions.
+    """
     travel = _costs(travel)
     size = len(travel)
     triples = size * (size - 1) * (size - 2)
@@ -72,13 +86,32 @@ def check_metric(travel: ArrayLike) -> MetricReport:
     slack = SAME * float(travel.max())
     if _surely_metric(travel):
         return MetricReport(symmetric, None, 0.0, 0, triples)
-    shortest, violations = _detours.on_size(size, 12)(travel, slack)
-    saved = travel - shortest
-    i, j = divmod(int(np.argmax(saved)), size)
+    back = np.ascontiguousarray(travel.T)
+    forth = _cheapest_ways(travel, back, slack, stop)
+    other = forth if symmetric else _cheapest_ways(back, travel, slack, stop)
+    if forth is None or other is None:
+        return None
+    violations = (forth[1] + other[1]) // 2
     if violations == 0:
         return MetricReport(symmetric, None, 0.0, 0, triples)
+    saved = travel - np.minimum(forth[0], other[0].T)
+    i, j = divmod(int(np.argmax(saved)), size)
     via = int(np.argmin(travel[i] + travel[:, j]))
-    return MetricReport(symmetric, (i, via, j), float(saved[i, j]), int(violations), triples)
+    return MetricReport(symmetric, (i, via, j), float(saved[i, j]), violations, triples)
+
+
+def _cheapest_ways(
+    travel: FloatArray, back: FloatArray, slack: float, stop: Callable[[], bool]
+) -> tuple[FloatArray, int] | None:
+    """Return each way's cost by the best detour with a short first leg, and a count of those that save (`_detours`)."""
+    size, twice = len(travel), 0
+    detours = _detours.on_size(size, 12)
+    shortest, near = travel.copy(), np.argsort(travel, axis=1, kind="stable")
+    for start in range(0, size, ROWS_AT_ONCE):
+        if stop():
+            return None
+        twice += detours(travel, back, near, slack, shortest, start, min(start + ROWS_AT_ONCE, size))
+    return shortest, twice
 
 
 def metric_closure(travel: ArrayLike) -> tuple[FloatArray, IntArray]:
@@ -122,18 +155,31 @@ def _surely_metric(travel: FloatArray) -> bool:
 
 
 @kernel
-def _detours(travel: FloatArray, slack: float) -> tuple[FloatArray, int]:
-    """Cheapest cost of each pair by at most one stop, and the number of ordered triples that save over `slack`."""
-    size = len(travel)
-    shortest = travel.copy()
-    violations = 0
-    for i in range(size):
-        for via in range(size):
-            leg = travel[i, via]
-            for j in range(size):
-                cost = leg + travel[via, j]
-                if cost < shortest[i, j]:
-                    shortest[i, j] = cost
-                if cost < travel[i, j] - slack:
-                    violations += 1
-    return shortest, violations
+def _detours(
+    travel: FloatArray, back: FloatArray, near: IntArray, slack: float, shortest: FloatArray, start: int, end: int
+) -> int:
+    """Look at detours whose first leg is less than half of the direct way, from the regions start … end-1.
+
+    `back` is travel by the region gone to, `near` has the regions by how far they are. Fills in the cheapest ways.
+    Returns how many detours save more than `slack`, each counted twice if its second leg is not that short.
+    """
+    size, twice = len(travel), 0
+    legs = np.empty(size)
+    for i in range(start, end):
+        nearest = near[i]
+        for k in range(size):
+            legs[k] = travel[i, nearest[k]]
+        for j in range(size):
+            direct, onwards = travel[i, j], back[j]
+            half, limit, best = 0.5 * direct, direct - slack, direct
+            for k in range(size):
+                if not legs[k] < half:
+                    break
+                second = onwards[nearest[k]]
+                cost = legs[k] + second
+                if cost < best:
+                    best = cost
+                if cost < limit:
+                    twice += 1 if second < half else 2
+            shortest[i, j] = min(shortest[i, j], best)
+    return twice
