@@ -286,10 +286,13 @@ def dask_processes(folder: Path, workers: int) -> Iterator[tuple[str, list[subpr
         launch("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-jupyter")
         for _ in range(workers):
             launch("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
-        deadline = time.monotonic() + 60
-        while not file.exists() and time.monotonic() < deadline:
+        address, deadline = None, time.monotonic() + 60
+        while address is None and time.monotonic() < deadline:
             time.sleep(0.1)
-        yield json.loads(file.read_text())["address"], processes
+            with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):  # it may be half-written
+                address = json.loads(file.read_text())["address"]
+        assert address is not None
+        yield address, processes
 
 
 def test_rows_from_a_dask_cluster_are_the_same(tmp_path: Path, long_rows: list[Row]) -> None:

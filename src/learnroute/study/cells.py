@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from learnroute.comparison import mean_loss
 from learnroute.errors import InputError
+from learnroute.model.certificates import Certificate
 from learnroute.model.losses import Loss
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.planner import plan
+from learnroute.planner import plan, plan_within
+from learnroute.solvers.contract import Budget
 from learnroute.solvers.registry import method_named
 from learnroute.study.experiment import Experiment, streams
 
@@ -40,6 +43,8 @@ SOLVED = 8  # columns from here on are what solving found; the others are known 
 
 Values = list[Any]  # one row's values from column SOLVED on
 Row = dict[str, Any]
+Outcome = tuple[Plan, Loss, int] | Exception
+PROVING = ("exact", "auto", "search")  # methods that may prove their routes optimal
 
 
 def solve_cell(experiment: Experiment, number: int) -> list[Values]:
@@ -52,7 +57,7 @@ def solve_cell(experiment: Experiment, number: int) -> list[Values]:
         problem = experiment.problem(number)
     except Exception as failure:
         return [_failed("", failure) for _ in experiment.methods]
-    found = [_solve(problem, method, experiment.draws, routes) for method in experiment.methods]
+    found = _solve_all(problem, experiment.methods, experiment.draws, routes)
     plans = [outcome[0] for outcome in found if not isinstance(outcome, Exception)]
     bound = max((p.lower_bound for p in plans if p.lower_bound is not None), default=None)
     optimal = any(p.optimal for p in plans)
@@ -75,10 +80,24 @@ def rows_of(experiment: Experiment, number: int, solved: list[Values]) -> list[R
     ]
 
 
-def _solve(problem: Problem, name: str, draws: int, seed: int) -> tuple[Plan, Loss, int] | Exception:
+def _solve_all(problem: Problem, methods: Sequence[str], draws: int, seed: int) -> list[Outcome]:
+    """Run all methods, those that prove optima first: with an optimum, other routes need no bounds of their own."""
+    bound: Certificate | None = None
+    found: dict[str, Outcome] = {}
+    for method in sorted(methods, key=lambda name: name not in PROVING):
+        outcome = found[method] = _solve(problem, method, draws, seed, bound)
+        if not isinstance(outcome, Exception) and outcome[0].optimal:
+            bound = outcome[0].certificate
+    return [found[method] for method in methods]
+
+
+def _solve(problem: Problem, name: str, draws: int, seed: int, bound: Certificate | None) -> Outcome:
     try:
-        found = plan(problem, name, seed)
-        return found, *mean_loss(found.problem or problem, method_named(name), found, draws)
+        method = method_named(name)
+        found = (
+            plan(problem, name, seed) if bound is None else plan_within(problem, method, seed, Budget(), bound=bound)
+        )
+        return found, *mean_loss(found.problem or problem, method, found, draws)
     except Exception as failure:
         return failure
 

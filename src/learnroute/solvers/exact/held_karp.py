@@ -1,19 +1,21 @@
 """The optimum by dynamic programming over (set of regions still to come, the first of them).
 
 Held and Karp 1962, Bellman 1962; with position-weighted scores. Built from the end, because what a score counts is
-decided by the regions that follow: by how many they are (position weights), or by the product of their factors.
+decided by the regions that follow: by how many they are (position weights), or by the product of their factors. Where
+an order and its reverse cost the same, sets of half the regions are enough: two of them meet in the middle.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from learnroute.errors import RefusedError
-from learnroute.kernels import kernel
+from learnroute.kernels import always_compiling, kernel
 from learnroute.model.certificates import HeldKarp
-from learnroute.model.ends import BoolArray
+from learnroute.model.ends import BoolArray, Ends
 from learnroute.model.objective import Objective
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray, IntArray
@@ -23,6 +25,17 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.params import DEFAULTS, HeldKarpParams, SolverParams
 
 
+class Table(NamedTuple):
+    """Values of sets: `values[first[set] + k]` is the least cost of visiting the set to the end, from its k-th region.
+
+    Sets are numbers, a bit a region. Sets of more than `most` regions are not filled.
+    """
+
+    values: FloatArray
+    first: IntArray
+    most: int
+
+
 def held_karp(
     objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
 ) -> Answer:
@@ -30,26 +43,28 @@ def held_karp(
 
     Ties go to the smallest index. Cycles of which all scores count are solved once for each last region.
     """
-    size, most = objective.size, params.held_karp.most_regions
-    if size > most:
-        states = 2.0**size * size
+    size, limits = objective.size, params.held_karp
+    if size > limits.most_regions:
+        states = 2.0 ** (size - 1) * size
         raise RefusedError(
-            f"{size} regions: Held–Karp keeps 2^T·T values ({states * 8 / 2**30:,.3g} GiB here), so it takes "
-            f"at most {most} regions; use method exact or auto"
+            f"{size} regions: Held–Karp keeps 2^(T-1)·T values ({states * 8 / 2**30:,.3g} GiB here), so it takes "
+            f"at most {limits.most_regions} regions; use method exact or auto"
         )
     path, tight = path_relaxation(objective)
     turns = [path]
     if objective.ends.cyclic and not tight:
         turns = [objective.ending_at(last) for last in range(size)]
+    halves = size > limits.interpreted and _reversible(path)
+    counts = _sizes(size)
+    table = Table(np.empty(size << (size - 1)), np.cumsum(counts) - counts, (size + 1) // 2 if halves else size)
     best: IntArray | None = None
-    values = np.empty((1 << size, size))
     for turn, each in enumerate(turns):
-        done = _fill_all(values, each, budget, params.held_karp, turn, len(turns))
+        done = _fill_all(table, each, budget, limits, turn, len(turns))
         if done < 1:
             quick = nearest_neighbour(objective, rng, Budget(), params)
             note = f"the time limit came with {done:.0%} of the proof done; this route is by nearest neighbours"
             return replace(quick, order=objective.repaired(quick.order), complete=False, notes=(note,))
-        order = _trace(values, each)
+        order = _joined(table, each) if halves else _traced(table, each)
         if best is None or objective(order) < objective(best):
             best = order
     assert best is not None
@@ -58,35 +73,69 @@ def held_karp(
     return Answer(best, "exact", optimal=True, certificate=HeldKarp(bound))
 
 
+def _reversible(objective: Objective) -> bool:
+    """Whether every order costs what its reverse costs, because travel alone counts."""
+    scored = bool(objective.weights.any()) or objective.factors is not None
+    return objective.symmetric and objective.ends == Ends() and not scored
+
+
+def _sizes(regions: int) -> IntArray:
+    """Return how many regions are in each set."""
+    counts = np.zeros(1, dtype=np.int64)
+    for _ in range(regions):
+        counts = np.concatenate([counts, counts + 1])
+    return counts
+
+
 def _fill_all(
-    values: FloatArray, objective: Objective, budget: Budget, params: HeldKarpParams, turn: int, turns: int
+    table: Table, objective: Objective, budget: Budget, params: HeldKarpParams, turn: int, turns: int
 ) -> float:
-    """Fill `values[set, first]`: least cost of visiting a set to the end, from `first` on. Return the share done."""
+    """Fill the table for an objective; return the share done."""
     size = objective.size
-    values.fill(np.inf)
+    everything = (1 << size) - 1
     positions = objective.ends.positions(size)
     last_costs = objective.weights[-1] * objective.scores + objective.finish
     weights = weights_before(objective)
-    fill = _fill.on_size(size, params.interpreted)
+    if size <= params.interpreted and not always_compiling():
+        table.values[:] = _filled_by_size(objective, weights, last_costs, positions)
+        budget.progress("exact", (turn + 1) / turns)
+        return 1.0
+    travel_to = np.ascontiguousarray(objective.travel.T)
     done = 0.0
-    for start in range(1, 1 << size, params.sets_a_call):
-        end = min(start + params.sets_a_call, 1 << size)
-        fill(values, objective.travel, objective.scores, weights, last_costs, positions, start, end)
-        done = (turn + end / (1 << size)) / turns
+    for start in range(0, everything, params.sets_a_call):
+        end = min(start + params.sets_a_call, everything)
+        _fill(table, travel_to, objective.scores, weights, last_costs, positions, start, end)
+        done = (turn + end / everything) / turns
         budget.progress("exact", done)
         if budget.exhausted and done < 1:
             return done
     return 1.0
 
 
+def _filled_by_size(
+    objective: Objective, weights: FloatArray, last_costs: FloatArray, positions: BoolArray
+) -> FloatArray:
+    """Return all values, for all sets of one size at a time: with few regions that is quicker than loading a kernel."""
+    regions = np.arange(objective.size)
+    sets, counts = np.arange(1 << objective.size), _sizes(objective.size)
+    within = (sets[:, None] >> regions) & 1
+    values = np.full(within.shape, np.inf)
+    values[1 << regions, regions] = np.where(positions[-1], last_costs, np.inf)
+    for count in range(1, objective.size):
+        after = sets[counts == count]
+        costs = (values[after][:, None, :] + objective.travel).min(axis=2) + weights[after][:, None] * objective.scores
+        costs[:, ~positions[-1 - count]] = np.inf
+        number, here = np.nonzero(within[after] == 0)
+        values[after[number] | (1 << here), here] = costs[number, here]
+    found: FloatArray = values[within == 1]
+    return found
+
+
 def weights_before(objective: Objective) -> FloatArray:
     """Return, for each set of regions, what a score counts whose region is followed by them."""
     size, factors = objective.size, objective.factors
     if factors is None:
-        counts = np.zeros(1, dtype=np.int64)
-        for _ in range(size):
-            counts = np.concatenate([counts, counts + 1])
-        return objective.weights[np.maximum(size - 1 - counts, 0)]
+        return objective.weights[np.maximum(size - 1 - _sizes(size), 0)]
     weights = np.ones(1)
     with np.errstate(under="ignore"):
         for v in range(size):
@@ -96,8 +145,8 @@ def weights_before(objective: Objective) -> FloatArray:
 
 @kernel
 def _fill(
-    values: FloatArray,
-    travel: FloatArray,
+    table: Table,
+    travel_to: FloatArray,
     scores: FloatArray,
     weights: FloatArray,
     last_costs: FloatArray,
@@ -105,35 +154,90 @@ def _fill(
     start: int,
     end: int,
 ) -> None:
-    """Fill `values` for the sets start … end-1; smaller sets are filled already."""
-    size = len(travel)
-    for left in range(start, end):
-        position = size
-        for v in range(size):
-            position -= (left >> v) & 1
+    """Put one region before each of the sets start … end-1; `travel_to` has a row for each region gone to.
+
+    Sets are made of lesser numbers, so that these are filled already.
+    """
+    size, values, first = len(travel_to), table.values, table.first
+    best = np.empty(size)
+    others = np.empty(size, dtype=np.int64)
+    for after in range(start, end):
+        place = first[after]
+        if first[after + 1] - place >= table.most:
+            continue
+        many = 0  # regions that are not in the set
         for here in range(size):
-            if not (left >> here) & 1 or not positions[position, here]:
-                continue
-            after = left & ~(1 << here)
-            if after == 0:
-                values[left, here] = last_costs[here]
-                continue
-            best = np.inf
-            for following in range(size):
-                if (after >> following) & 1:
-                    cost = travel[here, following] + values[after, following]
-                    best = min(best, cost)
-            values[left, here] = best + weights[after] * scores[here]
+            others[many] = here
+            best[many] = np.inf if after > 0 else last_costs[here]
+            many += 1 - ((after >> here) & 1)
+        for following in range(size):
+            if (after >> following) & 1:
+                rest, ways = values[place], travel_to[following]
+                place += 1
+                for k in range(many):
+                    best[k] = min(best[k], ways[others[k]] + rest)
+        weight = weights[after] if after > 0 else 0.0
+        for k in range(many):
+            here = others[k]
+            cost = best[k] + weight * scores[here] if positions[many - 1, here] else np.inf
+            values[first[after | (1 << here)] + here - k] = cost
 
 
-def _trace(values: FloatArray, objective: Objective) -> IntArray:
-    """Trace the best order through the table of values, from the full set on."""
+def _members(left: int) -> list[int]:
+    return [v for v in range(left.bit_length()) if (left >> v) & 1]
+
+
+def _traced(table: Table, objective: Objective) -> IntArray:
+    """Trace the best order through the table, from the full set on."""
     size = objective.size
-    left = (1 << size) - 1
-    order = np.empty(size, dtype=np.int64)
-    order[0] = np.argmin(objective.begin + values[left])
-    for position in range(1, size):
-        here = int(order[position - 1])
-        left &= ~(1 << here)
-        order[position] = np.argmin(objective.travel[here] + values[left])
+    costs = objective.begin + table.values[-size:]
+    return np.array(_traced_from(table, objective, (1 << size) - 1, int(np.argmin(costs))), dtype=np.int64)
+
+
+def _traced_from(table: Table, objective: Objective, left: int, here: int) -> list[int]:
+    """Return the best order of a set that begins with one of its regions."""
+    order = [here]
+    while left := left & ~(1 << here):
+        among, place = _members(left), table.first[left]
+        costs = objective.travel[here, among] + table.values[place : place + len(among)]
+        here = among[int(np.argmin(costs))]
+        order.append(here)
     return order
+
+
+def _joined(table: Table, objective: Objective) -> IntArray:
+    """Join two halves of the regions where they meet at least cost."""
+    size = objective.size
+    half, here, there = _join(table, objective.travel)
+    rest = ((1 << size) - 1) & ~half
+    back = _traced_from(table, objective, half, here)[::-1]
+    return np.array(back + _traced_from(table, objective, rest, there), dtype=np.int64)
+
+
+@kernel
+def _join(table: Table, travel: FloatArray) -> tuple[int, int, int]:
+    """Return the set of `most` regions, one in it and one of the others, such that it costs least to join them there.
+
+    The table has what the two halves cost from these regions on.
+    """
+    size, values, first = len(travel), table.values, table.first
+    everything, even = (1 << size) - 1, 2 * table.most == size
+    least, half, here, there = np.inf, 0, 0, 0
+    others = np.empty(size, dtype=np.int64)
+    for one in range(1, everything):
+        place, rest = first[one], first[everything & ~one]
+        if first[one + 1] - place != table.most or (even and one & 1):  # the other half stands for this one
+            continue
+        many = 0
+        for j in range(size):
+            others[many] = j
+            many += 1 - ((one >> j) & 1)
+        for i in range(size):
+            if (one >> i) & 1:
+                begun, ways = values[place], travel[i]
+                place += 1
+                for k in range(many):
+                    cost = begun + ways[others[k]] + values[rest + k]
+                    if cost < least:
+                        least, half, here, there = cost, one, i, others[k]
+    return half, here, there
