@@ -130,8 +130,7 @@ def test_searches_measure_the_same(spread: float) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-15, atol=3.0 * EARTH_RADIUS * 4e-15)
     objective = Objective(points, np.zeros(80), np.zeros(80))
     search = TourSearch(objective, np.arange(80), 0.0, candidates_of(objective, 8), KOptParams())
-    tables = search.ways, search.counts, search.numbers
-    again = [cost(*tables, a, b) for a, b in zip(i[:200], j[:200], strict=True)]
+    again = [cost(search.state, a, b) for a, b in zip(i[:200], j[:200], strict=True)]
     assert again == found[:200].tolist()
 
 

@@ -100,7 +100,7 @@ def test_entropy_is_that_of_the_edges() -> None:
     for bits in range(40):
         room = ab_cycles.room_for(size)._replace(edges=population._edges(), entropy=np.append(0.0, _entropy(members)))
         tours = population.tours.copy()
-        crossover.cross(tours[0], tours[1], population._ways, room, 1, 1, bits)
+        crossover.cross(tours[0], tours[1], population._joining, room, 1, 1, bits)
         counts = sum((edges_of(each) for each in tours), Counter())
         counted = {int(k): int(n) for k, n in zip(*room.edges[:, :-1], strict=True) if k and n}
         assert counted == {a * size + b + 1: n for (a, b), n in counts.items()}

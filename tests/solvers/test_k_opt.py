@@ -13,7 +13,7 @@ from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.solvers.construction.space_filling_curve import hilbert_order
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.local_search import k_opt, tour
+from learnroute.solvers.local_search import k_opt, segments, tour
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import geometric_rate, iterated_local_search
 from learnroute.solvers.local_search.tour_search import TourSearch
@@ -67,33 +67,30 @@ def test_moves_change_the_value_by_what_they_say_and_can_be_undone(kind: str, en
         rng = RNG(seed)
         made = bridges = 0
         for _ in range(10):
-            state = running(objective, ends.repair(rng.permutation(size)))
-            tables = state.route, state.near, state.apart, state.ways, state.sums, state.numbers, state.counts
-            before = objective(state.order())
-            vertices = len(state.route[0])
+            search = running(objective, ends.repair(rng.permutation(size)))
+            before = objective(search.order())
+            vertices = len(search.route[0])
             for vertex in rng.permutation(vertices).tolist():
-                count = k_opt.find_move(*tables, state.move, vertex)
+                count = k_opt.find_move(search.state, vertex)
                 if count:
-                    tour.rearrange(state.route, state.journal, state.sums, state.counts, state.move, count)
-                    after = objective(state.order())
-                    assert before - after == pytest.approx(state.numbers[tour.FOUND], abs=1e-9)
-                    assert ends.allows(state.order())
+                    segments.rearrange(search.state, count)
+                    after = objective(search.order())
+                    assert before - after == pytest.approx(search.numbers[tour.FOUND], abs=1e-9)
+                    assert ends.allows(search.order())
                     before, made = after, made + 1
-            order, sums = state.order(), state.sums.copy()
-            state.counts[tour.JOURNAL_SIZE] = 0
+            order, sums = search.order(), search.sums.copy()
+            search.counts[tour.JOURNAL_SIZE] = 0
             for _ in range(20):
                 vertex, bits = int(rng.integers(vertices)), int(rng.integers(1 << 30))
                 chosen = rng.choice(vertices, 4, replace=False) if bits & 1 else np.full(4, -1)
-                worse = k_opt.double_bridge(
-                    state.route, state.near, *tables[3:], state.move, state.journal, vertex, bits, chosen
-                )  # fmt: skip
+                worse = k_opt.double_bridge(search.state, vertex, bits, chosen)
                 if worse < np.inf:
-                    assert objective(state.order()) - before == pytest.approx(worse, abs=1e-9)
-                    assert ends.allows(state.order())
+                    assert objective(search.order()) - before == pytest.approx(worse, abs=1e-9)
+                    assert ends.allows(search.order())
                     bridges += 1
-                tour.undo(state.route, state.journal, state.sums, state.counts)
-                assert state.order().tolist() == order.tolist()
-                assert state.sums == pytest.approx(sums, abs=1e-9)
+                segments.undo(search.state)
+                assert search.order().tolist() == order.tolist()
+                assert search.sums == pytest.approx(sums, abs=1e-9)
         assert made > 10
         assert bridges > 10
 
@@ -114,10 +111,10 @@ def test_merging_takes_what_is_better_in_either_order(kind: str) -> None:
     objective = objective_of_kind(kind, 60, Ends(), 1)
     orders = []
     for seed in range(2):
-        state = running(objective, RNG(seed).permutation(60))
-        state.descend(Budget())
-        orders.append(state.order())
-    child = state.merged(*orders)
+        search = running(objective, RNG(seed).permutation(60))
+        search.descend(Budget())
+        orders.append(search.order())
+    child = search.merged(*orders)
     assert sorted(child.tolist()) == list(range(60))
     assert objective(child) <= objective(orders[0]) + 1e-9
     arcs = {frozenset(edge) for order in orders for edge in itertools.pairwise(order.tolist())}

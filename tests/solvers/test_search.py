@@ -83,14 +83,14 @@ def test_auto_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_effort_is_what_params_say_unless_it_is_given() -> None:
     objective = objective_of(random_problem("uniform", 30, UNDER, 1))
-    assert search_effort(objective) == (1500, 2)
+    assert search_effort(objective) == (600, 2)
     few = SolverParams(search=IteratedLocalSearchParams(few_perturbations=1, starts=3))
     assert search_effort(objective, few) == (30, 3)
 
 
 @pytest.mark.parametrize("over", [False, True])
 def test_threads_share_the_best_route_and_repeat_themselves(over: bool) -> None:
-    problem = random_problem("euclidean", 60, OVER if over else UNDER, 3)
+    problem = random_problem("euclidean", 45, OVER if over else UNDER, 3)
     several = [plan(problem, "search", threads=3) for _ in range(2)]
     assert several[0].order == several[1].order
     alone = plan(problem, "search")
@@ -120,7 +120,7 @@ def test_no_thread_goes_on_to_the_end_of_its_round(how: str, monkeypatch: pytest
 
     monkeypatch.setattr(TourSearch, "perturb", counted)
     objective = objective_of(random_problem("euclidean", 200, UNDER, 1))
-    rounds = IteratedLocalSearchParams(threads=3, round_length=500, population=PopulationParams(most_regions=0))
+    rounds = IteratedLocalSearchParams(rounds_at_once=3, round_length=500, population=PopulationParams(most_regions=0))
     with pytest.raises(KeyboardInterrupt if how == "Ctrl-C" else ArithmeticError):
         iterated_local_search(objective, RNG(0), Budget.of(progress=told), 300_000, params=SolverParams(search=rounds))
     assert max(done) < 100_000  # of those that did not fail
@@ -160,5 +160,5 @@ def test_populations_find_the_optimum_that_is_proved(learner: Learner) -> None:
 def test_a_search_with_a_population_repeats_itself_whatever_the_threads() -> None:
     problem = random_problem("euclidean", 120, OVER, 3)
     assert members_for(120, 50 * 120, PopulationParams()) == 100
-    assert members_for(100, 50 * 100, PopulationParams()) == members_for(120, 100, PopulationParams()) == 0
+    assert members_for(50, 50 * 50, PopulationParams()) == members_for(120, 100, PopulationParams()) == 0
     assert plan(problem, "search").order == plan(problem, "search").order == plan(problem, "search", threads=2).order

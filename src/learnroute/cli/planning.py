@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, 
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
+from learnroute.kernels import compiled_in_haste
 from learnroute.model.itinerary import itinerary
 from learnroute.model.losses import model_shares
 from learnroute.model.problem import Problem
@@ -46,6 +48,7 @@ from learnroute.model.result import Plan
 from learnroute.planner import evaluate, plan
 from learnroute.precompile import in_background
 from learnroute.solvers.compiling import LATER
+from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
 
 PARTS = {
@@ -73,8 +76,8 @@ MOST_STOPS = 60  # regions up to which the whole route is printed
     "--threads",
     type=int,
     metavar="K",
-    help="Search in K threads. The usual number is 1, so that the same seed gives the same route everywhere; with a "
-    "time limit, which makes routes depend on the machine anyway, all cores.",
+    help="Search in K threads. The usual number is that of all cores; without a time limit, only where the same seed "
+    "gives the same route whatever their number is, else 1.",
 )
 @json_option
 @output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
@@ -90,12 +93,16 @@ def plan_command(
     for path in outputs:
         check_plan_destination(path, problem)
     route = None if initial is None else _route_in(initial)
+    params = DEFAULTS
     if threads is None:
-        threads = 1 if time_limit is None else os.cpu_count() or 1
+        cores = os.cpu_count() or 1
+        threads = 1 if time_limit is None else cores
+        if time_limit is None:  # all cores where the route does not depend on how many there are
+            params = replace(params, search=replace(params.search, threads=cores))
     with progress_shown() as progress:
-        found = plan(problem, method, seed, time_left(time_limit), progress, initial=route, threads=threads)
+        found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads)
     _deliver(found, problem, as_json, outputs, pictures)
-    if any(LATER in note for note in found.notes):
+    if compiled_in_haste or any(LATER in note for note in found.notes):
         in_background()
 
 

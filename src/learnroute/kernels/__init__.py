@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Generic, ParamSpec, TypeVar
 
@@ -10,6 +11,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _wanted = [False]  # whether compiled code is wanted for small work too
+_hurries = itertools.count(1)
+_hurry = [0]  # the number of the present one, 0 where there is none
+compiled_in_haste: set[str] = set()  # names of kernels: compiling them anew is worth it
 
 
 @contextlib.contextmanager
@@ -20,6 +24,26 @@ def always_compiled(wanted: bool = True) -> Iterator[None]:
         yield
     finally:
         _wanted[0] = before
+
+
+def always_compiling() -> bool:
+    """Whether compiled code is wanted for small work too."""
+    return _wanted[0]
+
+
+@contextlib.contextmanager
+def in_a_hurry(hurried: bool = True) -> Iterator[None]:
+    """In here, compile quickly what is not at hand, to slower code that is not kept."""
+    before, _hurry[0] = _hurry[0], _hurry[0] or (next(_hurries) if hurried else 0)
+    try:
+        yield
+    finally:
+        _hurry[0] = before
+
+
+def hurry() -> int:
+    """Return the number of the present hurry; 0 if there is none."""
+    return _hurry[0]
 
 
 def at_hand(*names: str) -> bool:

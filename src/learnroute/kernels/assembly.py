@@ -47,7 +47,6 @@ class Assembly:
     """
 
     file: str
-    first_line: int
     checked: bool
 
     def _begin(self) -> None:
@@ -59,8 +58,7 @@ class Assembly:
         self._place(self.block)
 
     def _refused(self, node: ast.AST, why: str) -> NotInSubsetError:
-        line = self.first_line + getattr(node, "lineno", 1) - 1
-        return NotInSubsetError(f"{self.file}:{line}: {ast.unparse(node)}: {why}")
+        return NotInSubsetError(f"{self.file}:{getattr(node, 'lineno', self.line)}: {ast.unparse(node)}: {why}")
 
     def _block(self) -> Block:
         self.labels += 1

@@ -2,8 +2,9 @@
 
 A kernel is compiled once for each list of types that it is called with, together with the kernels that it calls. Its
 machine code is kept for the next process under a name that depends on all source code of this package, on the
-processor and on LLVM. Python hands over one buffer with all arguments, and gets one with the results; other threads of
-Python go on meanwhile.
+processor and on LLVM. Where time is short (`kernels.in_a_hurry`), it is compiled several times as quickly to code that
+is about half as fast, and that is not kept. Python hands over one buffer with all arguments, and gets one with the
+results; other threads of Python go on meanwhile.
 """
 
 from __future__ import annotations
@@ -23,9 +24,16 @@ from typing import Any
 
 import numpy as np
 
+from learnroute import kernels
 from learnroute.kernels.value_types import BOOL, FLOAT, INT, Array, Element, Scalar, Tuple, Type, parts_of, type_of
 
 MOST_FOLDERS = 6  # versions of this package whose machine code is kept
+# LLVM's passes: its usual pipeline takes three times as long, for code that is at most a tenth faster
+PASSES = (
+    "sroa", "simplify_cfg", "instruction_combine", "new_gvn", "loop_rotate", "instruction_combine", "simplify_cfg",
+    "dead_arg_elimination",
+)  # fmt: skip
+QUICK_PASSES = ("sroa",)
 _lock = threading.Lock()
 _numbers = itertools.count()  # of pieces of machine code in this process
 _loaded_once: set[str] = set()  # kernels whose machine code is in memory
@@ -47,7 +55,7 @@ class _Dispatcher:
         flat: list[Any] = []
         key = _flatten(args, flat)
         entry = self.entries.get(key)
-        if entry is None:
+        if entry is None or (entry.hurry and entry.hurry != kernels.hurry()):
             with _lock:
                 entry = self.entries[key] = _Entry(self.function, tuple(type_of(arg) for arg in args))
         return entry.call(flat)
@@ -71,7 +79,7 @@ def _flatten(values: tuple[Any, ...], flat: list[Any]) -> tuple[Any, ...]:
 
 
 class _Entry:
-    """Machine code for one list of types."""
+    """Machine code for one list of types; what was compiled in a hurry is good for as long as that lasts."""
 
     def __init__(self, function: Callable[..., Any], kinds: tuple[Type, ...]) -> None:
         from learnroute.kernels.translator import Unit
@@ -80,14 +88,17 @@ class _Entry:
         self.packer = struct.Struct("".join("d" if part == "double" else "q" for part in parts))
         path = _cache_file(function, kinds)
         kept = _read(path)
+        self.hurry = 0
         if kept is None:
+            self.hurry = kernels.hurry()
             unit = Unit(function, kinds, checked=_checked())
-            self.returns, code = unit.returns, _machine_code(unit.text)
-            _write(path, code, unit.returns)
+            self.returns, code = unit.returns, _machine_code(unit.text, quickly=bool(self.hurry))
+            if not self.hurry:
+                _write(path, code, unit.returns)
         else:
             self.returns, code = kept
         self.library = _loaded(code)
-        _loaded_once.add(function.__name__.strip("_"))
+        (kernels.compiled_in_haste if self.hurry else _loaded_once).add(function.__name__.strip("_"))
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)(self.library["entry"])
         self.release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.library["release_all"])
         self.slots = len(parts_of(self.returns)) + 1
@@ -129,28 +140,33 @@ def _python_value(kind: Type, found: Any, first: int) -> tuple[Any, int]:
 
 
 @cache
-def _llvm() -> tuple[Any, Any, Any]:
-    """Return LLVM, what it knows of this processor, and what it keeps machine code in."""
+def _llvm() -> tuple[Any, Any]:
+    """Return LLVM, and what it keeps machine code in."""
     import llvmlite.binding as llvm
 
     if llvm.llvm_version_info[0] < 20:  # newer ones do it themselves
         llvm.initialize()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
+    return llvm, llvm.create_lljit_compiler(_machine(llvm, 1))
+
+
+def _machine(llvm: Any, level: int) -> Any:
+    """Return what LLVM knows of this processor; with level 0, code is made several times as quickly."""
     features = llvm.get_host_cpu_features().flatten()
-    machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2, jit=True)
-    return llvm, machine, llvm.create_lljit_compiler(machine)
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=level, jit=True)
 
 
-def _machine_code(text: str) -> bytes:
+def _machine_code(text: str, quickly: bool = False) -> bytes:
     """Optimise and compile."""
-    llvm, machine, _ = _llvm()
+    llvm, _ = _llvm()
+    machine = _machine(llvm, 0 if quickly else 1)
     module = llvm.parse_assembly(f'target triple = "{machine.triple}"\n{text}')
-    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-    tuning.loop_vectorization = True
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
+    passes = llvm.create_new_module_pass_manager()
+    for name in QUICK_PASSES if quickly else PASSES:
+        getattr(passes, f"add_{name}_pass")()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(0)))
     code: bytes = machine.emit_object(module)
     return code
 
@@ -159,7 +175,7 @@ def _loaded(code: bytes) -> Any:
     """Put machine code into memory; return the addresses of its functions, which hold it there."""
     from learnroute.kernels.translator import EXTERNAL
 
-    llvm, _, linker = _llvm()
+    llvm, linker = _llvm()
     builder = llvm.JITLibraryBuilder().add_object_img(code).export_symbol("entry").export_symbol("release_all")
     known = ctypes.CDLL(None) if os.name == "posix" else ctypes.cdll.msvcrt
     for name in EXTERNAL:

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-import inspect
-import textwrap
+import linecache
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from learnroute.kernels.assembly import Block, Value
@@ -146,19 +146,28 @@ def _entry(name: str, kinds: tuple[Type, ...], returns: Type) -> str:
     return "\n".join([*lines, "  ret void", "}", ""])
 
 
+@cache
+def _definitions(file: str) -> dict[int, ast.FunctionDef]:
+    """Return the functions of a file by the lines that they begin in."""
+    tree = ast.parse("".join(linecache.getlines(file)))
+    return {
+        min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]): node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
 class _Function(Expressions):
     """One function for some types of arguments."""
 
     def __init__(self, unit: Unit, function: Callable[..., Any], kinds: tuple[Type, ...], name: str) -> None:
         self.name, self.instance, self.checked = name, unit.instance, unit.checked
         self.scope = {**vars(builtins), **function.__globals__}
-        try:
-            lines, first = inspect.getsourcelines(function)
-        except OSError as error:
-            raise NotInSubsetError(f"{function.__name__}: its source code is not known") from error
-        tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
-        assert isinstance(tree, ast.FunctionDef)
-        self.body, self.first_line, self.file = tree.body, first, function.__code__.co_filename
+        self.file = function.__code__.co_filename
+        tree = _definitions(self.file).get(function.__code__.co_firstlineno)
+        if tree is None or tree.name != function.__name__:
+            raise NotInSubsetError(f"{function.__name__}: its source code is not known")
+        self.body = tree.body
         self.arguments = [argument.arg for argument in tree.args.args]
         if len(self.arguments) != len(kinds):
             raise NotInSubsetError(f"{function.__name__} takes {len(self.arguments)} arguments, not {len(kinds)}")
@@ -208,7 +217,7 @@ class _Function(Expressions):
 
     def _statements(self, body: list[ast.stmt]) -> None:
         for statement in body:
-            self.line = self.first_line + statement.lineno - 1
+            self.line = statement.lineno
             handler = getattr(self, "_on_" + type(statement).__name__.lower(), None)
             if handler is None:
                 raise self._refused(statement, "kernels have no such statement")

@@ -1,4 +1,4 @@
-"""What a time limit leaves time for: kernels that are not at hand take seconds to compile.
+"""What a time limit leaves time for: kernels that are not at hand take a second or two to compile.
 
 A kernel is named that is compiled last: where it is at hand, so are the others that are needed with it.
 """
@@ -23,17 +23,12 @@ def searching(objective: Objective) -> tuple[str, ...]:
     return ("iterate", *places, *pairs)
 
 
-def too_late_to_search(objective: Objective, budget: Budget, params: SolverParams) -> bool:
-    """Whether compiling what a search needs would outlast the time limit, and a search can do without."""
-    few = objective.size <= params.search.interpreted_regions
-    return few and _too_late(budget, params.search.compiling, searching(objective))
-
-
 def too_late_for(needed: tuple[str, ...], budget: Budget, params: SolverParams) -> bool:
-    """Whether compiling these kernels, which a search does without, would outlast the time limit."""
-    return _too_late(budget, params.search.compiling_rest, needed)
+    """Whether some of these kernels are not at hand, and compiling them would take too much of the time left."""
+    return hurried(budget, params) and not kernels.at_hand(*needed)
 
 
-def _too_late(budget: Budget, seconds: float, needed: tuple[str, ...]) -> bool:
+def hurried(budget: Budget, params: SolverParams) -> bool:
+    """Whether there is so little time that what is not at hand is compiled quickly, or done without."""
     left = budget.seconds_left
-    return left is not None and left <= seconds and not kernels.at_hand(*needed)
+    return left is not None and left <= params.search.compiling

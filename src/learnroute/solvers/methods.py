@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from learnroute import kernels
 from learnroute.errors import RefusedError
 from learnroute.model.certificates import Simple
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import simple_bound
-from learnroute.solvers.compiling import BUILDING, LATER, PROVING, searching, too_late_for, too_late_to_search
+from learnroute.solvers.compiling import BUILDING, LATER, PROVING, searching, too_late_for
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
@@ -20,7 +19,6 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.pair_methods import exact_with_pairs, prove_with_pairs, search_with_pairs
 from learnroute.solvers.exact.proof import branching_alone, prove
-from learnroute.solvers.local_search.interpreted import interpreted_search
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
@@ -55,19 +53,15 @@ def _hasty(
     objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams,
     initial: IntArray | None = None, needed: tuple[str, ...] = (),
 ) -> Answer | None:  # fmt: skip
-    """Return a route found without the kernels that are not at hand, where compiling outlasts the limit; else None."""
-    part = budget.part(params.search.hasty_share)
-    if too_late_to_search(objective, budget, params):
-        order = interpreted_search(objective, rng, part, initial)
-        note = "the time limit leaves no time for compiling, so this is the route of a short local search"
-    elif kernels.at_hand(*searching(objective)) and too_late_for(needed, budget, params):
-        order = iterated_local_search(objective, rng, part, initial=initial, params=params)
-        note = "the time limit leaves no time for compiling, so this is the route of the search alone"
-    else:
+    """Return a route of the search alone, where compiling the rest would take too much of the time; else None."""
+    if not too_late_for((*searching(objective), *needed), budget, params):
         return None
-    return Answer(
-        order, "search", complete=False, notes=(f"{note}; {LATER}",), certificate=Simple(simple_bound(objective))
-    )
+    limits = params.search
+    no_alpha = replace(limits.k_opt.alpha, work=0)  # fewer kernels
+    lean = replace(params, search=replace(limits, k_opt=replace(limits.k_opt, alpha=no_alpha)))
+    order = iterated_local_search(objective, rng, budget.part(limits.hasty_share), initial=initial, params=lean)
+    note = f"the time limit leaves no time for compiling, so this is the route of the search alone; {LATER}"
+    return Answer(order, "search", complete=False, notes=(note,), certificate=Simple(simple_bound(objective)))
 
 
 def _for_searching(objective: Objective, budget: Budget, params: SolverParams) -> Budget:
@@ -112,8 +106,7 @@ def search(
     """Return the best order found from a few starts, or from `initial`; where there are few orders, the best of all."""
     share = params.search.search_share
     if objective.pairs is not None:
-        late = too_late_to_search(objective, budget, params)
-        return search_with_pairs(objective, rng, budget.part(share), params, initial, late)
+        return search_with_pairs(objective, rng, budget.part(share), params, initial)
     if objective.size <= params.held_karp.most_regions:  # a bound needs the same table
         best = held_karp(objective, rng, budget.part(share), params)
         if best.optimal:

@@ -35,7 +35,7 @@ class _Checked:
 class HeldKarpParams(_Checked):
     """Dynamic programming over sets (`exact.held_karp`)."""
 
-    most_regions: int = 20  # regions up to which all sets are enumerated: 2^T·T numbers are kept
+    most_regions: int = 20  # regions up to which all sets are enumerated: 2^(T-1)·T numbers are kept
     interpreted: int = 12  # regions up to which the interpreter is quicker than loading compiled code
     sets_a_call: int = 1 << 14  # sets that a kernel call fills, between two looks at the clock
 
@@ -88,8 +88,11 @@ class OneTreeParams(_Checked):
     steps_a_call: int = 50  # subgradient steps between two looks at the clock
     sparse_regions: int = 250  # regions from which on the ascent is on few edges: ...
     sparse_neighbours: int = 10  # ... those to so many candidates a region; ...
-    # ... much of the last direction is kept, which clustered regions need; ...
-    sparse_ascent: AscentParams = AscentParams(steps=6000, momentum=0.98, patience=200, progress=1e-6)
+    sparse_ascent: AscentParams = AscentParams(steps=1000, momentum=0.9, patience=30, progress=1e-5)
+    # ... regions in clusters need a longer one that keeps more of the last direction: those where the mean edge of a
+    # minimum spanning tree is so many times the median one; ...
+    clustered: float = 1.3
+    clustered_ascent: AscentParams = AscentParams(steps=6000, momentum=0.98, patience=200, progress=1e-6)
     sparse_rounds: int = 4  # ... and so often it goes on with edges that were missing, more slowly:
     next_pace: float = 0.2  # the share of the gap that a first step aims at then
     # places up to which a matrix of their distances is made for it; beyond, only the sparse bound is taken
@@ -260,9 +263,9 @@ class KOptParams(_Checked):
     alpha: AlphaParams = AlphaParams()  # candidate lists of another kind
     breadth: tuple[int, ...] = (7, 5, 3)  # entries of the list that the second edge of a move looks at, the third, ...
     scored_breadth: tuple[int, ...] = (8, 5)  # the same where more scores count than the last
-    longest: int = 50_000  # positions that a move may write ...
+    longest: int = 1_000_000  # positions that a move may write ...
     longest_bridge: int = 1000  # ... and a double bridge
-    credit: float = 5.0  # typical nearest distances that a move may lose on the way, for the sake of scores; any ...
+    credit: float = 2.0  # typical nearest distances that a move may lose on the way, for the sake of scores; any ...
     end_positions: int = 20  # ... loss where it begins within so many positions of the end
     least_gain: float = (
         1e-11  # relative to the median distance in candidate lists: a smaller gain is taken for rounding
@@ -289,7 +292,7 @@ class KOptParams(_Checked):
 class PopulationParams(_Checked):
     """A population of tours and edge assembly crossover (`local_search.population`)."""
 
-    few_regions: int = 100  # regions up to which iterated local search alone finds the optimum soon enough
+    few_regions: int = 50  # regions up to which iterated local search alone finds the optimum soon enough
     most_regions: int = 12_000  # regions up to which it is used: generations take time with the square of their number
     members: int = 100  # tours in it, at most ...
     fewest: int = 20  # ... and where there is no time for so many, iterated local search is used instead
@@ -323,18 +326,20 @@ class IteratedLocalSearchParams(_Checked):
     """Iterated local search (`local_search.iterated`): from how many orders, how long."""
 
     search_share: float = 0.6  # the share of the time for the search where a bound follows
-    # seconds that compiling takes: with a shorter time limit and no machine code at hand, ...
-    compiling: float = 4.0
-    compiling_rest: float = 2.0  # the same for what a search does not need
-    interpreted_regions: int = 1000  # ... up to so many regions are searched without any, ...
+    # seconds that compiling everything takes: with a shorter time limit and machine code not at hand, the search alone
+    # is run, with what is compiled in a hurry, ...
+    compiling: float = 2.5
     hasty_share: float = 0.85  # ... for this share of the time
     short: float = 1.5  # seconds: with less, a search of more than `several_starts_regions` has that share, too
-    threads: int = 1  # rounds that are gone through side by side, each in a thread of its own
+    threads: int = 1  # threads in which tours of a population are made and perturbed; routes do not depend on that
+    rounds_at_once: int = (
+        1  # rounds that are gone through side by side, each in a thread of its own; routes depend on it
+    )
     enumerated: int = 3  # regions up to which all orders are tried
     few_regions: int = 30  # regions up to which `few_perturbations` a region are enough
-    few_perturbations: int = 50
+    few_perturbations: int = 20
     perturbations: int = 50
-    several_starts_regions: int = 100  # regions up to which several starts are tried; with more, one is, but longer
+    several_starts_regions: int = 50  # regions up to which several starts are tried; with more, one is, but longer
     starts: int = 2
     many_perturbations: int = 50  # perturbations a region with more regions ...
     most_perturbations: int = 100_000  # ... up to so many, or one a region

@@ -10,11 +10,9 @@ import numpy as np
 from learnroute.errors import RefusedError
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.compiling import LATER, too_late_to_search
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.suffix_labelling import Optimum, label_suffixes
-from learnroute.solvers.local_search.interpreted import interpreted_search
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.local_search.pair_search import pair_search
 from learnroute.solvers.params import SolverParams
@@ -28,31 +26,21 @@ def search_with_pairs(
     budget: Budget,
     params: SolverParams,
     initial: IntArray | None = None,
-    late: bool = False,
 ) -> Answer:
-    """Return the best order found: first with typical pair terms, then with the true ones as far as regions are few.
-
-    `late` says that there is no time for compiling.
-    """
+    """Return the best order found: first with typical pair terms, then with the true ones as far as regions are few."""
     size, limits = objective.size, params.pair_search
     few = size <= params.held_karp.interpreted
     if few:
         found = held_karp(objective.typical, rng, Budget(), params).order
     else:
         part = budget.part(params.search.search_share)
-        if late:
-            found = interpreted_search(objective.typical, rng, part, initial)
-        else:
-            found = iterated_local_search(objective.typical, rng, part, initial=initial, params=params)
+        found = iterated_local_search(objective.typical, rng, part, initial=initial, params=params)
     starts = [objective.repaired(found)] + ([] if initial is None else [initial])
     if few:
         drawn = [objective.repaired(rng.permutation(size)) for _ in range(limits.few_starts)]
         tried = [*starts, objective.repaired(found[::-1].copy()), *drawn]
         return Answer(min((_polished(objective, start) for start in tried), key=objective), "search")
     order = min(starts, key=objective)
-    if late:
-        note = "the time limit leaves no time for compiling, so this is the route of a short local search"
-        return Answer(order, "search", complete=False, notes=(f"{note}; {LATER}",))
     if size > limits.most_regions:
         note = (
             f"more than {limits.most_regions} regions: the search went by typical pair terms; the loss is the true one"
@@ -70,8 +58,7 @@ def prove_with_pairs(
     initial: IntArray | None = None,
 ) -> Answer:
     """Return an order of least value, as far as labels of up to `most` regions can tell; else the best one found."""
-    late = too_late_to_search(objective, budget, params)
-    found = search_with_pairs(objective, rng, budget.part(params.search.search_share), params, initial, late)
+    found = search_with_pairs(objective, rng, budget.part(params.search.search_share), params, initial)
     if objective.size > most:
         return found
     assert objective.pairs is not None

@@ -17,6 +17,7 @@ import numpy as np
 from learnroute.kernels import kernel
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.subgradient import Ascent, advance, new_ascent
 from learnroute.solvers.local_search.alpha_nearness import Forest, Graph, edges_between, new_forest, span
@@ -30,6 +31,7 @@ class SparseAscent:
     def __init__(self, objective: Objective, costs: FloatArray, params: OneTreeParams) -> None:
         size = objective.size
         self._costs, self._params = costs, params
+        self._ascent = params.clustered_ascent if _clustered(objective, params.clustered) else params.sparse_ascent
         _, source, target = edges_between(candidates_of(objective, params.sparse_neighbours))
         begins = np.flatnonzero(np.isfinite(costs[size, :size]))
         begins = begins[np.argsort(costs[size, begins], kind="stable")][: 4 * params.sparse_neighbours]
@@ -54,15 +56,21 @@ class SparseAscent:
 
     def raised(self, multipliers: FloatArray, target: float, budget: Budget, pace: float) -> FloatArray:
         """Return better multipliers: subgradient steps towards `target`, the value of a known order."""
-        params = self._params
-        ascent = new_ascent(multipliers, target, replace(params.sparse_ascent, pace=pace))
+        ascent = new_ascent(multipliers, target, replace(self._ascent, pace=pace))
         out = np.ascontiguousarray(self._costs[-1, :-1])
-        done, most = 0, params.sparse_ascent.steps
+        done, most, some = 0, self._ascent.steps, self._params.steps_a_call
         while done < most and not budget.exhausted and not ascent.ended:
-            _ascend(self._graph, out, ascent, min(params.steps_a_call, most - done))
-            done += params.steps_a_call
+            _ascend(self._graph, out, ascent, min(some, most - done))
+            done += some
             budget.progress("bound", min(0.99, done / most))
         return ascent.best
+
+
+def _clustered(objective: Objective, ratio: float) -> bool:
+    """Whether few edges of a minimum spanning tree make up much of it, as those between clusters do."""
+    tree = minimum_spanning_tree(objective.travel)
+    edges = objective.travel[tree[:, 0], tree[:, 1]]
+    return float(edges.mean()) > ratio * float(np.median(edges))
 
 
 @kernel

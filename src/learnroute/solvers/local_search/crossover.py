@@ -35,11 +35,12 @@ from learnroute.solvers.local_search.ab_cycles import (
     random_bits,
 )
 from learnroute.solvers.local_search.edge_entropy import count_edge, entropy_lost
-from learnroute.solvers.local_search.subtours import Ways, cut, find_subtours, join_subtours, replace
+from learnroute.solvers.local_search.subtours import cut, find_subtours, join_subtours, replace
 from learnroute.solvers.local_search.tour import (
     CREDIT,
     ENDS,
     FACTOR,
+    FIXED,
     FLOOR,
     GENERAL,
     HEAVIEST,
@@ -52,6 +53,7 @@ from learnroute.solvers.local_search.tour import (
     SIZE,
     SWING,
     WEIGHT,
+    Tour,
     cost,
 )
 
@@ -59,7 +61,7 @@ ALIKE = 1e-9  # a loss of entropy that is less is taken for this
 
 
 @kernel
-def score_back(to: Ways, table: IntArray, before: int, here: int, place: int) -> float:
+def score_back(to: Tour, table: IntArray, before: int, here: int, place: int) -> float:
     """Return the score part of a tour, from a vertex at a position as far back as scores reach."""
     general, total, weight = to.counts[SCORED] == GENERAL, 0.0, to.numbers[HEAVIEST]
     for _ in range(min(place + 1, to.counts[REACH] + 1)):
@@ -77,7 +79,7 @@ def score_back(to: Ways, table: IntArray, before: int, here: int, place: int) ->
 
 
 @kernel
-def score_part(to: Ways, table: IntArray, last: int) -> tuple[float, int]:
+def score_part(to: Tour, table: IntArray, last: int) -> tuple[float, int]:
     """Return the score part of the tour in the table, and the vertex behind `last`, its last one.
 
     Where orders are cycles, that is the better one of the two.
@@ -86,10 +88,10 @@ def score_part(to: Ways, table: IntArray, last: int) -> tuple[float, int]:
     for side in range(2):
         before = table[BEFORE + side, last]
         if to.counts[ENDS]:  # from `end`, behind which `start` is
-            if before == to.fixed[last]:
+            if before == to.route[FIXED, last]:
                 here = table[AFTER - side, last]
                 return score_back(to, table, last, here, size - 2), before
-        elif before != to.fixed[last]:
+        elif before != to.route[FIXED, last]:
             score = score_back(to, table, before, last, size - 1)
             if score < best:
                 best, behind = score, before
@@ -97,19 +99,19 @@ def score_part(to: Ways, table: IntArray, last: int) -> tuple[float, int]:
 
 
 @kernel
-def child_of(tour: IntArray, to: Ways, room: Scratch, c: int, score: float) -> tuple[int, float]:
+def child_of(tour: IntArray, to: Tour, room: Scratch, c: int, score: float) -> tuple[int, float]:
     """Change the tour in the table along an AB-cycle and join its subtours.
 
     Returns how many changes there are, and what they gain: -inf where it came to nothing.
     """
-    table, cycles, numbers, counts, ways = room.table, room.cycles, to.numbers, to.counts, to.ways
+    table, cycles, numbers, counts = room.table, room.cycles, to.numbers, to.counts
     size, begin = counts[SIZE], room.starts[c]
     k = (room.starts[c + 1] - begin) >> 1
     gain, removed = 0.0, 0.0
     for i in range(k):
         y = cycles[begin + 2 * i + 1]
-        old = cost(ways, counts, numbers, cycles[begin + 2 * i], y)
-        gain += old - cost(ways, counts, numbers, y, cycles[begin + 2 * i + 2 if i + 1 < k else begin])
+        old = cost(to, cycles[begin + 2 * i], y)
+        gain += old - cost(to, y, cycles[begin + 2 * i + 2 if i + 1 < k else begin])
         removed += old
     if not cut(room, begin, k, size):
         return 0, -np.inf
@@ -144,7 +146,7 @@ def child_of(tour: IntArray, to: Ways, room: Scratch, c: int, score: float) -> t
 
 
 @kernel
-def rewrite(tour: IntArray, to: Ways, table: IntArray) -> None:
+def rewrite(tour: IntArray, to: Tour, table: IntArray) -> None:
     """Write the tour that is in the table, with the same last vertex."""
     last, size = tour[len(tour) - 1], len(tour)
     before = table[BEFORE, last]
@@ -163,7 +165,7 @@ def rewrite(tour: IntArray, to: Ways, table: IntArray) -> None:
 
 
 @kernel
-def cross(tour: IntArray, other: IntArray, to: Ways, room: Scratch, children: int, batches: int, bits: int) -> float:
+def cross(tour: IntArray, other: IntArray, to: Tour, room: Scratch, children: int, batches: int, bits: int) -> float:
     """Put the best of the children of two tours in the place of the first, if it is better; return the gain.
 
     That is repeated with AB-cycles that are left, so many times.
@@ -216,7 +218,7 @@ def cross(tour: IntArray, other: IntArray, to: Ways, room: Scratch, children: in
 
 @kernel
 def cross_pairs(
-    tours: IntArray, pairs: IntArray, to: Ways, room: Scratch, children: int, batches: int, gains: FloatArray
+    tours: IntArray, pairs: IntArray, to: Tour, room: Scratch, children: int, batches: int, gains: FloatArray
 ) -> None:
     """Cross pairs of tours, one after the other; a pair's third number is its random state."""
     for i in range(pairs.shape[0]):

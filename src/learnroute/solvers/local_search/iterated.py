@@ -133,12 +133,13 @@ def _search(
     search = TourSearch(objective, start, rate, near, limits.k_opt, alpha)
     search.descend(budget)
     best = min(start, best_rotation(objective, search.order()), key=objective)
-    with Threads(limits.threads) as threads:
-        members = members_for(objective.size, perturbations, limits.population)
-        if members and not too_late_for(CROSSING, budget, params):
+    members = members_for(objective.size, perturbations, limits.population)
+    if members and not too_late_for(CROSSING, budget, params):
+        with Threads(limits.threads) as threads:
             found = _evolved(search, best, rng, budget, perturbations, members, threads, limits)
-            if found is not None:
-                return found
+        if found is not None:
+            return found
+    with Threads(limits.rounds_at_once) as threads:
         return _in_rounds(search, best, rng, budget, perturbations, threads, limits)
 
 

@@ -20,6 +20,8 @@ import numpy as np
 
 from learnroute.kernels import kernel
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.local_search.score_sums import score_change
+from learnroute.solvers.local_search.segments import rearrange, trace, undo
 from learnroute.solvers.local_search.tour import (
     ANCHORED,
     BEGIN,
@@ -41,6 +43,7 @@ from learnroute.solvers.local_search.tour import (
     LENGTH,
     LONGEST,
     MATRIX,
+    MERGING,
     MOST,
     NEXT,
     ORDER,
@@ -62,38 +65,28 @@ from learnroute.solvers.local_search.tour import (
     SWING,
     VERTEX,
     WALK,
+    Tour,
     cost,
-    rearrange,
-    score_change,
-    trace,
-    undo,
 )
 
 
 @kernel
-def potential(sums: FloatArray, counts: IntArray, numbers: FloatArray, last: int) -> float:
+def potential(tour: Tour, last: int) -> float:
     """Return what scores can become less by, at most, if nothing behind this position moves."""
+    counts, numbers = tour.counts, tour.numbers
     if counts[SCORED] == 0 or last + 1 + counts[REACH] < counts[SIZE]:
         return 0.0
-    return min(numbers[SPARE], numbers[SWING] * sums[POWER, max(0, counts[SIZE] - 2 - last)])
+    return min(numbers[SPARE], numbers[SWING] * tour.sums[POWER, max(0, counts[SIZE] - 2 - last)])
 
 
 @kernel
-def find_move(
-    route: IntArray,
-    near: IntArray,
-    apart: FloatArray,
-    ways: FloatArray,
-    sums: FloatArray,
-    numbers: FloatArray,
-    counts: IntArray,
-    move: IntArray,
-    t1: int,
-) -> int:
+def find_move(tour: Tour, t1: int) -> int:
     """Find a move that gains and removes an edge of vertex t1; return how many edges it removes, 0 if there is none.
 
     The gain is left in numbers[FOUND].
     """
+    route, near, apart, ways = tour.route, tour.near, tour.apart, tour.ways
+    numbers, counts, move = tour.numbers, tour.counts, tour.move
     size, depth = counts[SIZE], counts[DEPTH]
     order, position = route[ORDER], route[POSITION]
     scored, matrix, fixed = counts[SCORED] != 0, counts[KIND] == MATRIX, size != counts[REGIONS]
@@ -110,14 +103,14 @@ def find_move(
         move[CUT, 0] = p if side == 0 else q
         spare, tail = 0.0, False
         if scored:
-            spare = potential(sums, counts, numbers, move[CUT, 0])
+            spare = potential(tour, move[CUT, 0])
             tail = move[CUT, 0] + counts[END_POSITIONS] >= size
             if not tail:
                 spare = min(spare, numbers[CREDIT])
             tail = tail and fixed
         k = 1  # edges removed so far
         move[NEXT, 1] = 0
-        numbers[GAIN + 1] = cost(ways, counts, numbers, t1, t2)
+        numbers[GAIN + 1] = cost(tour, t1, t2)
         while k > 0:
             x = move[NEXT, k]
             move[NEXT, k] = x + 1
@@ -128,10 +121,10 @@ def find_move(
                 b, added = near[a, n], apart[a, n]
             elif k == 1 and extra < ends:  # the order may begin or end anywhere
                 b = size - 1 - extra
-                added = cost(ways, counts, numbers, a, b) if a < size - 2 else np.inf
+                added = cost(tour, a, b) if a < size - 2 else np.inf
             elif k == 1 and tail and extra - ends < near.shape[1]:  # regions of small score, wherever they are
                 b = near[size - 1, extra - ends]
-                added = cost(ways, counts, numbers, a, b)
+                added = cost(tour, a, b)
             else:
                 k -= 1
                 continue
@@ -157,27 +150,29 @@ def find_move(
                     known = True
             if known:
                 continue
-            edge = ways[b, c] if matrix else cost(ways, counts, numbers, b, c)
+            edge = ways[b, c] if matrix else cost(tour, b, c)
             gain = numbers[GAIN + k] - added + edge
             move[VERTEX, 2 * k], move[VERTEX, 2 * k + 1] = b, c
             move[RIGHT, 2 * k], move[RIGHT, 2 * k + 1] = other, 1 - other
             move[CUT, k] = cut
             if c != t1:
-                closed = gain - (ways[c, t1] if matrix else cost(ways, counts, numbers, c, t1))
+                closed = gain - (ways[c, t1] if matrix else cost(tour, c, t1))
                 hope = 0.0
                 if scored:
                     last = cut
                     for i in range(k):
                         last = max(last, move[CUT, i])
-                    hope = potential(sums, counts, numbers, last)
+                    hope = potential(tour, last)
+                if counts[MERGING] and near[c, 0] != t1 and near[c, 1] != t1:
+                    closed = -np.inf
                 if closed + hope > least:
-                    many = trace(move, counts, k + 1)
+                    many = trace(tour, k + 1)
                     if 0 < many <= counts[LONGEST]:
                         removed = 0.0
                         for i in range(k + 1):
-                            removed += cost(ways, counts, numbers, move[VERTEX, 2 * i], move[VERTEX, 2 * i + 1])
+                            removed += cost(tour, move[VERTEX, 2 * i], move[VERTEX, 2 * i + 1])
                         if scored:
-                            closed -= score_change(route, sums, counts, numbers, move, k + 1, many)
+                            closed -= score_change(tour, k + 1, many)
                         if closed > least + ROUNDING * removed:
                             numbers[FOUND] = closed
                             return k + 1
@@ -189,8 +184,9 @@ def find_move(
 
 
 @kernel
-def enqueue(route: IntArray, counts: IntArray, vertex: int) -> None:
+def enqueue(tour: Tour, vertex: int) -> None:
     """Queue a vertex for another look. The queue is circular."""
+    route, counts = tour.route, tour.counts
     if not route[QUEUED, vertex]:
         route[QUEUED, vertex] = 1
         place = counts[QUEUE_FIRST] + counts[QUEUE_SIZE]
@@ -199,23 +195,12 @@ def enqueue(route: IntArray, counts: IntArray, vertex: int) -> None:
 
 
 @kernel
-def descend(
-    route: IntArray,
-    near: IntArray,
-    apart: FloatArray,
-    ways: FloatArray,
-    sums: FloatArray,
-    numbers: FloatArray,
-    counts: IntArray,
-    move: IntArray,
-    journal: IntArray,
-    most: int,
-    noted: int,
-) -> float:
+def descend(tour: Tour, most: int, noted: int) -> float:
     """Improve until no queued vertex has a move, or `most` of them were looked at; return the gain.
 
     Where it is not to be `noted`, what was changed cannot be undone.
     """
+    route, counts = tour.route, tour.counts
     total = 0.0
     looks = 0
     while counts[QUEUE_SIZE] > 0 and looks < most:
@@ -224,39 +209,28 @@ def descend(
         counts[QUEUE_FIRST] = counts[QUEUE_FIRST] + 1 if counts[QUEUE_FIRST] + 1 < counts[SIZE] else 0
         counts[QUEUE_SIZE] -= 1
         route[QUEUED, vertex] = 0
-        while counts[JOURNAL_SIZE] + counts[LONGEST] + 2 <= len(journal):
-            k = find_move(route, near, apart, ways, sums, numbers, counts, move, vertex)
+        while counts[JOURNAL_SIZE] + counts[LONGEST] + 2 <= len(tour.journal):
+            k = find_move(tour, vertex)
             if k == 0:
                 break
-            total += numbers[FOUND]
+            total += tour.numbers[FOUND]
             if not noted:
                 counts[JOURNAL_SIZE] = 0
-            rearrange(route, journal, sums, counts, move, k)
+            rearrange(tour, k)
             for i in range(2 * k):
-                enqueue(route, counts, move[VERTEX, i])
+                enqueue(tour, tour.move[VERTEX, i])
     return total
 
 
 @kernel
-def double_bridge(
-    route: IntArray,
-    near: IntArray,
-    ways: FloatArray,
-    sums: FloatArray,
-    numbers: FloatArray,
-    counts: IntArray,
-    move: IntArray,
-    journal: IntArray,
-    vertex: int,
-    bits: int,
-    chosen: IntArray,
-) -> float:
+def double_bridge(tour: Tour, vertex: int, bits: int, chosen: IntArray) -> float:
     """Join four segments A, B, C, D anew as A, D, C, B: no sequential move of three edges takes that back.
 
     They are cut at a vertex and at three others, found along the tour or by random walks from it, as `bits` decide; or
     at four `chosen` ones, if the first of these is not negative.
     Returns what it costs; inf if it is not allowed, and then it is not done.
     """
+    route, near, counts, move = tour.route, tour.near, tour.counts, tour.move
     size, few = counts[SIZE], min(near.shape[1], 5)
     along = (bits >> 20) & 1
     span = min(counts[SEGMENT], size // 4)
@@ -299,9 +273,9 @@ def double_bridge(
     for i in range(4):
         cut, behind = move[CUT, i], move[CUT, (i + 2) & 3]  # the segment before cut i is followed by the one before it
         left = route[ORDER, cut]
-        worse += cost(ways, counts, numbers, left, route[ORDER, behind + 1 if behind + 1 < size else 0])
-        worse -= cost(ways, counts, numbers, left, route[ORDER, cut + 1 if cut + 1 < size else 0])
-    if not worse < numbers[MOST]:
+        worse += cost(tour, left, route[ORDER, behind + 1 if behind + 1 < size else 0])
+        worse -= cost(tour, left, route[ORDER, cut + 1 if cut + 1 < size else 0])
+    if not worse < tour.numbers[MOST]:
         return np.inf
     for i in range(3):
         segment = (unmoved + 3 - i) & 3
@@ -309,58 +283,47 @@ def double_bridge(
         move[LENGTH, i], move[REVERSED, i] = move[LENGTH, 4 + segment], 0
     counts[FIRST] = move[CUT, (unmoved + 1) & 3] + 1
     if counts[SCORED]:
-        worse += score_change(
-            route, sums, counts, numbers, move, 4, move[LENGTH, 0] + move[LENGTH, 1] + move[LENGTH, 2]
-        )
+        worse += score_change(tour, 4, move[LENGTH, 0] + move[LENGTH, 1] + move[LENGTH, 2])
     for i in range(4):
         cut = move[CUT, i]
-        enqueue(route, counts, route[ORDER, cut])
-        enqueue(route, counts, route[ORDER, cut + 1 if cut + 1 < size else 0])
-    rearrange(route, journal, sums, counts, move, 4)
+        enqueue(tour, route[ORDER, cut])
+        enqueue(tour, route[ORDER, cut + 1 if cut + 1 < size else 0])
+    rearrange(tour, 4)
     return worse
 
 
 @kernel
-def iterate(
-    route: IntArray,
-    near: IntArray,
-    apart: FloatArray,
-    ways: FloatArray,
-    sums: FloatArray,
-    numbers: FloatArray,
-    counts: IntArray,
-    move: IntArray,
-    journal: IntArray,
-    draws: FloatArray,
-    chosen: IntArray,
-) -> None:
-    """Perturb and improve, one row of random numbers each time; undo what is worse than is accepted.
+def iterate(tour: Tour, looks: int, draws: FloatArray, chosen: IntArray) -> None:
+    """Improve, with so many looks at queued vertices; then perturb and improve, one row of random numbers each time.
 
-    Rows hold where, how the walks go, and how much worse an accepted order may be. Rows of `chosen` say where to cut,
-    if they are not negative.
+    Rows of `draws` hold where, how the walks go, and how much worse an accepted order may be: what is worse is undone.
+    Rows of `chosen` say where to cut, if they are not negative.
     """
+    route, counts = tour.route, tour.counts
+    counts[JOURNAL_SIZE] = 0
+    descend(tour, looks, 0)
     for row in range(draws.shape[0]):
         counts[JOURNAL_SIZE] = 0
         vertex = int(draws[row, 0] * counts[SIZE])
         bits = int(draws[row, 1] * 0x7FFFFFFF)
-        worse = double_bridge(route, near, ways, sums, numbers, counts, move, journal, vertex, bits, chosen[row])
+        worse = double_bridge(tour, vertex, bits, chosen[row])
         if worse == np.inf:
             continue
-        worse -= descend(route, near, apart, ways, sums, numbers, counts, move, journal, 1 << 62, 1)
+        worse -= descend(tour, 1 << 62, 1)
         if counts[QUEUE_SIZE] > 0 or worse > draws[row, 2]:
             while counts[QUEUE_SIZE] > 0:
                 route[QUEUED, route[QUEUE, counts[QUEUE_FIRST]]] = 0
                 counts[QUEUE_FIRST] = counts[QUEUE_FIRST] + 1 if counts[QUEUE_FIRST] + 1 < counts[SIZE] else 0
                 counts[QUEUE_SIZE] -= 1
-            undo(route, journal, sums, counts)
+            undo(tour)
 
 
 @kernel
-def distances(ways: FloatArray, counts: IntArray, numbers: FloatArray, lists: IntArray, found: FloatArray) -> None:
+def distances(tour: Tour, lists: IntArray, found: FloatArray) -> None:
     """Fill in the cost of the edge from each vertex to those of its list."""
     for a in range(lists.shape[0]):
         for n in range(lists.shape[1]):
-            found[a, n] = cost(ways, counts, numbers, a, lists[a, n])
+            found[a, n] = cost(tour, a, lists[a, n])
 
 
 @kernel

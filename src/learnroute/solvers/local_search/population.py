@@ -19,7 +19,6 @@ from learnroute.solvers.local_search import crossover, tour
 from learnroute.solvers.local_search.ab_cycles import room_for
 from learnroute.solvers.local_search.edge_entropy import COUNT, count_edges
 from learnroute.solvers.local_search.side_by_side import Threads
-from learnroute.solvers.local_search.subtours import Ways
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import PopulationParams
 
@@ -37,8 +36,7 @@ class Population:
         self.values = np.array([search.value(order)])
         self._first = self._first_perturbations(search.far_legs(search.objective.legs(order)) is not None)
         self._pace = 200.0  # pairs crossed in a second
-        near = search.nearest_candidates(params.joining)
-        self._ways = Ways(near, search.ways, search.sums, search.numbers, search.counts, search.route[tour.FIXED])
+        self._joining = search.state._replace(near=search.nearest_candidates(params.joining))
         self._room = room_for(self.tours.shape[1])
 
     def _first_perturbations(self, clustered: bool) -> int:
@@ -162,7 +160,7 @@ class Population:
                 some = slice(at, min(size, at + max(1, int(self._pace * self.search.params.pause))))
                 started = time.monotonic()
                 now = np.ascontiguousarray(pairs[some])
-                crossover.cross_pairs(self.tours, now, self._ways, room, params.children, batches, gains[some])
+                crossover.cross_pairs(self.tours, now, self._joining, room, params.children, batches, gains[some])
                 at = some.stop
                 self._pace = (at - some.start) / max(time.monotonic() - started, 1e-6)
             self.values[ring] -= gains

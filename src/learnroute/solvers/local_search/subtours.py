@@ -5,12 +5,10 @@ Imported only when a search runs, because importing it wakes the compiler.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from learnroute.kernels import kernel
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.validation import IntArray
 from learnroute.solvers.local_search.ab_cycles import (
     AFTER,
     BEFORE,
@@ -27,18 +25,7 @@ from learnroute.solvers.local_search.ab_cycles import (
     VERTEX,
     Scratch,
 )
-from learnroute.solvers.local_search.tour import SIZE, cost
-
-
-class Ways(NamedTuple):
-    """What tours are about: candidate lists, costs of edges, scores, fixed edges, as a `TourSearch` has them."""
-
-    near: IntArray
-    ways: FloatArray
-    sums: FloatArray
-    numbers: FloatArray
-    counts: IntArray
-    fixed: IntArray
+from learnroute.solvers.local_search.tour import FIXED, SIZE, Tour, cost
 
 
 @kernel
@@ -150,15 +137,15 @@ def replace(room: Scratch, many: int, v: int, old: int, new: int) -> int:
 
 @kernel
 def join_subtours(
-    tour: IntArray, to: Ways, room: Scratch, many: int, k: int, subtours: int, least: float
+    tour: IntArray, to: Tour, room: Scratch, many: int, k: int, subtours: int, least: float
 ) -> tuple[int, float]:
     """Join the smallest subtour to another by an exchange of two edges, until one tour is left.
 
     Returns how many changes there are now, and what it gains: -inf where it is given up, because no candidate leads out
     of a subtour, or because it would gain less than `least`.
     """
-    table, ways, counts, numbers = room.table, to.ways, to.counts, to.numbers
-    size, gain = counts[SIZE], 0.0
+    table, fixed = room.table, to.route[FIXED]
+    size, gain = to.counts[SIZE], 0.0
     for _ in range(subtours - 1):
         one, other = 0, -1
         for subtour in range(subtours):
@@ -177,13 +164,13 @@ def join_subtours(
                     subtour = subtour_of(table, k, b)
                     if subtour == one:
                         continue
-                    added = cost(ways, counts, numbers, a, b)
+                    added = cost(to, a, b)
                     for side in range(4):
                         a2, b2 = table[BEFORE + (side & 1), a], table[BEFORE + (side >> 1), b]
-                        if to.fixed[a] == a2 or to.fixed[b] == b2:
+                        if fixed[a] == a2 or fixed[b] == b2:
                             continue
-                        removed = cost(ways, counts, numbers, a, a2) + cost(ways, counts, numbers, b, b2)
-                        better = removed - added - cost(ways, counts, numbers, a2, b2)
+                        removed = cost(to, a, a2) + cost(to, b, b2)
+                        better = removed - added - cost(to, a2, b2)
                         if better > most:
                             most, other, u, u2, v, v2 = better, subtour, a, a2, b, b2
         gain += most

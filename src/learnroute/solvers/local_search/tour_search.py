@@ -11,7 +11,7 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.kd_tree import ground_of
-from learnroute.solvers.local_search import k_opt, tour
+from learnroute.solvers.local_search import k_opt, score_sums, tour
 from learnroute.solvers.params import KOptParams
 
 
@@ -42,6 +42,9 @@ class TourSearch:
         self.move = np.zeros((10, 2 * tour.DEEPEST + 4), dtype=np.int64)
         vertices = self._vertices + (0 if cyclic else 2)
         counts[tour.SIZE], counts[tour.REGIONS] = vertices, size
+        self.route = np.zeros((5, vertices), dtype=np.int64)
+        self.near, self.apart, self.sums = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0)), np.zeros((8, 2))
+        self.journal = np.zeros(max(params.journal, 8 * min(vertices, params.longest)), dtype=np.int64)
         ends = np.array([objective.begin[order], objective.finish[order]])
         scores = (
             (objective.scores - objective.scores.min())[order] if objective.factors is None else objective.scores[order]
@@ -76,15 +79,19 @@ class TourSearch:
         counts[tour.END_POSITIONS] = params.end_positions * (1 + directed)
         counts[tour.ENDS] = 0 if cyclic else 2
         counts[tour.WALK], counts[tour.SEGMENT] = params.walk, params.segment
-        self.route = np.zeros((5, vertices), dtype=np.int64)
         self.route[tour.FIXED] = -1
         if directed:
             self.route[tour.FIXED, : 2 * size] = np.roll(np.arange(2 * size), size)
         if not cyclic:
             self.route[tour.FIXED, -2:] = vertices - 1, vertices - 2
-        self.journal = np.zeros(max(params.journal, 8 * int(counts[tour.LONGEST])), dtype=np.int64)
         self._pace = 1000.0
         self.set_order(order)
+
+    @property
+    def state(self) -> tour.Tour:
+        """All tables, as kernels take them."""
+        return tour.Tour(self.route, self.near, self.apart, self.ways, self.sums, self.numbers, self.counts, self.move,
+                         self.journal)  # fmt: skip
 
     def twin(self) -> TourSearch:
         """Return another search of the same problem, for another thread; the two share what is only read."""
@@ -163,7 +170,7 @@ class TourSearch:
 
     def _distances(self, lists: IntArray) -> FloatArray:
         found = np.empty(lists.shape)
-        k_opt.distances(self.ways, self.counts, self.numbers, lists, found)
+        k_opt.distances(self.state, lists, found)
         return found
 
     def _set_scores(self, scores: FloatArray, heaviest: float, rate: float | None, scored: bool) -> None:
@@ -171,9 +178,9 @@ class TourSearch:
         objective, counts, numbers, order = self.objective, self.counts, self.numbers, self.names
         size, vertices = objective.size, int(counts[tour.SIZE])
         directed = self._vertices > size
-        self.sums = np.zeros((8, vertices + 2 if scored else 2))
         if not scored:
             return
+        self.sums = np.zeros((8, vertices + 2))
         factors = np.full(size, rate or 0.0) if objective.factors is None else objective.factors[order]
         general = objective.factors is None and rate is None
         uniform = objective.factors is None and not directed
@@ -237,7 +244,7 @@ class TourSearch:
             return
         self.sums[tour.FORWARD], self.sums[tour.BACKWARD] = -1.0, -1.0
         self.sums[tour.FORWARD, 0] = self.sums[tour.BACKWARD, len(self.route[0])] = 0.0
-        tour.mend_sums(self.route, self.sums, self.counts, 0, len(self.route[0]))
+        score_sums.mend_sums(self.state, 0, len(self.route[0]))
         self.numbers[tour.SPARE] = np.inf if self.objective.factors is not None else self._spare()
 
     def _spare(self) -> float:
@@ -285,9 +292,7 @@ class TourSearch:
         self._clear()
 
     def _descend(self, most: int) -> None:
-        self.counts[tour.JOURNAL_SIZE] = 0
-        k_opt.descend(self.route, self.near, self.apart, self.ways, self.sums, self.numbers, self.counts, self.move,
-                      self.journal, most, 0)  # fmt: skip
+        k_opt.iterate(self.state, most, np.empty((0, 3)), np.empty((0, 4), dtype=np.int64))
 
     def _clear(self) -> None:
         self.route[tour.QUEUED] = 0
@@ -321,8 +326,7 @@ class TourSearch:
                 within = draws[:, 0] * params.sweep_width / vertices
                 draws[:, 0] = (within + numbers * (params.sweeps / perturbations)) % 1.0
             started = time.monotonic()
-            k_opt.iterate(self.route, self.near, self.apart, self.ways, self.sums, self.numbers, self.counts, self.move,
-                          self.journal, draws, chosen)  # fmt: skip
+            k_opt.iterate(self.state, 0, draws, chosen)
             self._pace = count / max(time.monotonic() - started, 1e-6)
             done += count
             budget.progress("search", done / perturbations)
@@ -365,7 +369,7 @@ class TourSearch:
         lists[stops, 0], lists[stops, 1] = np.roll(stops, -1), np.roll(stops, 1)
         self.near, self.apart = self._by_distance(lists)
         self._set_breadth((2,) * self.params.merging_depth)
-        self.counts[tour.ENDS] = 0
+        self.counts[tour.ENDS], self.counts[tour.MERGING] = 0, 1
         self.set_order(one)
         stops = self.route[tour.ORDER]
         self.route[tour.QUEUE], self.route[tour.QUEUED] = stops, 1
