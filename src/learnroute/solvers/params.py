@@ -271,8 +271,8 @@ class KOptParams(_Checked):
         1e-11  # relative to the median distance in candidate lists: a smaller gain is taken for rounding
     )
     most_worse: float = 1e10  # typical nearest distances: a perturbation that costs more would drown gains in rounding
-    walk: int = 25  # steps of the random walks that find the edges of a double bridge
-    segment: int = 50  # positions between two of these edges at most, where they follow each other along the tour
+    walk: int = 5  # steps of the random walks that find the edges of a double bridge
+    segment: int = 30  # positions between two of these edges at most, where they follow each other along the tour
     # the share of perturbations that cut legs drawn by their length, within `far_bridge` positions, where the mean leg
     # is `far_ratio` times the median one, as where regions are in clusters
     far_share: float = 0.03

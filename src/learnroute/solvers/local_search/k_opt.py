@@ -156,7 +156,7 @@ def find_move(tour: Tour, t1: int) -> int:
             move[RIGHT, 2 * k], move[RIGHT, 2 * k + 1] = other, 1 - other
             move[CUT, k] = cut
             if c != t1:
-                closed = gain - (ways[c, t1] if matrix else cost(tour, c, t1))
+                closed = gain - (ways[t1, c] if matrix else cost(tour, c, t1))
                 hope = 0.0
                 if scored:
                     last = cut
