@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -12,7 +13,7 @@ R = TypeVar("R")
 
 _wanted = [False]  # whether compiled code is wanted for small work too
 _hurries = itertools.count(1)
-_hurry = [0]  # the number of the present one, 0 where there is none
+_hurry = ContextVar("hurry", default=0)  # the number of the present one, 0 where there is none; each thread has its own
 compiled_in_haste: set[str] = set()  # names of kernels: compiling them anew is worth it
 
 
@@ -34,16 +35,16 @@ def always_compiling() -> bool:
 @contextlib.contextmanager
 def in_a_hurry(hurried: bool = True) -> Iterator[None]:
     """In here, compile quickly what is not at hand, to slower code that is not kept."""
-    before, _hurry[0] = _hurry[0], _hurry[0] or (next(_hurries) if hurried else 0)
+    token = _hurry.set(_hurry.get() or (next(_hurries) if hurried else 0))
     try:
         yield
     finally:
-        _hurry[0] = before
+        _hurry.reset(token)
 
 
 def hurry() -> int:
     """Return the number of the present hurry; 0 if there is none."""
-    return _hurry[0]
+    return _hurry.get()
 
 
 def at_hand(*names: str) -> bool:

@@ -55,10 +55,19 @@ class _Dispatcher:
         flat: list[Any] = []
         key = _flatten(args, flat)
         entry = self.entries.get(key)
-        if entry is None or (entry.hurry and entry.hurry != kernels.hurry()):
+        if entry is None or not entry.good:
             with _lock:
-                entry = self.entries[key] = _Entry(self.function, tuple(type_of(arg) for arg in args))
+                entry = self._good_entry(key, args)
         return entry.call(flat)
+
+    def _good_entry(self, key: tuple[Any, ...], args: tuple[Any, ...]) -> _Entry:
+        """Return what another thread made meanwhile, or what this hurry may use as well; else compile or load."""
+        entry = self.entries.get(key)
+        if entry is not None and not entry.good and kernels.hurry() and not entry.kept_by_now:
+            entry.hurry = kernels.hurry()
+        if entry is None or not entry.good:
+            entry = self.entries[key] = _Entry(self.function, tuple(type_of(arg) for arg in args))
+        return entry
 
 
 def _flatten(values: tuple[Any, ...], flat: list[Any]) -> tuple[Any, ...]:
@@ -79,16 +88,16 @@ def _flatten(values: tuple[Any, ...], flat: list[Any]) -> tuple[Any, ...]:
 
 
 class _Entry:
-    """Machine code for one list of types; what was compiled in a hurry is good for as long as that lasts."""
+    """Machine code for one list of types; what was compiled in a hurry is good for hurries alone."""
 
     def __init__(self, function: Callable[..., Any], kinds: tuple[Type, ...]) -> None:
         from learnroute.kernels.translator import Unit
 
         parts = [part for kind in kinds for part in parts_of(kind)]
         self.packer = struct.Struct("".join("d" if part == "double" else "q" for part in parts))
-        path = _cache_file(function, kinds)
+        self.path = path = _cache_file(function, kinds)
         kept = _read(path)
-        self.hurry = 0
+        self.hurry = 0  # the number of the one that it was compiled or last used in
         if kept is None:
             self.hurry = kernels.hurry()
             unit = Unit(function, kinds, checked=_checked())
@@ -102,6 +111,16 @@ class _Entry:
         self.run = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)(self.library["entry"])
         self.release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.library["release_all"])
         self.slots = len(parts_of(self.returns)) + 1
+
+    @property
+    def good(self) -> bool:
+        """Whether it is good enough for now."""
+        return not self.hurry or self.hurry == kernels.hurry()
+
+    @property
+    def kept_by_now(self) -> bool:
+        """Whether some process has kept better code."""
+        return self.path is not None and self.path.exists()
 
     def call(self, flat: list[Any]) -> Any:
         """Run it on the parts of its arguments."""
