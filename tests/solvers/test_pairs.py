@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from learnroute import METHODS, Constraints, Learner, Problem, RefusedError, evaluate, expected_loss, plan
+from learnroute import METHODS, Constraints, Learner, Objective, Problem, RefusedError, evaluate, expected_loss, plan
 from learnroute.model.losses import objective_of
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.suffix_labelling import label_suffixes
-from learnroute.solvers.local_search.pair_search import pair_search
-from learnroute.solvers.params import PairSearchParams, SuffixLabellingParams
+from learnroute.solvers.local_search import k_opt, segments, tour
+from learnroute.solvers.local_search.candidates import candidates_of
+from learnroute.solvers.local_search.iterated import iterated_local_search
+from learnroute.solvers.local_search.tour_search import TourSearch
+from learnroute.solvers.params import DEFAULTS, KOptParams, PairSearchParams, SuffixLabellingParams
 
 ENDS = [
     Constraints(), Constraints(start="R2"), Constraints(end="R1"), Constraints(start="R2", end="R1"),
@@ -86,23 +90,72 @@ def test_every_method_prices_its_route_by_the_true_loss(method: str) -> None:
     assert found.guarantee.value in (None, 1.0)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, 8, 9])
-def test_local_search_comes_to_orders_that_no_move_improves(seed: int) -> None:
-    asked = drawn(seed, 8)
+def searched(asked: Problem, seed: int, directed: bool) -> tuple[Objective, TourSearch]:
+    """Return a problem's objective, and a search of it from a random order."""
     objective = objective_of(asked)
-    start = np.array(plan(asked, "random", seed=seed).order)
-    found = pair_search(objective, start, np.random.default_rng(0), Budget(), PairSearchParams(perturbations=0))
-    value = objective(found)
-    assert value <= objective(start)
-    assert asked.ends.allows(found)
-    for i, j in itertools.combinations(range(8), 2):
-        swapped, turned = found.copy(), found.copy()
-        swapped[[i, j]] = swapped[[j, i]]
-        turned[i : j + 1] = turned[i : j + 1][::-1]
-        moved = np.insert(np.delete(found, i), j, found[i])
-        for other in (swapped, turned, moved):
-            if asked.ends.allows(other):
-                assert objective(other) >= value * (1 - 1e-9)
+    rng = np.random.default_rng(seed)
+    if directed:
+        travel = objective.travel * rng.uniform(0.7, 1.3, objective.travel.shape)
+        objective = Objective(travel, objective.scores, objective.weights, 0.0, objective.ends, objective.factors,
+                              objective.pairs)  # fmt: skip
+    start = objective.ends.repair(rng.permutation(objective.size))
+    return objective, TourSearch(objective, start, None, candidates_of(objective, 8), KOptParams())
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_moves_change_the_value_by_what_they_say_and_can_be_undone(seed: int, directed: bool) -> None:
+    """For samples that differ or do not, one λ or one a position, all kinds of ends, few and many regions."""
+    for size in (7, 25):
+        objective, search = searched(drawn(seed, size), seed, directed)
+        rng = np.random.default_rng(seed)
+        value, made, bridges = objective(search.order()), 0, 0
+        assert search.value(search.order()) == value
+        for vertex in rng.permutation(len(search.route[0])).tolist():
+            count = k_opt.find_move(search.state, vertex)
+            if count:
+                segments.rearrange(search.state, count)
+                after = objective(search.order())
+                assert value - after == pytest.approx(search.numbers[tour.FOUND], abs=1e-9 * abs(value))
+                assert objective.ends.allows(search.order())
+                value, made = after, made + 1
+        order, price = search.order(), search.numbers[tour.PRICE]
+        search.counts[tour.JOURNAL_SIZE] = 0
+        for _ in range(20):
+            vertex, bits = int(rng.integers(len(search.route[0]))), int(rng.integers(1 << 30))
+            worse = k_opt.double_bridge(search.state, vertex, bits, np.full(4, -1))
+            if worse < np.inf:
+                assert objective(search.order()) - value == pytest.approx(worse, abs=1e-9 * abs(value))
+                bridges += 1
+            segments.undo(search.state)
+            assert search.order().tolist() == order.tolist()
+            assert search.numbers[tour.PRICE] == pytest.approx(price, rel=1e-12)
+        assert made > 0
+        assert bridges > 0 or size == 7
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_small_problems_are_searched_to_the_optimum(seed: int, directed: bool) -> None:
+    objective, _ = searched(drawn(seed, 6), seed, directed)
+    allowed = [order for order in itertools.permutations(range(6)) if objective.ends.allows(order)]
+    found = iterated_local_search(objective, np.random.default_rng(0), Budget(), 300, 3)
+    assert objective.ends.allows(found)
+    assert objective(found) == pytest.approx(min(map(objective, allowed)), rel=1e-9)
+
+
+def test_what_does_not_reach_the_end_is_left_out_of_prices() -> None:
+    """With little retention, only the last positions count, and prices are still the objective's."""
+    rng = np.random.default_rng(1)
+    asked = Problem(coordinates=rng.random((120, 2)), vectors=rng.standard_normal((120, 3)),
+                    learner=Learner(12, 100, 0.5, rule="proximal", regularization=0.2))  # fmt: skip
+    objective, search = searched(asked, 1, False)
+    assert search.counts[tour.REACH] < 60
+    before = objective(search.order())
+    search.descend(Budget())
+    legs = float(objective.legs(search.order()).sum())
+    assert objective(search.order()) < before
+    assert objective(search.order()) - legs == pytest.approx(search.numbers[tour.PRICE], rel=1e-10)
 
 
 def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> None:
@@ -113,14 +166,16 @@ def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> 
     assert best.loss.total <= once.loss.total <= 1.01 * best.loss.total
 
 
-def test_beyond_a_few_hundred_regions_searches_go_by_typical_pair_terms() -> None:
+def test_beyond_many_regions_searches_go_by_typical_pair_terms() -> None:
     rng = np.random.default_rng(0)
-    asked = Problem(coordinates=rng.random((310, 2)), vectors=rng.standard_normal((310, 3)),
+    asked = Problem(coordinates=rng.random((80, 2)), vectors=rng.standard_normal((80, 3)),
                     learner=Learner(12, 15, 0.5, rule="proximal", regularization=1.0))  # fmt: skip
-    found = plan(asked, "search", time_limit=3)
+    few = replace(DEFAULTS, pair_search=PairSearchParams(most_regions=79))
+    found = plan(asked, "search", params=few)
     assert any("typical pair terms" in note for note in found.notes)
     assert found.loss.total == pytest.approx(expected_loss(asked, found.order).total)
-    assert found.loss.total < evaluate(asked, range(310)).loss.total
+    assert found.loss.total < evaluate(asked, range(80)).loss.total
+    assert plan(asked, "search").loss.total < found.loss.total
 
 
 def test_too_many_regions_for_a_proof_are_refused() -> None:

@@ -159,6 +159,7 @@ def test_populations_find_the_optimum_that_is_proved(learner: Learner) -> None:
 
 def test_a_search_with_a_population_repeats_itself_whatever_the_threads() -> None:
     problem = random_problem("euclidean", 120, OVER, 3)
-    assert members_for(120, 50 * 120, PopulationParams()) == 100
-    assert members_for(50, 50 * 50, PopulationParams()) == members_for(120, 100, PopulationParams()) == 0
+    few, many = (objective_of(random_problem("euclidean", size, OVER, 3)) for size in (50, 120))
+    assert members_for(many, 50 * 120, PopulationParams()) == 100
+    assert members_for(few, 50 * 50, PopulationParams()) == members_for(many, 100, PopulationParams()) == 0
     assert plan(problem, "search").order == plan(problem, "search").order == plan(problem, "search", threads=2).order

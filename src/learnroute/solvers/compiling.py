@@ -18,9 +18,7 @@ LATER = "python -m learnroute.precompile compiles for later plans (after `learnr
 
 def searching(objective: Objective) -> tuple[str, ...]:
     """Return what a search needs."""
-    places = ("nearest_places",) if objective.points is not None else ()
-    pairs = ("scan",) if objective.pairs is not None else ()
-    return ("iterate", *places, *pairs)
+    return ("iterate", *(("nearest_places",) if objective.points is not None else ()))
 
 
 def too_late_for(needed: tuple[str, ...], budget: Budget, params: SolverParams) -> bool:

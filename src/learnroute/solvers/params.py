@@ -53,17 +53,14 @@ class SuffixLabellingParams(_Checked):
 
 @dataclass(frozen=True)
 class PairSearchParams(_Checked):
-    """Local search with pair terms (`local_search.pair_search`)."""
+    """Search with pair terms (`exact.pair_methods.search_with_pairs`)."""
 
-    most_regions: int = 300  # regions up to which it is used; with more, searches go by typical pair terms
+    most_regions: int = 1000  # regions up to which moves are priced by pair terms; with more, by typical ones
     few_starts: int = 3  # random starts, where regions are so few that moves are tried all at once
-    all_positions: int = 40  # regions up to which moves may go anywhere; with more, only beside near regions ...
-    neighbours: int = 8  # ... of which each region has so many
-    segment: int = 3  # regions that are moved together (Or-opt)
-    perturbations: int = 12  # segment exchanges with local search after each, ...
+    typical_perturbations: int = 1  # perturbations a region with typical pair terms, ...
+    typical_share: float = 0.3  # ... for this share of the time at most, ...
+    perturbations: float = 8.0  # ... then with the true ones, ...
     many_regions: int = 100  # ... fewer with more regions than this, by the square of their number
-    positions_a_call: int = 200  # divided by T: positions whose moves are tried between two looks at the clock
-    least_gain: float = 1e-12  # relative to the value: a smaller gain is taken for rounding
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import islice, permutations
 
@@ -14,7 +15,6 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.suffix_labelling import Optimum, label_suffixes
 from learnroute.solvers.local_search.iterated import iterated_local_search
-from learnroute.solvers.local_search.pair_search import pair_search
 from learnroute.solvers.params import SolverParams
 
 ORDERS_AT_ONCE = 20_000
@@ -29,24 +29,32 @@ def search_with_pairs(
 ) -> Answer:
     """Return the best order found: first with typical pair terms, then with the true ones as far as regions are few."""
     size, limits = objective.size, params.pair_search
-    few = size <= params.held_karp.interpreted
-    if few:
-        found = held_karp(objective.typical, rng, Budget(), params).order
-    else:
-        part = budget.part(params.search.search_share)
-        found = iterated_local_search(objective.typical, rng, part, initial=initial, params=params)
-    starts = [objective.repaired(found)] + ([] if initial is None else [initial])
-    if few:
-        drawn = [objective.repaired(rng.permutation(size)) for _ in range(limits.few_starts)]
-        tried = [*starts, objective.repaired(found[::-1].copy()), *drawn]
-        return Answer(min((_polished(objective, start) for start in tried), key=objective), "search")
-    order = min(starts, key=objective)
+    if size <= params.held_karp.interpreted:
+        return Answer(_best_of_few(objective, rng, params, initial), "search")
     if size > limits.most_regions:
+        order = iterated_local_search(objective.typical, rng, budget, initial=initial, params=params)
         note = (
             f"more than {limits.most_regions} regions: the search went by typical pair terms; the loss is the true one"
         )
-        return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
-    return Answer(pair_search(objective, order, rng, budget, limits), "search", complete=not budget.exhausted)
+        return Answer(objective.repaired(order), "search", complete=not budget.exhausted, notes=(note,))
+    part, effort = budget.part(limits.typical_share), limits.typical_perturbations * size
+    start = objective.repaired(iterated_local_search(objective.typical, rng, part, effort, 1, initial, params))
+    if initial is not None:
+        start = min(start, initial, key=objective)
+    effort = math.ceil(limits.perturbations * size * min(1.0, (limits.many_regions / size) ** 2))
+    order = iterated_local_search(objective, rng, budget, effort, 1, start, params)
+    return Answer(order, "search", complete=not budget.exhausted)
+
+
+def _best_of_few(
+    objective: Objective, rng: np.random.Generator, params: SolverParams, initial: IntArray | None
+) -> IntArray:
+    """Return the best order that moves lead to, from the optimum with typical pair terms and from random orders."""
+    found = held_karp(objective.typical, rng, Budget(), params).order
+    drawn = [rng.permutation(objective.size) for _ in range(params.pair_search.few_starts)]
+    starts = [objective.repaired(order) for order in (found, found[::-1].copy(), *drawn)]
+    tried = starts if initial is None else [*starts, initial]
+    return min((_polished(objective, start) for start in tried), key=objective)
 
 
 def prove_with_pairs(

@@ -35,6 +35,7 @@ from learnroute.solvers.local_search.ab_cycles import (
     random_bits,
 )
 from learnroute.solvers.local_search.edge_entropy import count_edge, entropy_lost
+from learnroute.solvers.local_search.pair_sums import price
 from learnroute.solvers.local_search.subtours import cut, find_subtours, join_subtours, replace
 from learnroute.solvers.local_search.tour import (
     CREDIT,
@@ -45,13 +46,16 @@ from learnroute.solvers.local_search.tour import (
     GENERAL,
     HEAVIEST,
     LEAST,
+    PAIRED,
     POWER,
     REACH,
+    REGIONS,
     ROUNDING,
     SCORE,
     SCORED,
     SIZE,
     SWING,
+    TRIED,
     WEIGHT,
     Tour,
     cost,
@@ -61,8 +65,26 @@ ALIKE = 1e-9  # a loss of entropy that is less is taken for this
 
 
 @kernel
+def error_back(to: Tour, table: IntArray, before: int, here: int) -> float:
+    """Return the error of a tour with pair terms, whose last vertex is given, and the vertex behind it."""
+    regions = to.counts[REGIONS]
+    t = regions - 1
+    while t >= 0:
+        if here < regions:
+            to.route[TRIED, t] = here
+            t -= 1
+        after = table[BEFORE, here]
+        if after == before:
+            after = table[AFTER, here]
+        before, here = here, after
+    return price(to, 0, 1)
+
+
+@kernel
 def score_back(to: Tour, table: IntArray, before: int, here: int, place: int) -> float:
     """Return the score part of a tour, from a vertex at a position as far back as scores reach."""
+    if to.counts[SCORED] == PAIRED:
+        return error_back(to, table, before, here)
     general, total, weight = to.counts[SCORED] == GENERAL, 0.0, to.numbers[HEAVIEST]
     for _ in range(min(place + 1, to.counts[REACH] + 1)):
         if general:

@@ -28,6 +28,8 @@ from learnroute.solvers.local_search.coincident import clusters_of
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
 
+ROTATED = 100  # regions up to which all rotations of a cycle are priced with pair terms
+
 if TYPE_CHECKING:
     from learnroute.solvers.local_search.tour_search import TourSearch
 
@@ -57,7 +59,9 @@ def iterated_local_search(
         starts = usual if starts is None else starts
     starts = 1 if starts is None else starts
     rate = geometric_rate(objective.weights) if objective.factors is None else None
-    clusters = None if rate is None or not objective.symmetric else clusters_of(objective, rate)
+    clusters = None
+    if rate is not None and objective.pairs is None and objective.symmetric:
+        clusters = clusters_of(objective, rate)
     searches = starts if clusters is None else 1 + starts
     if clusters is not None:
         part = budget
@@ -77,7 +81,7 @@ def iterated_local_search(
         and _scores_reach(objective, rate)
         and objective.symmetric
         and size > params.search.ahead_regions
-        and not members_for(size, perturbations, params.search.population)
+        and not members_for(objective, perturbations, params.search.population)
     ):
         initial = _searched_ahead(objective, rng, budget, perturbations, params)
     best = None
@@ -133,7 +137,7 @@ def _search(
     search = TourSearch(objective, start, rate, near, limits.k_opt, alpha)
     search.descend(budget)
     best = min(start, best_rotation(objective, search.order()), key=objective)
-    members = members_for(objective.size, perturbations, limits.population)
+    members = members_for(objective, perturbations, limits.population)
     if members and not too_late_for(CROSSING, budget, params):
         with Threads(limits.threads) as threads:
             found = _evolved(search, best, rng, budget, perturbations, members, threads, limits)
@@ -143,9 +147,15 @@ def _search(
         return _in_rounds(search, best, rng, budget, perturbations, threads, limits)
 
 
-def members_for(size: int, perturbations: int, params: PopulationParams) -> int:
-    """Return how many members a population has that takes as long as so many perturbations; 0 for none."""
-    if not params.few_regions < size <= params.most_regions:
+def members_for(objective: Objective, perturbations: int, params: PopulationParams) -> int:
+    """Return how many members a population has that takes as long as so many perturbations; 0 for none.
+
+    Where a cycle may be cut anywhere, and scores count, moves alone hardly change where it ends; crossover does.
+    """
+    size = objective.size
+    cut_anywhere = objective.ends.cyclic and not objective.only_last_counts
+    few = 0 if cut_anywhere else params.few_regions
+    if not few < size <= params.most_regions or (objective.pairs is not None and not cut_anywhere):
         return 0
     members = min(params.members, int(params.effort * perturbations / (params.descent * size)))
     return members if members >= params.fewest else 0
@@ -284,11 +294,19 @@ def _quick_start(objective: Objective, rng: np.random.Generator) -> IntArray:
 
 
 def best_rotation(objective: Objective, order: IntArray) -> IntArray:
-    """Where orders are cycles, return the rotation and direction in which scores count least."""
+    """Where orders are cycles, return the rotation and direction in which scores count least.
+
+    With pair terms and many regions, that is the one of typical ones, or the order itself.
+    """
     if not objective.ends.cyclic:
         return order
     ways = [order, order[::-1]] if objective.symmetric else [order]
-    rotated = [np.roll(way, -1 - int(np.argmin(_score_parts(objective, way)))) for way in ways]
+    pairs, size = objective.pairs, len(order)
+    if pairs is not None and size <= ROTATED:
+        turns = (np.arange(size)[:, None] + np.arange(size)) % size
+        rotated = [way[turns[int(np.argmin(pairs.errors_of(way[turns])))]] for way in ways]
+    else:
+        rotated = [np.roll(way, -1 - int(np.argmin(_score_parts(objective, way)))) for way in ways]
     return np.ascontiguousarray(min([order, *rotated], key=objective))
 
 

@@ -5,7 +5,8 @@ Imported only when a search runs, because importing it wakes the compiler.
 Where only the last position counts, its score is in the edge to `end`. Where weights fall by the factor r from each
 position to the one before, two tables of running sums price a segment anywhere in O(1); where each region has a factor
 of its own, r^length becomes a product of factors, which sums of logarithms give (and a count of zeros). Other weights
-are added up one by one. Scores that are more than REACH positions away from the end count for nothing.
+are added up one by one, and pair terms are priced by `pair_sums`. Scores that are more than REACH positions away from
+the end count for nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import math
 
 from learnroute.kernels import kernel
+from learnroute.solvers.local_search.pair_sums import error_change, mend_prices
 from learnroute.solvers.local_search.tour import (
     BACKWARD,
     BEGIN,
@@ -26,6 +28,7 @@ from learnroute.solvers.local_search.tour import (
     LENGTH,
     LOGS,
     ORDER,
+    PAIRED,
     POWER,
     REACH,
     REGIONS,
@@ -71,6 +74,9 @@ def mend_sums(tour: Tour, i: int, j: int) -> None:
     size = counts[SIZE]
     if counts[SCORED] == GENERAL:
         return
+    if counts[SCORED] == PAIRED:
+        mend_prices(tour, i)
+        return
     if counts[SCORED] == GEOMETRIC:
         mend_geometric_sums(tour, i, j)
         return
@@ -113,6 +119,8 @@ def score_change(tour: Tour, k: int, many: int) -> float:
     last = first + many
     if last + counts[REACH] < size:
         return 0.0
+    if counts[SCORED] == PAIRED:
+        return error_change(tour, k)
     if counts[SCORED] == GENERAL:
         change, x = 0.0, first
         for i in range(k - 1):

@@ -22,8 +22,9 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.kd_tree import NEAR
 
 # Rows of `route`: vertices by position, positions by vertex, the queue of vertices to look at and whether one is in it
-# (don't-look bits), and the other end of a vertex's fixed edge, or -1
-ORDER, POSITION, QUEUE, QUEUED, FIXED = 0, 1, 2, 3, 4
+# (don't-look bits), and the other end of a vertex's fixed edge, or -1; with pair terms, regions by position, and those
+# of a tour that a move would make
+ORDER, POSITION, QUEUE, QUEUED, FIXED, VISITED, TRIED = 0, 1, 2, 3, 4, 5, 6
 # Rows of `move`: the ends t1, t2, … of the edges removed; whether they are right ends; the positions of the edges' left
 # ends; the next candidate to look at; edges by rank along the tour; the end that each end is joined to; edges' ranks
 VERTEX, RIGHT, CUT, NEXT, BY_RANK, JOINED, RANK = 0, 1, 2, 3, 4, 5, 6
@@ -37,12 +38,15 @@ ENDS = 30  # `start` and `end`, the last two vertices, where there are any: cand
 FAR_BRIDGE = 31
 MERGING = 29  # whether a move may add no other edges than those in the candidate lists, even to close up
 MATRIX, DIRECTED, PLANE, GLOBE = 0, 1, 2, 3  # kinds of `ways`
-NOT_SCORED, GEOMETRIC, FACTORED, GENERAL = 0, 1, 2, 3  # kinds of scores
+NOT_SCORED, GEOMETRIC, FACTORED, GENERAL, PAIRED = 0, 1, 2, 3, 4  # kinds of scores
 # Places in `numbers`
 LEAST, UNIT, HEAVIEST, SPARE, SWING, CREDIT, FOUND, MOST, FLOOR, GAIN = 0, 1, 2, 3, 4, 5, 6, 7, 8, 16
+PRICE, COUNTED = 9, 10  # the error of the tour, and how many regions' errors count
 # Rows of `sums`: of the first k vertices, the last at full weight; of those from k on, vertex k at full weight; r^k;
 # logarithms of the first k factors, and the zeros among them; scores and factors of vertices; weights of positions
 FORWARD, BACKWARD, POWER, LOGS, ZEROS, SCORE, FACTOR, WEIGHT = 0, 1, 2, 3, 4, 5, 6, 7
+# ... with pair terms: the two parts of the error before each visit; retention and plasticity of each, and of one tried
+SUMMED, COMMON, RETAINED = 0, 1, 8
 ROUNDING = 1e-15  # what is smaller than this share of a sum may be rounding
 
 
@@ -50,7 +54,7 @@ class Tour(NamedTuple):
     """A tour and what moves need to know of it.
 
     That is the tour itself; candidate lists, and how far their entries are; what edges cost; running sums of scores;
-    numbers and counts; the move that is being looked for; and the journal.
+    numbers and counts; the move that is being looked for; the journal; and what pair terms are made of (`pair_sums`).
     """
 
     route: IntArray
@@ -62,6 +66,7 @@ class Tour(NamedTuple):
     counts: IntArray
     move: IntArray
     journal: IntArray
+    pairs: FloatArray
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from copy import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from learnroute.solvers.contract import Budget
 from learnroute.solvers.kd_tree import ground_of
 from learnroute.solvers.local_search import k_opt, score_sums, tour
 from learnroute.solvers.params import KOptParams
+
+if TYPE_CHECKING:
+    from learnroute.model.pairs import Pairs
 
 
 class TourSearch:
@@ -42,19 +46,20 @@ class TourSearch:
         self.move = np.zeros((10, 2 * tour.DEEPEST + 4), dtype=np.int64)
         vertices = self._vertices + (0 if cyclic else 2)
         counts[tour.SIZE], counts[tour.REGIONS] = vertices, size
-        self.route = np.zeros((5, vertices), dtype=np.int64)
+        self.route = np.zeros((7 if objective.pairs is not None else 5, vertices), dtype=np.int64)
         self.near, self.apart, self.sums = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0)), np.zeros((8, 2))
+        self.pairs = np.zeros((0, 0))
         self.journal = np.zeros(max(params.journal, 8 * min(vertices, params.longest)), dtype=np.int64)
         ends = np.array([objective.begin[order], objective.finish[order]])
         scores = (
             (objective.scores - objective.scores.min())[order] if objective.factors is None else objective.scores[order]
         )
         heaviest = float(objective.weights[-1]) if objective.factors is None else 1.0
-        only_last = objective.factors is None and rate == 0
+        only_last = objective.factors is None and rate == 0 and objective.pairs is None
         if only_last:
             ends[1] += heaviest * scores
         self._set_ways(ends)
-        scored = not only_last and heaviest > 0 and bool(scores.any())
+        scored = objective.pairs is not None or (not only_last and heaviest > 0 and bool(scores.any()))
         goals = ends[1] + (0.0 if only_last else heaviest * scores)
         self._candidates = [
             (*self._sorted_candidates(lists, ends, goals), kind.scored_breadth if scored else kind.breadth)
@@ -64,6 +69,8 @@ class TourSearch:
         self.use_candidates(-1)
         typical = float(self.apart[: self._vertices, 0].mean())
         numbers[tour.CREDIT], numbers[tour.MOST] = params.credit * typical, params.most_worse * typical
+        if typical == 0 and objective.pairs is not None:  # travel costs nothing: the error alone counts
+            numbers[tour.CREDIT] = numbers[tour.MOST] = np.inf
         positive = self.apart[np.isfinite(self.apart) & (self.apart > 0)]
         numbers[tour.LEAST] = params.least_gain * float(np.median(positive)) if len(positive) else 1e-290
         self._set_scores(scores, heaviest, rate, scored)
@@ -84,14 +91,15 @@ class TourSearch:
             self.route[tour.FIXED, : 2 * size] = np.roll(np.arange(2 * size), size)
         if not cyclic:
             self.route[tour.FIXED, -2:] = vertices - 1, vertices - 2
-        self._pace = 1000.0
+        # perturbations and looks in a second: the first guess, low where each may take long
+        self._pace, self._looks = (1000.0, 200_000.0) if objective.pairs is None else (1e6 / size**2, 1e8 / size**2)
         self.set_order(order)
 
     @property
     def state(self) -> tour.Tour:
         """All tables, as kernels take them."""
         return tour.Tour(self.route, self.near, self.apart, self.ways, self.sums, self.numbers, self.counts, self.move,
-                         self.journal)  # fmt: skip
+                         self.journal, self.pairs)  # fmt: skip
 
     def twin(self) -> TourSearch:
         """Return another search of the same problem, for another thread; the two share what is only read."""
@@ -180,6 +188,9 @@ class TourSearch:
         directed = self._vertices > size
         if not scored:
             return
+        if objective.pairs is not None:
+            self._set_pairs(objective.pairs)
+            return
         self.sums = np.zeros((8, vertices + 2))
         factors = np.full(size, rate or 0.0) if objective.factors is None else objective.factors[order]
         general = objective.factors is None and rate is None
@@ -199,7 +210,34 @@ class TourSearch:
         self.sums[tour.WEIGHT, shift : shift + self._vertices : each] = objective.weights
         if objective.factors is None:
             numbers[tour.FLOOR] = float(objective.weights @ np.sort(scores)[::-1])
-        most = heaviest * float(scores.max())
+        self._set_reach(heaviest * float(scores.max()), slowest)
+
+    def _set_pairs(self, pairs: Pairs) -> None:
+        """Lay out the tables that price pair terms."""
+        counts, numbers, order = self.counts, self.numbers, self.names
+        size, vertices, given = self.objective.size, int(counts[tour.SIZE]), pairs.dissimilarities
+        tables = [table[:, order] for table in pairs.updates.tables]
+        table = np.concatenate([given.matrix[np.ix_(order, order)].T, *tables, [given.initial[order]]])
+        self.pairs = np.ascontiguousarray(table)
+        self.sums = np.zeros((12, vertices + 2))
+        self.sums[tour.SCORE, :size] = given.scores[order]
+        self.sums[tour.SUMMED, 0] = pairs.total
+        counts[tour.SCORED], numbers[tour.COUNTED] = tour.PAIRED, pairs.count
+        retention, plasticity, coupling, second, _ = (np.abs(table) for table in tables)
+        slowest = min(1.0, float(max(retention.max(), second.max())))
+        if self._vertices > size:
+            slowest = slowest**0.5  # two positions a region
+        with np.errstate(under="ignore"):
+            self.sums[tour.POWER] = slowest ** np.arange(vertices + 2, dtype=np.float64)
+        linear = self.objective.linear
+        numbers[tour.FLOOR] = linear.constant + float(linear.weights @ np.sort(linear.scores)[::-1])
+        most = float(plasticity.max() * given.scores.max())
+        self._set_reach(most + pairs.count * float(coupling.max()) * float(given.largest().max()), slowest)
+
+    def _set_reach(self, most: float, slowest: float) -> None:
+        """Say how far from the end scores count, if one counts so much at most, and less by a factor a position."""
+        counts, numbers = self.counts, self.numbers
+        vertices = int(counts[tour.SIZE])
         numbers[tour.SWING] = most * min(vertices, 1 / (1 - slowest) if slowest < 1 else vertices)
         numbers[tour.LEAST] = max(numbers[tour.LEAST], 1e-15 * numbers[tour.SWING])
         reach = float(vertices)
@@ -242,12 +280,17 @@ class TourSearch:
         """Add up running sums afresh, and how much less the score part could be: a bound on what moves can gain."""
         if not self.counts[tour.SCORED]:
             return
-        self.sums[tour.FORWARD], self.sums[tour.BACKWARD] = -1.0, -1.0
-        self.sums[tour.FORWARD, 0] = self.sums[tour.BACKWARD, len(self.route[0])] = 0.0
+        if self.objective.pairs is None:
+            self.sums[tour.FORWARD], self.sums[tour.BACKWARD] = -1.0, -1.0
+            self.sums[tour.FORWARD, 0] = self.sums[tour.BACKWARD, len(self.route[0])] = 0.0
         score_sums.mend_sums(self.state, 0, len(self.route[0]))
-        self.numbers[tour.SPARE] = np.inf if self.objective.factors is not None else self._spare()
+        self.numbers[tour.SPARE] = self._spare()
 
     def _spare(self) -> float:
+        if self.objective.pairs is not None:
+            return max(0.0, float(self.numbers[tour.PRICE] - self.numbers[tour.FLOOR]))
+        if self.objective.factors is not None:
+            return np.inf
         scores = self.objective.scores
         weights = self.objective.weights
         now = float(weights @ scores[self.order()])
@@ -271,6 +314,8 @@ class TourSearch:
     def value(self, order: IntArray) -> float:
         """Return the value of an order, its constant left out; of a cycle that may end anywhere, its travel."""
         objective = self.objective
+        if objective.pairs is not None:
+            return objective(order)
         if objective.ends.cyclic and not self.counts[tour.SCORED]:
             return float(objective.legs(order).sum())
         weighted = objective.weights_of(order) * objective.scores[order]
@@ -281,10 +326,10 @@ class TourSearch:
         vertices = len(self.route[0])
         self.route[tour.QUEUE], self.route[tour.QUEUED] = self.route[tour.ORDER], 1
         self.counts[tour.QUEUE_FIRST], self.counts[tour.QUEUE_SIZE] = 0, vertices
-        looks, pace = 0, 200_000.0
+        looks, pace = 0, self._looks
         while self.counts[tour.QUEUE_SIZE] and not (looks and budget.exhausted):  # a moment's work is always done
             started = time.monotonic()
-            most = int(max(100, pace * self.params.pause))
+            most = int(max(10, pace * self.params.pause))
             self._descend(most)
             looks += most
             pace = most / max(time.monotonic() - started, 1e-6)
@@ -311,7 +356,7 @@ class TourSearch:
         far = self.far_legs(legs)
         self._mend()
         while done < perturbations and not budget.exhausted:
-            count = int(min(perturbations - done, max(10, self._pace * params.pause)))
+            count = int(min(perturbations - done, max(1, self._pace * params.pause)))
             numbers = done + np.arange(count)
             draws = rng.random((count, 8))
             chosen = np.full((count, 4), -1)
