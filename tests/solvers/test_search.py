@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import signal
 import threading
 import time
@@ -12,6 +13,8 @@ from learnroute import InputError, Learner, Objective, objective_of, plan
 from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.local_search import k_opt
+from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import (
     geometric_rate,
     iterated_local_search,
@@ -20,7 +23,7 @@ from learnroute.solvers.local_search.iterated import (
 )
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.methods import search
-from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
+from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, KOptParams, PopulationParams, SolverParams
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
 
@@ -163,3 +166,15 @@ def test_a_search_with_a_population_repeats_itself_whatever_the_threads() -> Non
     assert members_for(many, 50 * 120, PopulationParams()) == 100
     assert members_for(few, 50 * 50, PopulationParams()) == members_for(many, 100, PopulationParams()) == 0
     assert plan(problem, "search").order == plan(problem, "search").order == plan(problem, "search", threads=2).order
+
+
+def test_perturbations_that_take_no_time_say_little_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first ones may be refused at once, and the next ones take long: a time limit is looked at in between."""
+    rows: list[int] = []
+    monkeypatch.setattr(k_opt, "iterate", lambda state, looks, draws, chosen: rows.append(len(draws)))
+    objective = objective_of(random_problem("euclidean", 60, OVER, 1))
+    search = TourSearch(objective, np.arange(60), None, candidates_of(objective, 8), KOptParams())
+    search.perturb(RNG(0), 5000, 0.0, Budget())
+    assert sum(rows) == 5000
+    assert rows[0] == 100
+    assert all(later <= 2 * earlier for earlier, later in itertools.pairwise(rows))

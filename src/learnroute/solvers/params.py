@@ -60,7 +60,8 @@ class PairSearchParams(_Checked):
     typical_perturbations: int = 1  # perturbations a region with typical pair terms, ...
     typical_share: float = 0.3  # ... for this share of the time at most, ...
     perturbations: float = 8.0  # ... then with the true ones, ...
-    many_regions: int = 100  # ... fewer with more regions than this, by the square of their number
+    # ... fewer with more regions than this, by the square of their number, unless there is a time limit
+    many_regions: int = 100
 
 
 @dataclass(frozen=True)

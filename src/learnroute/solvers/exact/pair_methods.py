@@ -41,7 +41,8 @@ def search_with_pairs(
     start = objective.repaired(iterated_local_search(objective.typical, rng, part, effort, 1, initial, params))
     if initial is not None:
         start = min(start, initial, key=objective)
-    effort = math.ceil(limits.perturbations * size * min(1.0, (limits.many_regions / size) ** 2))
+    fewer = min(1.0, (limits.many_regions / size) ** 2) if budget.seconds_left is None else 1.0
+    effort = math.ceil(limits.perturbations * size * fewer)
     order = iterated_local_search(objective, rng, budget, effort, 1, start, params)
     return Answer(order, "search", complete=not budget.exhausted)
 

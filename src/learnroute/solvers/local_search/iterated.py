@@ -237,8 +237,8 @@ def _in_rounds(
         for one in searches:
             found = one.order()
             candidates = [better, found]
-            if temperature > 0 or one is not search:
-                candidates += [search.merged(better, found), search.merged(found, better)]
+            if (temperature > 0 or one is not search) and not budget.exhausted:
+                candidates += [search.merged(better, found, budget), search.merged(found, better, budget)]
             better = min(candidates, key=objective)
         better = best_rotation(objective, better)
         gains[kind] = objective(best) - objective(better)

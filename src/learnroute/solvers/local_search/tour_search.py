@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,7 +93,7 @@ class TourSearch:
         if not cyclic:
             self.route[tour.FIXED, -2:] = vertices - 1, vertices - 2
         # perturbations and looks in a second: the first guess, low where each may take long
-        self._pace, self._looks = (1000.0, 200_000.0) if objective.pairs is None else (1e6 / size**2, 1e8 / size**2)
+        self._pace, self._looks = (1000.0, 200_000.0) if objective.pairs is None else (1e6 / size**2, 1e7 / size**2)
         self.set_order(order)
 
     @property
@@ -332,7 +333,7 @@ class TourSearch:
             most = int(max(10, pace * self.params.pause))
             self._descend(most)
             looks += most
-            pace = most / max(time.monotonic() - started, 1e-6)
+            pace = min(2 * pace, most / max(time.monotonic() - started, 1e-6))
             budget.progress("descent", min(0.99, looks / (6 * vertices)))
         self._clear()
 
@@ -372,7 +373,8 @@ class TourSearch:
                 draws[:, 0] = (within + numbers * (params.sweeps / perturbations)) % 1.0
             started = time.monotonic()
             k_opt.iterate(self.state, 0, draws, chosen)
-            self._pace = count / max(time.monotonic() - started, 1e-6)
+            # some take no time: a few of these say little of the next
+            self._pace = min(2 * self._pace, count / max(time.monotonic() - started, 1e-6))
             done += count
             budget.progress("search", done / perturbations)
         return done
@@ -405,7 +407,7 @@ class TourSearch:
         cuts: IntArray = left[np.column_stack([first, found])]
         return cuts
 
-    def merged(self, one: IntArray, two: IntArray) -> IntArray:
+    def merged(self, one: IntArray, two: IntArray, budget: Budget) -> IntArray:
         """Return what moves make of one order that may add edges of another only (tour merging)."""
         near, apart, breadth = self.near, self.apart, self.counts[tour.DEPTH :].copy()
         self.set_order(two)
@@ -416,11 +418,7 @@ class TourSearch:
         self._set_breadth((2,) * self.params.merging_depth)
         self.counts[tour.ENDS], self.counts[tour.MERGING] = 0, 1
         self.set_order(one)
-        stops = self.route[tour.ORDER]
-        self.route[tour.QUEUE], self.route[tour.QUEUED] = stops, 1
-        self.counts[tour.QUEUE_FIRST], self.counts[tour.QUEUE_SIZE] = 0, len(stops)
-        self._descend(1 << 62)
+        self.descend(replace(budget, progress=Budget().progress))
         self.near, self.apart = near, apart
         self.counts[tour.DEPTH :] = breadth
-        self._clear()
         return self.order()
