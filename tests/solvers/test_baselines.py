@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import Learner, plan
+from learnroute import Learner, Objective, plan
+from learnroute.model.ends import Ends
 from learnroute.model.losses import objective_of
 from learnroute.solvers.bounds import path_bound, score_bound, simple_bound
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.exact.held_karp import held_karp
+from learnroute.solvers.methods import travel_only
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, OVER, UNDER, asymmetric
 
@@ -37,6 +41,20 @@ def test_the_baseline_has_the_least_error_and_the_travel_route_the_least_travel(
         least_error = min(loss["dissimilarity"] for loss in losses)
         assert plan(problem, "baseline").loss.dissimilarity == pytest.approx(least_error, rel=1e-12)
         assert plan(problem, "travel").loss.travel * 6 == pytest.approx(oracle.shortest_path(problem.travel), rel=1e-12)
+
+
+@pytest.mark.parametrize("ends", [Ends(), Ends(first=2), Ends(first=2, last=0), Ends(closed=True)], ids=str)
+@pytest.mark.parametrize("family", ALL_FAMILIES)
+def test_the_shortest_route_is_the_same_length_by_branching_and_by_a_table(family: str, ends: Ends) -> None:
+    rng = np.random.default_rng(0)
+    for size in (16, 17):
+        problem = random_problem(family, size, OVER, size)
+        objective = Objective(problem.travel, problem.scores, np.linspace(0, 1, size), ends=ends)
+        found = travel_only(objective, rng, Budget())
+        shortest = held_karp(objective.travel_alone(), rng, Budget())
+        assert found.notes == ()  # proved
+        assert ends.allows(found.order)
+        assert objective.legs(found.order).sum() == pytest.approx(objective.legs(shortest.order).sum(), rel=1e-10)
 
 
 def test_nearest_goes_to_the_nearest_region_left() -> None:

@@ -18,7 +18,7 @@ from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.pair_methods import exact_with_pairs, prove_with_pairs, search_with_pairs
-from learnroute.solvers.exact.proof import branching_alone, prove
+from learnroute.solvers.exact.proof import branching_alone, branching_applies, prove
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
@@ -125,8 +125,8 @@ def travel_only(
     blind = objective.travel_alone()
     notes: tuple[str, ...] = ("shortest path found; not proved to be the shortest",)
     if objective.size <= params.held_karp.most_regions:
-        answer = held_karp(blind, rng, budget, params)
-        order, notes = answer.order, () if answer.optimal else notes
+        order, proved = _shortest(blind, rng, budget, params)
+        notes = () if proved else notes
     elif (hasty := _hasty(blind, rng, budget, params)) is not None:
         order, notes = hasty.order, (*notes, *hasty.notes)
     else:
@@ -134,6 +134,19 @@ def travel_only(
     if objective.ends.free and objective.symmetric and order[0] > order[-1]:
         order = order[::-1]
     return Answer(order, "travel", notes=notes)
+
+
+def _shortest(
+    blind: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams
+) -> tuple[IntArray, bool]:
+    """Return a shortest order of a few regions, and whether that is proved: by branching where that is quicker."""
+    if blind.size > params.held_karp.shortest and branching_applies(blind, params.proof):
+        start = nearest_neighbour(blind, rng, Budget(), params)
+        proof = prove(blind, start.order, budget, params, rng)
+        if proof.optimal:
+            return proof.order, True
+    answer = held_karp(blind, rng, budget, params)
+    return answer.order, answer.optimal
 
 
 def auto(

@@ -1,8 +1,7 @@
 """The optimum by dynamic programming over (set of regions still to come, the first of them).
 
 Held and Karp 1962, Bellman 1962; with position-weighted scores. Built from the end, because what a score counts is
-decided by the regions that follow: by how many they are (position weights), or by the product of their factors. Where
-an order and its reverse cost the same, sets of half the regions are enough: two of them meet in the middle.
+decided by the regions that follow: by how many they are (position weights), or by the product of their factors.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from learnroute.errors import RefusedError
 from learnroute.kernels import always_compiling, kernel
 from learnroute.model.certificates import HeldKarp
-from learnroute.model.ends import BoolArray, Ends
+from learnroute.model.ends import BoolArray
 from learnroute.model.objective import Objective
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray, IntArray
@@ -28,12 +27,11 @@ from learnroute.solvers.params import DEFAULTS, HeldKarpParams, SolverParams
 class Table(NamedTuple):
     """Values of sets: `values[first[set] + k]` is the least cost of visiting the set to the end, from its k-th region.
 
-    Sets are numbers, a bit a region. Sets of more than `most` regions are not filled.
+    Sets are numbers, a bit a region.
     """
 
     values: FloatArray
     first: IntArray
-    most: int
 
 
 def held_karp(
@@ -54,9 +52,8 @@ def held_karp(
     turns = [path]
     if objective.ends.cyclic and not tight:
         turns = [objective.ending_at(last) for last in range(size)]
-    halves = size > limits.interpreted and _reversible(path)
     counts = _sizes(size)
-    table = Table(np.empty(size << (size - 1)), np.cumsum(counts) - counts, (size + 1) // 2 if halves else size)
+    table = Table(np.empty(size << (size - 1)), np.cumsum(counts) - counts)
     best: IntArray | None = None
     for turn, each in enumerate(turns):
         done = _fill_all(table, each, budget, limits, turn, len(turns))
@@ -64,19 +61,13 @@ def held_karp(
             quick = nearest_neighbour(objective, rng, Budget(), params)
             note = f"the time limit came with {done:.0%} of the proof done; this route is by nearest neighbours"
             return replace(quick, order=objective.repaired(quick.order), complete=False, notes=(note,))
-        order = _joined(table, each) if halves else _traced(table, each)
+        order = _traced(table, each)
         if best is None or objective(order) < objective(best):
             best = order
     assert best is not None
     value = objective(best)
     bound = value - margin(4 * size, abs(value) + abs(objective.constant))
     return Answer(best, "exact", optimal=True, certificate=HeldKarp(bound))
-
-
-def _reversible(objective: Objective) -> bool:
-    """Whether every order costs what its reverse costs, because travel alone counts."""
-    scored = bool(objective.weights.any()) or objective.factors is not None
-    return objective.symmetric and objective.ends == Ends() and not scored
 
 
 def _sizes(regions: int) -> IntArray:
@@ -163,8 +154,6 @@ def _fill(
     others = np.empty(size, dtype=np.int64)
     for after in range(start, end):
         place = first[after]
-        if first[after + 1] - place >= table.most:
-            continue
         many = 0  # regions that are not in the set
         for here in range(size):
             others[many] = here
@@ -189,55 +178,11 @@ def _members(left: int) -> list[int]:
 
 def _traced(table: Table, objective: Objective) -> IntArray:
     """Trace the best order through the table, from the full set on."""
-    size = objective.size
-    costs = objective.begin + table.values[-size:]
-    return np.array(_traced_from(table, objective, (1 << size) - 1, int(np.argmin(costs))), dtype=np.int64)
-
-
-def _traced_from(table: Table, objective: Objective, left: int, here: int) -> list[int]:
-    """Return the best order of a set that begins with one of its regions."""
-    order = [here]
-    while left := left & ~(1 << here):
+    left = (1 << objective.size) - 1
+    costs = objective.begin + table.values[-objective.size :]
+    order = [int(np.argmin(costs))]
+    while left := left & ~(1 << order[-1]):
         among, place = _members(left), table.first[left]
-        costs = objective.travel[here, among] + table.values[place : place + len(among)]
-        here = among[int(np.argmin(costs))]
-        order.append(here)
-    return order
-
-
-def _joined(table: Table, objective: Objective) -> IntArray:
-    """Join two halves of the regions where they meet at least cost."""
-    size = objective.size
-    half, here, there = _join(table, objective.travel)
-    rest = ((1 << size) - 1) & ~half
-    back = _traced_from(table, objective, half, here)[::-1]
-    return np.array(back + _traced_from(table, objective, rest, there), dtype=np.int64)
-
-
-@kernel
-def _join(table: Table, travel: FloatArray) -> tuple[int, int, int]:
-    """Return the set of `most` regions, one in it and one of the others, such that it costs least to join them there.
-
-    The table has what the two halves cost from these regions on.
-    """
-    size, values, first = len(travel), table.values, table.first
-    everything, even = (1 << size) - 1, 2 * table.most == size
-    least, half, here, there = np.inf, 0, 0, 0
-    others = np.empty(size, dtype=np.int64)
-    for one in range(1, everything):
-        place, rest = first[one], first[everything & ~one]
-        if first[one + 1] - place != table.most or (even and one & 1):  # the other half stands for this one
-            continue
-        many = 0
-        for j in range(size):
-            others[many] = j
-            many += 1 - ((one >> j) & 1)
-        for i in range(size):
-            if (one >> i) & 1:
-                begun, ways = values[place], travel[i]
-                place += 1
-                for k in range(many):
-                    cost = begun + ways[others[k]] + values[rest + k]
-                    if cost < least:
-                        least, half, here, there = cost, one, i, others[k]
-    return half, here, there
+        costs = objective.travel[order[-1], among] + table.values[place : place + len(among)]
+        order.append(among[int(np.argmin(costs))])
+    return np.array(order, dtype=np.int64)
