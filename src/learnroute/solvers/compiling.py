@@ -5,6 +5,8 @@ A kernel is named that is compiled last: where it is at hand, so are the others 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from learnroute import kernels
 from learnroute.model.objective import Objective
 from learnroute.solvers.contract import Budget
@@ -24,6 +26,12 @@ def searching(objective: Objective) -> tuple[str, ...]:
 def too_late_for(needed: tuple[str, ...], budget: Budget, params: SolverParams) -> bool:
     """Whether some of these kernels are not at hand, and compiling them would take too much of the time left."""
     return hurried(budget, params) and not kernels.at_hand(*needed)
+
+
+def with_fewer_kernels(params: SolverParams) -> SolverParams:
+    """Return the same for a search that goes by near regions alone: α-nearness would have to be compiled."""
+    k_opt = params.search.k_opt
+    return replace(params, search=replace(params.search, k_opt=replace(k_opt, alpha=replace(k_opt.alpha, work=0))))
 
 
 def hurried(budget: Budget, params: SolverParams) -> bool:

@@ -11,7 +11,7 @@ from learnroute.model.certificates import Simple
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import simple_bound
-from learnroute.solvers.compiling import BUILDING, LATER, PROVING, searching, too_late_for
+from learnroute.solvers.compiling import BUILDING, LATER, PROVING, searching, too_late_for, with_fewer_kernels
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
@@ -56,10 +56,8 @@ def _hasty(
     """Return a route of the search alone, where compiling the rest would take too much of the time; else None."""
     if not too_late_for((*searching(objective), *needed), budget, params):
         return None
-    limits = params.search
-    no_alpha = replace(limits.k_opt.alpha, work=0)  # fewer kernels
-    lean = replace(params, search=replace(limits, k_opt=replace(limits.k_opt, alpha=no_alpha)))
-    order = iterated_local_search(objective, rng, budget.part(limits.hasty_share), initial=initial, params=lean)
+    part, lean = budget.part(params.search.hasty_share), with_fewer_kernels(params)
+    order = iterated_local_search(objective, rng, part, initial=initial, params=lean)
     note = f"the time limit leaves no time for compiling, so this is the route of the search alone; {LATER}"
     return Answer(order, "search", complete=False, notes=(note,), certificate=Simple(simple_bound(objective)))
 

@@ -11,6 +11,7 @@ import numpy as np
 from learnroute.errors import RefusedError
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.compiling import searching, too_late_for, with_fewer_kernels
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.suffix_labelling import Optimum, label_suffixes
@@ -31,6 +32,8 @@ def search_with_pairs(
     size, limits = objective.size, params.pair_search
     if size <= params.held_karp.interpreted:
         return Answer(_best_of_few(objective, rng, params, initial), "search")
+    if too_late_for(searching(objective), budget, params):
+        params = with_fewer_kernels(params)
     if size > limits.most_regions:
         order = iterated_local_search(objective.typical, rng, budget, initial=initial, params=params)
         note = (
@@ -41,6 +44,8 @@ def search_with_pairs(
     start = objective.repaired(iterated_local_search(objective.typical, rng, part, effort, 1, initial, params))
     if initial is not None:
         start = min(start, initial, key=objective)
+    if budget.exhausted:
+        return Answer(start, "search", complete=False)
     fewer = min(1.0, (limits.many_regions / size) ** 2) if budget.seconds_left is None else 1.0
     effort = math.ceil(limits.perturbations * size * fewer)
     order = iterated_local_search(objective, rng, budget, effort, 1, start, params)

@@ -14,9 +14,14 @@ round to round: the one is better where regions are spread, the other where they
 
 from __future__ import annotations
 
+import weakref
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from learnroute.kernels import kernel
+from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.construction.greedy_edge import nearest_in_row
@@ -34,6 +39,23 @@ from learnroute.solvers.kd_tree import (
 from learnroute.solvers.params import AlphaParams, KOptParams
 
 LOOKED_AT = 32  # nearest regions among which relative neighbours are looked for first; more than are in any list
+Lists = tuple[IntArray, IntArray | None]  # of near regions; by α-nearness, if there are any
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """Candidate lists, and what they were made for: a plan asks for the same ones several times."""
+
+    ways: weakref.ref[FloatArray | Points]
+    wanted: tuple[int, AlphaParams]
+    lists: Lists
+    last: ClassVar[_Kept | None] = None
+
+
+def _forget(gone: weakref.ref[FloatArray | Points]) -> None:
+    """Let go of the lists of travel costs that are gone."""
+    if _Kept.last is not None and _Kept.last.ways is gone:
+        _Kept.last = None
 
 
 def candidates_of(objective: Objective, neighbours: int) -> IntArray:
@@ -55,11 +77,19 @@ def candidates_of(objective: Objective, neighbours: int) -> IntArray:
     return np.concatenate([np.argsort(ways, axis=1, kind="stable")[:, :most] for ways in (others, others.T)])
 
 
-def both_candidates(objective: Objective, params: KOptParams) -> tuple[IntArray, IntArray | None]:
-    """Return lists of near regions, and lists by α-nearness.
+def both_candidates(objective: Objective, params: KOptParams) -> Lists:
+    """Return lists of near regions, and lists by α-nearness; those made last are kept for the same travel costs.
 
     There are none of the second kind where travel differs by direction or regions are too many.
     """
+    ways, wanted = objective.ways, (params.neighbours, params.alpha)
+    kept = _Kept.last
+    if kept is None or kept.ways() is not ways or kept.wanted != wanted:
+        kept = _Kept.last = _Kept(weakref.ref(ways, _forget), wanted, _both_candidates(objective, params))
+    return kept.lists
+
+
+def _both_candidates(objective: Objective, params: KOptParams) -> Lists:
     alpha = params.alpha
     if not objective.symmetric or alpha.work < alpha.fewest_steps * objective.size:
         return candidates_of(objective, params.neighbours), None

@@ -82,6 +82,7 @@ def iterated_local_search(
         and objective.symmetric
         and size > params.search.ahead_regions
         and not members_for(objective, perturbations, params.search.population)
+        and not budget.exhausted
     ):
         initial = _searched_ahead(objective, rng, budget, perturbations, params)
     best = None
