@@ -15,7 +15,8 @@ from learnroute.solvers.construction.space_filling_curve import hilbert_order
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search import k_opt, segments, tour
 from learnroute.solvers.local_search.candidates import candidates_of
-from learnroute.solvers.local_search.iterated import geometric_rate, iterated_local_search
+from learnroute.solvers.local_search.iterated import iterated_local_search
+from learnroute.solvers.local_search.rotations import geometric_rate
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.methods import search
 from learnroute.solvers.params import KOptParams

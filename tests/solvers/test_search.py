@@ -10,17 +10,14 @@ import numpy as np
 import pytest
 
 from learnroute import InputError, Learner, Objective, objective_of, plan
+from learnroute.model.distances import Points
 from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.local_search import k_opt
 from learnroute.solvers.local_search.candidates import candidates_of
-from learnroute.solvers.local_search.iterated import (
-    geometric_rate,
-    iterated_local_search,
-    members_for,
-    search_effort,
-)
+from learnroute.solvers.local_search.iterated import iterated_local_search, members_for, search_effort
+from learnroute.solvers.local_search.rotations import best_cut, geometric_rate
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.methods import search
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, KOptParams, PopulationParams, SolverParams
@@ -178,3 +175,42 @@ def test_perturbations_that_take_no_time_say_little_of_the_next(monkeypatch: pyt
     assert sum(rows) == 5000
     assert rows[0] == 100
     assert all(later <= 2 * earlier for earlier, later in itertools.pairwise(rows))
+
+
+@pytest.mark.parametrize("kind", ["geometric", "general", "factors"])
+def test_the_best_cut_is_the_best_of_all_rotations(kind: str) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        apart = rng.random((9, 9))
+        weights = {
+            "geometric": 0.7 ** np.arange(8, -1, -1.0),
+            "general": np.sort(rng.random(9)),
+            "factors": np.zeros(9),
+        }
+        factors = rng.random(9) if kind == "factors" else None
+        objective = Objective(apart + apart.T, 3 * rng.random(9), weights[kind], factors=factors)
+        order = rng.permutation(9)
+        found = best_cut(objective, order)
+        assert objective(found) == pytest.approx(min(objective(np.roll(order, k)) for k in range(9)), rel=1e-12)
+
+
+def test_perturbations_of_the_tail_change_the_tail() -> None:
+    rng = np.random.default_rng(0)
+    points = Points(rng.random((600, 2)))
+    weights = 0.9 ** np.arange(599, -1, -1.0)
+    objective = Objective(points.matrix(), rng.uniform(1, 3, 600), weights)
+    search = TourSearch(objective, rng.permutation(600), 0.9, candidates_of(objective, 8), KOptParams())
+    search.descend(Budget())
+    before = search.order()
+    tail = search.tail(before)
+    assert tail is not None
+    assert search.names[tail].tolist() == before[-66:].tolist()  # 0.9**65 is the last one above a thousandth
+    search.perturb(np.random.default_rng(1), 300, 0.0, Budget(), tail)
+    after = search.order()
+    assert objective(after) < objective(before)
+    kept = {frozenset(pair) for pair in zip(after[:-1].tolist(), after[1:].tolist(), strict=True)}
+    gone = [frozenset(pair) not in kept for pair in zip(before[:-1].tolist(), before[1:].tolist(), strict=True)]
+    assert np.mean(gone[-66:]) > 3 * np.mean(gone[:300])
+    short = TourSearch(Objective(points.matrix(), objective.scores, 0.1 ** np.arange(599, -1, -1.0)), before, 0.1,
+                       candidates_of(objective, 8), KOptParams())  # fmt: skip
+    assert short.tail(before) is None

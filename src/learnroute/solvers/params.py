@@ -266,6 +266,10 @@ class KOptParams(_Checked):
     longest_bridge: int = 1000  # ... and a double bridge
     credit: float = 2.0  # typical nearest distances that a move may lose on the way, for the sake of scores; any ...
     end_positions: int = 20  # ... loss where it begins within so many positions of the end
+    # the tail: the last positions, whose weights are more than `tail_weight` of the last one's, where these are more
+    # than `end_positions` and less than `longest_tail` of all
+    tail_weight: float = 0.001
+    longest_tail: float = 0.2
     least_gain: float = (
         1e-11  # relative to the median distance in candidate lists: a smaller gain is taken for rounding
     )
@@ -308,6 +312,7 @@ class PopulationParams(_Checked):
     joining: int = 5  # candidates of a vertex for joining subtours
     stagnation: int = 30  # generations without a better tour after which a population has converged
     perturbations: float = 0.1  # a region; then all tours but the best are perturbed, and the next round begins
+    tail_perturbations: int = 40  # for each position of the tail of the best tour, in each round
     stuck: int = 2  # rounds without success after which a search without a time limit ends; with one, ...
     renewed: float = 0.5  # ... this share of the tours is made anew instead in the rounds that follow
     patience: int = 10  # rounds without success after which a search with a time limit ends

@@ -19,16 +19,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from learnroute.model.objective import Objective
-from learnroute.model.rounding import PRINTED
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.validation import IntArray
 from learnroute.solvers.compiling import CROSSING, too_late_for
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.local_search.coincident import clusters_of
+from learnroute.solvers.local_search.rotations import best_rotation, geometric_rate
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
-
-ROTATED = 100  # regions up to which all rotations of a cycle are priced with pair terms
 
 if TYPE_CHECKING:
     from learnroute.solvers.local_search.tour_search import TourSearch
@@ -193,6 +191,7 @@ def _evolved(
     while True:
         told = min(1.0, max(told, done / enough))
         population.evolve(rng, _telling(budget, told, 0.0))
+        done += population.polish(limits.temperature, rng, _telling(budget, told, 0.0))
         found = min(best, best_rotation(objective, population.best), key=objective)
         idle = 0 if objective(found) < objective(best) else idle + 1
         best = found
@@ -292,51 +291,3 @@ def _quick_start(objective: Objective, rng: np.random.Generator) -> IntArray:
     start = int(rng.integers(objective.size))
     path: IntArray = nearest_neighbour_paths(objective.travel, np.array([start]))[0]
     return path
-
-
-def best_rotation(objective: Objective, order: IntArray) -> IntArray:
-    """Where orders are cycles, return the rotation and direction in which scores count least.
-
-    With pair terms and many regions, that is the one of typical ones, or the order itself.
-    """
-    if not objective.ends.cyclic:
-        return order
-    ways = [order, order[::-1]] if objective.symmetric else [order]
-    pairs, size = objective.pairs, len(order)
-    if pairs is not None and size <= ROTATED:
-        turns = (np.arange(size)[:, None] + np.arange(size)) % size
-        rotated = [way[turns[int(np.argmin(pairs.errors_of(way[turns])))]] for way in ways]
-    else:
-        rotated = [np.roll(way, -1 - int(np.argmin(_score_parts(objective, way)))) for way in ways]
-    return np.ascontiguousarray(min([order, *rotated], key=objective))
-
-
-def _score_parts(objective: Objective, way: IntArray) -> FloatArray:
-    """Return the score part of a cycle for each place where it may end, up to a factor."""
-    scores = objective.scores[way]
-    rate = geometric_rate(objective.weights)
-    if objective.factors is None and rate is None:
-        parts: FloatArray = np.correlate(np.tile(scores, 2), objective.weights, "valid")[1:]
-        return parts
-    factors = np.full(len(way), rate) if objective.factors is None else objective.factors[way]
-    sums, total = [], 0.0
-    for factor, score in zip(np.tile(factors, 2).tolist(), np.tile(scores, 2).tolist(), strict=True):
-        total = factor * total + score
-        sums.append(total)
-    return np.array(sums[len(way) :]) - float(np.prod(factors)) * np.array(sums[: len(way)])
-
-
-def geometric_rate(weights: FloatArray) -> float | None:
-    """Return r where each weight is r times the next one (0 where only the last counts), else None."""
-    last = float(weights[-1])
-    if last == 0:
-        return None if weights.any() else 0.0
-    rate = float(weights[-2]) / last
-    ideal = last * _powers(rate, len(weights))[::-1]
-    return rate if bool(np.all(np.abs(weights - ideal) <= PRINTED * last)) else None
-
-
-def _powers(rate: float, count: int) -> FloatArray:
-    with np.errstate(under="ignore"):
-        found: FloatArray = rate ** np.arange(count, dtype=np.float64)
-    return found

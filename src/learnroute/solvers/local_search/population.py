@@ -13,11 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from learnroute.model.objective import ANYWHERE
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search import crossover, tour
 from learnroute.solvers.local_search.ab_cycles import room_for
 from learnroute.solvers.local_search.edge_entropy import COUNT, count_edges
+from learnroute.solvers.local_search.rotations import best_cut
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import PopulationParams
@@ -83,11 +85,15 @@ class Population:
             search.perturb(stream, self._first, temperature, budget)
 
     def _better_way(self, order: IntArray) -> IntArray:
-        """Return an order or its reverse, if that is allowed and better."""
+        """Return an order or its reverse, if that is allowed and better; with a tail, where it is best to end."""
+        objective = self.search.objective
         back = np.ascontiguousarray(order[::-1])
-        if not self.search.objective.symmetric or not self.search.objective.ends.allows(back):
+        if not objective.symmetric or not objective.ends.allows(back):
             return order
-        return min(order, back, key=self.search.value)
+        ways = [order, back]
+        if objective.ends == ANYWHERE and self.search.tail(order) is not None:
+            ways += [best_cut(objective, way) for way in ways]
+        return min(ways, key=self.search.value)
 
     @property
     def cost(self) -> float:
@@ -114,6 +120,22 @@ class Population:
 
         done = self._each(change, [i for i in range(len(self.tours)) if i != best], rng, budget)
         return sum(self.cost if new[i] else count / size for i in done)
+
+    def polish(self, temperature: float, rng: np.random.Generator, budget: Budget) -> float:
+        """Perturb the tail of the best tour, if it has one; return what that took, in perturbations a region."""
+        search, best = self.search, int(np.argmin(self.values))
+        search.use_candidates(0)
+        search.set_tour(self.tours[best])
+        order = search.order()
+        tail = search.tail(order)
+        if tail is None:
+            return 0.0
+        done = search.perturb(rng, self.params.tail_perturbations * len(tail), temperature, budget, tail)
+        found = search.order()
+        found = min(order, found, search.merged(order, found, budget), key=search.value)
+        search.set_order(found)
+        self.tours[best], self.values[best] = search.tour(), search.value(found)
+        return done / search.objective.size
 
     def _each(
         self,

@@ -344,10 +344,18 @@ class TourSearch:
         self.route[tour.QUEUED] = 0
         self.counts[tour.QUEUE_SIZE] = 0
 
-    def perturb(self, rng: np.random.Generator, perturbations: int, temperature: float, budget: Budget) -> int:
+    def perturb(
+        self,
+        rng: np.random.Generator,
+        perturbations: int,
+        temperature: float,
+        budget: Budget,
+        among: IntArray | None = None,
+    ) -> int:
         """Perturb and improve, so many times, while the temperature falls to nothing; return how many were done.
 
-        It is in median costs of an edge of the tour, and falls in time for the end of the budget.
+        It is in median costs of an edge of the tour, and falls in time for the end of the budget. Perturbations begin
+        `among` these vertices, or anywhere.
         """
         params, done = self.params, 0
         vertices = len(self.route[0])
@@ -368,7 +376,9 @@ class TourSearch:
             if left is not None:
                 hot = np.minimum(hot, 1 - (time.monotonic() - began) / (params.cooling * left))
             draws[:, 2] = -np.log1p(-draws[:, 2]) * scale * np.maximum(hot, 0.0)
-            if vertices > params.sweep_regions:  # sweep along the first order, so that what is needed is in the cache
+            if among is not None:
+                draws[:, 0] = (among[(draws[:, 0] * len(among)).astype(np.int64)] + 0.5) / vertices
+            elif vertices > params.sweep_regions:  # sweep along the first order, so that what is needed is in the cache
                 within = draws[:, 0] * params.sweep_width / vertices
                 draws[:, 0] = (within + numbers * (params.sweeps / perturbations)) % 1.0
             started = time.monotonic()
@@ -378,6 +388,19 @@ class TourSearch:
             done += count
             budget.progress("search", done / perturbations)
         return done
+
+    def tail(self, order: IntArray) -> IntArray | None:
+        """Return the vertices that an order ends with, as many as count; None if they are very few, or very many."""
+        if not self.counts[tour.SCORED] or self.objective.pairs is not None:
+            return None
+        params, weights = self.params, self.objective.weights_of(order)
+        last = order[weights > params.tail_weight * weights[-1]]
+        if not params.end_positions < len(last) < params.longest_tail * len(order):
+            return None
+        number = np.empty(len(order), dtype=np.int64)
+        number[self.names] = np.arange(len(order))
+        found: IntArray = number[last]
+        return found
 
     def far_legs(self, legs: FloatArray) -> tuple[FloatArray, IntArray] | None:
         """Return cumulated legs of the current order, and the vertices that they leave.
