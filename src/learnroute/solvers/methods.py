@@ -176,9 +176,14 @@ def auto(
     start = build(objective, rng, budget.part(params.auto.start_share), params)
     if initial is not None:
         start = replace(start, order=min(start.order, objective.repaired(initial), key=objective))
-    if budget.exhausted:
-        return replace(start, notes=(f"the time limit came before anything better than {start.method}", *start.notes))
     basis = start.method if start.complete else ""
+    if budget.exhausted:
+        if size > params.auto.descent_regions:
+            note = f"the time limit came before anything better than {start.method}"
+            return replace(start, notes=(note, *start.notes))
+        order = iterated_local_search(objective, rng, budget, 1, 1, start.order, params)  # that takes a moment
+        note = f"the time limit came after {start.method} and one descent of the search"
+        return Answer(order, "search", complete=False, notes=(note, *start.notes), basis=basis)
     if effort is not None:
         found = search_and_prove(objective, rng, budget, replace(params, proof=effort), start.order)
         return replace(found, basis=basis)

@@ -375,6 +375,7 @@ class AutoParams(_Checked):
     beyond: ProofParams = ProofParams(None, BranchAndCutParams(nodes=100, only_if_promising=True))
     algorithm1_regions: int = 10_000  # regions up to which the search starts from Algorithm 1
     start_share: float = 0.5  # the share of the time, at most, for what the search starts from
+    descent_regions: int = 1000  # regions up to which that is improved by a descent, though the time is over
 
 
 @dataclass(frozen=True)
