@@ -6,20 +6,28 @@ recomputed and bounds hold. What nobody would ever change is a named constant be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
 from numbers import Integral, Real
 from types import UnionType
-from typing import get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from learnroute.errors import InputError, check_type
+
+
+@cache
+def _kinds(owner: type) -> dict[str, Any]:
+    """Return the declared type of each parameter."""
+    return get_type_hints(owner)
 
 
 class _Checked:
     """Parameters that refuse values of other types than they are declared with."""
 
     def __post_init__(self) -> None:
-        for name, kind in get_type_hints(type(self)).items():
-            value = getattr(self, name)
+        owner: Any = type(self)
+        for name in (field.name for field in fields(owner) if getattr(self, field.name) is not field.default):
+            kind, value = _kinds(owner)[name], getattr(self, name)
             if kind in (int, float):
                 wanted: type = Integral if kind is int else Real
                 if isinstance(value, bool) or not isinstance(value, wanted):
