@@ -128,7 +128,7 @@ class Population:
         search.set_tour(self.tours[best])
         order = search.order()
         tail = search.tail(order)
-        if tail is None:
+        if tail is None or budget.exhausted:
             return 0.0
         done = search.perturb(rng, self.params.tail_perturbations * len(tail), temperature, budget, tail)
         found = search.order()

@@ -29,7 +29,7 @@ def best_rotation(objective: Objective, order: IntArray) -> IntArray:
 
 
 def best_cut(objective: Objective, order: IntArray) -> IntArray:
-    """Return the best of the orders that begin as a path, are joined to a cycle, and are cut elsewhere."""
+    """Join the two ends of a path, cut the cycle where that is best, and return the path that this gives."""
     legs = np.append(objective.legs(order), objective.between(order[-1], order[0]))
     return np.roll(order, -1 - int(np.argmin(score_parts(objective, order) - legs)))
 
