@@ -187,9 +187,11 @@ def auto(
     if effort is not None:
         found = search_and_prove(objective, rng, budget, replace(params, proof=effort), start.order)
         return replace(found, basis=basis)
+    # where scores count far back, a search finds its own start: moves do not lead far from Algorithm 1's tail
+    begin = start.order if initial is not None or objective.only_last_counts else None
     part = _for_searching(objective, budget, params)
-    order = iterated_local_search(objective, rng, part, initial=start.order, params=params)
-    return Answer(order, "search", basis=basis)
+    order = iterated_local_search(objective, rng, part, initial=begin, params=params)
+    return Answer(min(order, start.order, key=objective), "search", basis=basis)
 
 
 def forgetting_only(

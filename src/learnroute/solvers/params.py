@@ -315,6 +315,7 @@ class PopulationParams(_Checked):
     fewest_perturbations: float = 0.02  # ... none where they would be less
     near_regions: int = 3000  # with more regions, tours start from a quick order, its regions exchanged with near ones:
     near_positions: float = 10.0  # the standard deviation of how far one is moved
+    fastest: float = 20_000.0  # perturbations a second, at most: where that leaves no time for tours, none is begun
     children: int = 30  # of two tours, of which the best is taken, ...
     batch_regions: int = 1000  # ... once for each so many regions
     joining: int = 5  # candidates of a vertex for joining subtours

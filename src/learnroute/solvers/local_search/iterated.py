@@ -139,9 +139,9 @@ def _search(
     members = members_for(objective, perturbations, limits.population)
     if members and not too_late_for(CROSSING, budget, params):
         with Threads(limits.threads) as threads:
-            found = _evolved(search, best, rng, budget, perturbations, members, threads, limits)
-        if found is not None:
-            return found
+            best, done = _evolved(search, best, rng, budget, perturbations, members, threads, limits)
+        if done:
+            return best
     with Threads(limits.rounds_at_once) as threads:
         return _in_rounds(search, best, rng, budget, perturbations, threads, limits)
 
@@ -169,8 +169,8 @@ def _evolved(
     members: int,
     threads: Threads,
     limits: IteratedLocalSearchParams,
-) -> IntArray | None:
-    """Make a population, cross and perturb it in turns; None where there is not enough time for one."""
+) -> tuple[IntArray, bool]:
+    """Make a population, cross and perturb it in turns; return the best order, and whether there was time for one."""
     from learnroute.solvers.local_search.population import Population
 
     objective, params = search.objective, limits.population
@@ -179,12 +179,14 @@ def _evolved(
     done, enough, idle = 0.0, perturbations / objective.size, 0
     patience = params.stuck if left is None else params.patience
     told = 0.0  # the share of the work that was said to be done
+    if left is not None and params.fewest * population.least_seconds > left:
+        return best, False
     population.create(1 + threads.count, limits.temperature, rng, _telling(budget, 0.0, 0.0))
     if left is not None:
         each = time.monotonic() - begun
         members = min(members, int(left / (each * (1 / threads.count + params.evolving(objective.size)))))
         if members < params.fewest:
-            return None
+            return min(best, best_rotation(objective, population.best), key=objective), False
     made = _telling(budget, 0.0, min(1.0, members * population.cost / enough))
     population.create(members, limits.temperature, rng, made)
     done += len(population.tours) * population.cost
@@ -196,7 +198,7 @@ def _evolved(
         idle = 0 if objective(found) < objective(best) else idle + 1
         best = found
         if budget.exhausted or done >= enough or idle >= patience:
-            return best
+            return best, True
         hotter = min(1.0 + limits.reheating * idle, limits.hottest)
         renewed = params.renewed if idle >= params.stuck else 0.0
         share = min(1 - told, len(population.tours) * params.perturbations / enough)

@@ -100,6 +100,11 @@ class Population:
         """What making a tour takes, in perturbations a region."""
         return self.params.descent + self._first / self.search.objective.size
 
+    @property
+    def least_seconds(self) -> float:
+        """What perturbing a new tour takes at least."""
+        return self._first / self.params.fastest
+
     def perturb(self, temperature: float, renewed: float, rng: np.random.Generator, budget: Budget) -> float:
         """Perturb and improve all tours but the best; return what that took, in perturbations a region.
 
