@@ -40,6 +40,8 @@ class TourSearch:
         size = objective.size
         order = np.ascontiguousarray(order)
         self.objective, self.names, self.params = objective, order, params
+        self._number = np.empty(size, dtype=np.int64)  # of a region: the inverse of `names`
+        self._number[order] = np.arange(size)
         directed, cyclic = not objective.symmetric, objective.ends.cyclic
         self._vertices = size * (1 + directed)  # without `start` and `end`
         self.counts = counts = np.zeros(32, dtype=np.int64)
@@ -154,9 +156,7 @@ class TourSearch:
     def _sorted_candidates(self, near: IntArray, ends: FloatArray, goals: FloatArray) -> tuple[IntArray, FloatArray]:
         """Renumber candidate lists, add those of `start` and `end` (endpoint candidates), and sort all by distance."""
         size, order, vertices = self.objective.size, self.names, int(self.counts[tour.SIZE])
-        number = np.empty(size, dtype=np.int64)
-        number[order] = np.arange(size)
-        few = near.shape[1]
+        number, few = self._number, near.shape[1]
         lists = np.empty((vertices, few), dtype=np.int64)
         directed = self._vertices > size
         if directed:
@@ -254,9 +254,7 @@ class TourSearch:
 
     def set_order(self, order: IntArray) -> None:
         """Start from an order (in the objective's numbers)."""
-        number = np.empty(len(order), dtype=np.int64)
-        number[self.names] = np.arange(len(order))
-        stops = number[order]
+        stops = self._number[order]
         if self._vertices > len(order):
             stops = np.column_stack([stops, stops + len(order)]).ravel()
         vertices = int(self.counts[tour.SIZE])
@@ -397,9 +395,7 @@ class TourSearch:
         last = order[weights > params.tail_weight * weights[-1]]
         if not params.end_positions < len(last) < params.longest_tail * len(order):
             return None
-        number = np.empty(len(order), dtype=np.int64)
-        number[self.names] = np.arange(len(order))
-        found: IntArray = number[last]
+        found: IntArray = self._number[last]
         return found
 
     def far_legs(self, legs: FloatArray) -> tuple[FloatArray, IntArray] | None:
@@ -411,10 +407,7 @@ class TourSearch:
         mean = float(np.mean(legs))
         if self._vertices != size or not mean > params.far_ratio * float(np.median(legs)):
             return None
-        order = self.order()
-        number = np.empty(size, dtype=np.int64)
-        number[self.names] = np.arange(size)
-        stops = number[order]
+        stops = self._number[self.order()]
         at = int(self.route[tour.POSITION, stops[0]])
         forward = self.route[tour.ORDER, (at + 1) % len(self.route[0])] == stops[1]
         left = stops if forward else np.roll(stops, -1)
