@@ -218,9 +218,9 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         factors = None
         shares = tuple(share * n // m if over else share for share in _products_after(retained))
     else:
-        learnt = [Fraction(min(n, m), m) for n in counts]
+        plasticity = [Fraction(min(n, m), m) for n in counts]
         added = [size * min(n, m) * variance / (abs(n - m) - 1) for n in counts]
-        scores = tuple(share * score + more for share, score, more in zip(learnt, scores, added, strict=True))
+        scores = tuple(share * score + more for share, score, more in zip(plasticity, scores, added, strict=True))
         noisy = Interval(Fraction(0), Fraction(0))
         factors = tuple(retained) if any(retained) else None
         shares = tuple(_products_after(sorted(retained, reverse=True)))

@@ -328,10 +328,11 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         below, above = Fraction(float(_high(under.sum(axis=1), size).max())), Fraction(float(over.max()))
     first = [radius - Fraction(float(x)) for radius, x in zip(radii, problem.initial, strict=True)]
     paired = _high(size * _after(second.max(axis=1)) * np.abs(coupling).max(axis=1), size)
-    kept, learnt = np.abs(retention).max(axis=1), np.abs(plasticity).max(axis=1)
+    most_retained, most_learned = np.abs(retention).max(axis=1), np.abs(plasticity).max(axis=1)
     before, survives = np.zeros(size + 1), np.ones(size + 1)
     for t in range(size):
-        before[t + 1], survives[t + 1] = kept[t] * before[t] + learnt[t], kept[t] * survives[t]
+        before[t + 1] = most_retained[t] * before[t] + most_learned[t]
+        survives[t + 1] = most_retained[t] * survives[t]
     before, survives = _high(before, size), _high(survives, size)
     if convex:
         before = np.minimum(before, 1.0)
