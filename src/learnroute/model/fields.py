@@ -165,19 +165,23 @@ def row_sums(matrix: FloatArray) -> FloatArray:
 def distance_sums(vectors: FloatArray) -> FloatArray:
     """For each vector, the sum of its squared distances to all of them, in O(T·m).
 
-    With the mean taken out, the cross term vanishes: S[i] = T·|w_i|² + sum_j |w_j|². Nothing cancels.
-
-    The mean is taken out twice: far from the origin it is not a float64 number itself, but each difference to what it
-    is rounded to loses no more than one rounding of the difference, and so the second mean is as good as exact. What
-    vectors have in common therefore costs no digits: S[i] is off by less than (m + 8·√T)·2⁻⁵² of it.
+    With the mean taken out, the cross term vanishes: S[i] = T·|w_i|² + sum_j |w_j|². Nothing cancels, so S[i] is off by
+    less than (m + 8·√T)·2⁻⁵² of it.
     """
-    centred = _centred(_centred(vectors))
-    squares = np.einsum("ij,ij->i", centred, centred)
+    apart = centred(vectors)
+    squares = np.einsum("ij,ij->i", apart, apart)
     return frozen(len(vectors) * squares + math.fsum(squares))
 
 
-def _centred(vectors: FloatArray) -> FloatArray:
-    return vectors - np.array([math.fsum(column) for column in vectors.T]) / len(vectors)
+def centred(vectors: FloatArray) -> FloatArray:
+    """Return the vectors less their mean; what they have in common costs no digits.
+
+    The mean is taken out twice: far from the origin it is not a float64 number itself, but each difference to what it
+    is rounded to loses no more than one rounding of the difference, and so the second mean is as good as exact.
+    """
+    for _ in range(2):
+        vectors = vectors - np.array([math.fsum(column) for column in vectors.T]) / len(vectors)
+    return vectors
 
 
 def either_way(travel: FloatArray) -> FloatArray:

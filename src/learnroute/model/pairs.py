@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from learnroute.model.fields import centred
 from learnroute.model.learner import Updates
 from learnroute.model.objective import products_after
 from learnroute.model.rounding import UNIT
@@ -21,7 +22,6 @@ from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetr
 
 SORTED_REGIONS = 400  # up to which pair bounds sort dissimilarities; beyond, only the largest counts
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest ratio of pair term to score: what `Pairs.ratio` tries
-MODEL_ROUNDING = 1e-9  # by how much p₂ may be above p₁ - q: both are integrals, computed apart
 MATRIX_REGIONS = 3000  # up to which dissimilarities of vectors are made for the bound
 
 
@@ -243,7 +243,7 @@ class Pairs:
         """
         retention, plasticity, coupling, second, noise = self.updates.tables
         if not self.convex:
-            return _nothing_known(self.dissimilarities.size)
+            return self._worst_case
         if self.same_samples:
             return self._relaxed(self.ratio)
         size, count, most = self.dissimilarities.size, self.count, self.dissimilarities.largest()
@@ -266,39 +266,74 @@ class Pairs:
     def floor(self) -> Linear:
         """The error of the mean of all models, which no model's is below, and the noise that any order adds.
 
-        That holds for squared distances between points. Where dissimilarities are not quite that, points are fitted
-        to them (classical scaling), and what is left over counts at its worst. Of a matrix that is not symmetric,
-        nothing is known, nor of errors that no model has (a common retention above p₁ - q).
+        That holds for squared distances between points and for laws that models obey: p₂ <= p₁ - q and
+        q <= p₁·(1 - p₁). Dissimilarities that are not quite squared distances have points fitted to them (classical
+        scaling). What points miss, and what a law exceeds its two limits by, is subtracted at its worst
+        (docs/bounds.md). A matrix that is not symmetric has no such bound: then it is that of the rearrangement.
         """
-        retention, plasticity, coupling, second, noise = self.updates.tables
         given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
-        if bool((second > retention - coupling + MODEL_ROUNDING).any()):
-            return _nothing_known(size)
         if count != size or not given.symmetric or (given.vectors is None and size > SORTED_REGIONS):
-            return _nothing_known(size)
-        apart = given.points - given.points.mean(axis=0)
+            return self.rearrangement
+        retention, plasticity, coupling, second, noise = self.updates.tables
+        apart = centred(given.points)
         radii = np.einsum("ij,ij->i", apart, apart)
+        farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
         first = radii - given.initial  # as if the first model were the mean of all
         below, above = given.misfit
-        # at most: what pair terms count, and the shares in the model of each visit before, and of the first model
-        paired = count * products_after(second.max(axis=1)) * np.abs(coupling).max(axis=1)
-        kept, learnt = np.abs(retention).max(axis=1), np.abs(plasticity).max(axis=1)
+        later = count * products_after(second.max(axis=1))
+        paired = later * np.abs(coupling).max(axis=1)
+        learnt_before, first_before = self._shares_before
+        excess = second - (retention - coupling)  # the most that p₂ and q are above their limits, and rounding
+        beyond = np.maximum(coupling - retention * plasticity, 0.0).max(axis=1) + 8 * UNIT
+        if self.convex:
+            lacking = np.maximum(excess.max(axis=1) + 8 * UNIT, beyond)
+            missed, worst, misfits = np.maximum(first, 0.0), max(0.0, float(-first.min())), (below, above)
+        else:  # shares of either sign: the model may lie outside of the points
+            reach = learnt_before[:-1] + first_before[:-1]
+            lacking = reach * ((1 + reach) * (np.abs(excess).max(axis=1) + 8 * UNIT) + reach * beyond)
+            missed, worst, misfits = np.abs(first), float(np.abs(first).max()), (below + size * above, above + below)
+        unlearnt = math.fsum((np.abs(plasticity - (1 - retention)) + UNIT).max(axis=1))
+        terms = [
+            math.fsum(radii),
+            count * math.fsum(products_after(second.min(axis=1)) * noise.min(axis=1)),
+            -math.fsum(later * lacking) * farthest,
+            -unlearnt * (size + math.fsum(paired)) * farthest,
+            -learnt_before[-1] * misfits[0],
+            -math.fsum(paired * learnt_before[:-1]) * misfits[1],
+            -first_before[-1] * math.fsum(missed),
+            -math.fsum(paired * first_before[:-1]) * worst,
+        ]
+        return _constant(size, math.fsum(terms) - (widened(size) - 1) * 4 * math.fsum(map(abs, terms)))
+
+    @cached_property
+    def _shares_before(self) -> tuple[FloatArray, FloatArray]:
+        """The most that all visits before each position, and the first model, have as shares of the model there.
+
+        The last entry is for the end of the order. Shares of either sign count by their sizes.
+        """
+        size = self.dissimilarities.size
+        kept, learnt = (np.abs(table).max(axis=1) for table in (self.updates.retention, self.updates.plasticity))
         learnt_before, first_before = np.zeros(size + 1), np.ones(size + 1)
         for t in range(size):
             learnt_before[t + 1] = kept[t] * learnt_before[t] + learnt[t]
             first_before[t + 1] = kept[t] * first_before[t]
-        most = np.minimum(learnt_before, 1.0) if self.convex else learnt_before
-        worst = float(np.abs(first).max()) if not self.convex else max(0.0, float(-first.min()))
+        return np.minimum(learnt_before, 1.0) if self.convex else learnt_before, first_before
+
+    @cached_property
+    def _worst_case(self) -> Linear:
+        """The error with every term at its worst, for laws whose shares may have either sign."""
+        _, plasticity, coupling, second, noise = self.updates.tables
+        given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
+        kept = np.abs(self.updates.retention).max(axis=1)
+        learnt_before, first_before = self._shares_before
+        paired = products_after(second.max(axis=1)) * np.abs(coupling).max(axis=1)
         terms = [
-            math.fsum(radii),
+            -math.fsum(products_after(kept) * np.abs(plasticity).max(axis=1)) * float(given.scores.max()),
+            -first_before[-1] * self.total,
             count * math.fsum(products_after(second.min(axis=1)) * noise.min(axis=1)),
-            -most[-1] * (below if self.convex else below + size * above),
-            -math.fsum(paired * most[:-1]) * (above if self.convex else above + below),
-            -first_before[-1] * math.fsum(np.maximum(first, 0.0) if self.convex else np.abs(first)),
-            -math.fsum(paired * first_before[:-1]) * worst,
+            -count * math.fsum(paired * (learnt_before + first_before)[:-1]) * float(given.largest().max()),
         ]
-        constant = math.fsum(terms) - (widened(size) - 1) * 4 * math.fsum(map(abs, terms))
-        return Linear(np.zeros(size), np.zeros(size), constant, None)
+        return _constant(size, math.fsum(terms) - (widened(size) - 1) * 4 * math.fsum(map(abs, terms)))
 
     def _relaxed(self, ratio: float) -> Linear:
         scores, size, count = self.dissimilarities.scores, self.dissimilarities.size, self.count
@@ -346,8 +381,8 @@ class Pairs:
         return most * widened(size)
 
 
-def _nothing_known(size: int) -> Linear:
-    return Linear(np.zeros(size), np.zeros(size), -math.inf, None)
+def _constant(size: int, constant: float) -> Linear:
+    return Linear(np.zeros(size), np.zeros(size), constant, None)
 
 
 def widened(size: int) -> float:

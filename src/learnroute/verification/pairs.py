@@ -24,7 +24,7 @@ from learnroute.verification.bounds import Checker, Outcome
 from learnroute.verification.exact import ONE, PLACES, Interval, Model, distance_sums, exact_sum, stop_travel_of
 
 ENUMERATED = 9  # regions up to which all orders are tried
-MODEL_ROUNDING = 1e-9  # by how much p₂ may be above p₁ - q where a model has the errors
+PARTS = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1))  # of pair terms, taken from scores
 SORTED_REGIONS = 400  # regions up to which relaxations sort dissimilarities, and fit points to them
 AT_ONCE = 20_000
 BEYOND = Fraction(2) ** 1023  # goals of this size are those of forged bounds: float64 ends here
@@ -34,7 +34,8 @@ TINY = 1e-290  # more than products below the smallest float64 can lose
 class Terms(NamedTuple):
     """Dissimilarities as the checker sees them: the rows of Δ, Δ_i0, and the scores."""
 
-    row: Callable[[int], NDArray[Any]]  # of Δ, in whole numbers of 2^-PLACES, rounded down
+    places: int  # binary places of what follows: PLACES, and more where all dissimilarities are tiny
+    row: Callable[[int], NDArray[Any]]  # of Δ, in whole numbers of 2^-places, rounded down
     initial: NDArray[Any]
     scores: tuple[Fraction, ...]
     floats: FloatArray  # upper bounds of Δ
@@ -50,36 +51,45 @@ class Relaxed(NamedTuple):
     constant: Fraction
 
 
-def whole(numbers: FloatArray) -> NDArray[Any]:
-    """Return floats as whole numbers of 2^-PLACES, rounded down."""
+def whole(numbers: FloatArray, places: int) -> NDArray[Any]:
+    """Return floats as whole numbers of 2^-places, rounded down."""
     flat = [Fraction(x) for x in np.asarray(numbers, dtype=np.float64).ravel().tolist()]
     found = np.empty(len(flat), dtype=object)
-    found[:] = [(x.numerator << PLACES) // x.denominator for x in flat]
+    found[:] = [(x.numerator << places) // x.denominator for x in flat]
     return found.reshape(np.shape(numbers))
+
+
+def _places(*numbers: FloatArray) -> int:
+    """Return binary places that leave the largest of some numbers PLACES significant ones."""
+    largest = max(float(np.abs(part).max(initial=0.0)) for part in numbers)
+    return PLACES + max(0, -math.frexp(largest)[1])
 
 
 def terms_of(problem: Problem, true: bool = False) -> Terms:
     """Return the dissimilarities of a problem; `true`: those of the true models."""
     vectors = problem.truth if true else problem.vectors
+    noise = problem.updates.noise
     if vectors is None:
         assert problem.matrix is not None
         delta = problem.matrix
+        places = _places(delta, problem.initial, noise)
         scores = tuple(exact_sum(row) for row in delta.tolist())
-        return Terms(lambda k: whole(delta[k]), whole(problem.initial), scores, delta, None)
+        return Terms(places, lambda k: whole(delta[k], places), whole(problem.initial, places), scores, delta, None)
     exact = [[Fraction(float(x)) for x in row] for row in vectors]
-    points = whole(vectors)
+    floats = np.array([(1 + 64 * (len(exact[0]) + 4) * UNIT) * ((vectors - v) ** 2).sum(axis=1) for v in vectors])
+    places = 2 * _places(np.sqrt(floats), np.sqrt(problem.initial), np.sqrt(np.abs(noise)))
+    points = whole(vectors, places)
 
     def row(k: int) -> NDArray[Any]:
-        return np.asarray(((points - points[k]) ** 2).sum(axis=1)) >> PLACES
+        return np.asarray(((points - points[k]) ** 2).sum(axis=1)) >> places
 
-    initial = whole(problem.initial)
+    initial = whole(problem.initial, places)
     if true:
         assert problem.initial_model is not None
         start = [Fraction(float(x)) for x in problem.initial_model]
         away = [sum(((x - y) ** 2 for x, y in zip(row, start, strict=True)), Fraction(0)) for row in exact]
-        initial = np.array([(x.numerator << PLACES) // x.denominator for x in away], dtype=object)
-    floats = np.array([(1 + 64 * (len(exact[0]) + 4) * UNIT) * ((vectors - v) ** 2).sum(axis=1) for v in vectors])
-    return Terms(row, initial, distance_sums(vectors), floats, vectors)
+        initial = np.array([(x.numerator << places) // x.denominator for x in away], dtype=object)
+    return Terms(places, row, initial, distance_sums(vectors), floats, vectors)
 
 
 class PairLosses:
@@ -96,31 +106,31 @@ class PairLosses:
     def parts(self, order: Sequence[int]) -> dict[str, Fraction]:
         """Return the parts of the loss of an order of stops, per region; a depot comes first and changes no error."""
         size, terms = self.size, self.terms
-        means = terms.initial.copy()
+        means, unit = terms.initial.copy(), 1 << terms.places
         scored, noisy, paired, first = 0, 0, 0, ONE
-        whole_scores = [(s.numerator << PLACES) // s.denominator for s in terms.scores]
+        whole_scores = [(s.numerator << terms.places) // s.denominator for s in terms.scores]
         updates = self.problem.updates
         for t, k in enumerate(order[1:] if self.depot else order):
             retention, plasticity, coupling, second, noise = (_dyadic(float(table[t, k])) for table in updates.tables)
             paired = _times(paired, second) + _times(int(means[k]), coupling)
-            noisy = _times(noisy, second) + _times(ONE, noise)
+            noisy = _times(noisy, second) + _times(unit, noise)
             scored = _times(scored, retention) + _times(whole_scores[k], plasticity)
             first = _times(first, retention)
             means = ((means * retention[0]) >> retention[1]) + ((terms.row(k) * plasticity[0]) >> plasticity[1])
         initial = sum(terms.initial.tolist()) * first >> PLACES
         parts = {
             "travel": self.plain.rate * self.plain.travelled(order) / size,
-            "dissimilarity": Fraction(scored, size * ONE),
-            "initial": Fraction(initial, size * ONE),
-            "noise": Fraction(noisy, ONE),
-            "pairs": Fraction(-paired, ONE),
+            "dissimilarity": Fraction(scored, size * unit),
+            "initial": Fraction(initial, size * unit),
+            "noise": Fraction(noisy, unit),
+            "pairs": Fraction(-paired, unit),
         }
         return {"total": sum(parts.values(), Fraction(0)), **parts}
 
     def total(self, order: Sequence[int]) -> Interval:
         """Return T times the loss, between two numbers: each of the recursion's steps may be off by a few units."""
         value = self.parts(order)["total"] * self.size
-        off = Fraction(8 * self.size * (self.size + 2) ** 2, ONE)
+        off = Fraction(8 * self.size * (self.size + 2) ** 2, 1 << self.terms.places)
         return Interval(value - off, value + off)
 
     def relaxations(self) -> Iterator[Model]:
@@ -225,31 +235,52 @@ def _relaxed(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
     """Return scores, shares, factors and constant of linear models below the loss."""
     updates, size = problem.updates, problem.size
     retention, _, coupling, second, _ = updates.tables
-    convex = retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1
-    if convex:
-        yield _rearranged(problem, terms)
-    modelled = bool((second <= retention - coupling + MODEL_ROUNDING).all())  # else no model has these errors
-    if modelled and (terms.points is not None or (size <= SORTED_REGIONS and _symmetric(terms.floats))):
-        yield _floor(problem, terms, bool(convex))
+    convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1)
+    yield from _rearranged(problem, terms) if convex else (_worst_case(problem, terms),)
+    if terms.points is not None or (size <= SORTED_REGIONS and _symmetric(terms.floats)):
+        yield _floor(problem, terms, convex)
 
 
-def _rearranged(problem: Problem, terms: Terms) -> Relaxed:
-    """Return the relaxation in which each pair term is at its least."""
+def _rearranged(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
+    """Return relaxations in which each pair term is at its least."""
     tables = problem.updates.tables
     if all(bool((table == table[:, -1:]).all()) for table in tables):
-        return _by_position(problem, terms)
-    if all(bool((table == table[:1]).all()) for table in tables):
-        return _by_region(problem, terms)
-    return _by_both(problem, terms)
+        yield from _by_position(problem, terms)
+    elif all(bool((table == table[:1]).all()) for table in tables):
+        yield _by_region(problem, terms)
+    else:
+        yield _by_both(problem, terms)
 
 
-def _by_position(problem: Problem, terms: Terms) -> Relaxed:
-    """Training depends on the position alone: pair terms are taken from scores, and the rest is rearranged."""
+def _by_position(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
+    """Training depends on the position alone: part of the pair terms is taken from scores, the rest is rearranged.
+
+    Any part gives a valid relaxation. Those that a planner is likely to choose come first.
+    """
     size = problem.size
-    retention, plasticity, coupling, second, noise = (table[:, -1] for table in problem.updates.tables)
+    retention, plasticity, coupling, second, _ = (table[:, -1] for table in problem.updates.tables)
     weights, paired = _low(_after(retention) * plasticity, size), _high(_after(second) * coupling, size)
     counted = np.minimum.accumulate(weights[::-1])[::-1]
-    most, ratio = _rationals(_high(_largest_means(problem, terms), size)), Fraction(_ratio(problem))
+    most = _rationals(_high(_largest_means(problem, terms), size))
+    used = counted > 0
+    top = Fraction(float((paired[used] / counted[used]).max(initial=0.0)))
+    found = [_moved(problem, terms, weights, counted, paired, most, top * part) for part in PARTS]
+    return iter(sorted(found, key=_least_error, reverse=True))
+
+
+def _least_error(relaxed: Relaxed) -> Fraction:
+    """Return the least error of any order by the rearrangement inequality."""
+    scores = sorted(relaxed.scores, reverse=True)
+    return relaxed.constant + sum((s * w for s, w in zip(scores, relaxed.shares, strict=True)), Fraction(0)) / ONE
+
+
+def _moved(
+    problem: Problem, terms: Terms, weights: FloatArray, counted: FloatArray, paired: FloatArray,
+    most: list[Fraction], ratio: Fraction,
+) -> Relaxed:  # fmt: skip
+    """Return the relaxation that takes `ratio` times the largest pair term of each region from its score."""
+    size = problem.size
+    retention, _, _, second, noise = (table[:, -1] for table in problem.updates.tables)
     lowered = [score - size * ratio * mean for score, mean in zip(terms.scores, most, strict=True)]
     shift = max(Fraction(0), -min(lowered))
     pairs = zip(_rationals(counted), _rationals(paired), strict=True)
@@ -270,7 +301,7 @@ def _by_region(problem: Problem, terms: Terms) -> Relaxed:
     """Training depends on the region alone: what is besides the linear part is least by Smith's rule."""
     size = problem.size
     retention, plasticity, coupling, second, noise = (_rationals(table[0]) for table in problem.updates.tables)
-    most = _rationals(np.maximum(terms.floats.max(axis=0), problem.initial))
+    most = _rationals(_high(np.maximum(terms.floats.max(axis=0), problem.initial), size))
     costs = [size * (n - q * mean) for n, q, mean in zip(noise, coupling, most, strict=True)]
     order = sorted(range(size), key=lambda i: -costs[i] / max(1 - second[i], Fraction(1, ONE)))
     share, constant = Fraction(1), Fraction(0)
@@ -294,7 +325,7 @@ def _by_both(problem: Problem, terms: Terms) -> Relaxed:
     low = _rationals(_low(_after(second.min(axis=1)), size))
     high = _rationals(_high(_after(second.max(axis=1)), size))
     counted = np.minimum.accumulate(_low(_after(retention.min(axis=1)) * plasticity.min(axis=1), size)[::-1])[::-1]
-    most = _rationals(np.maximum(terms.floats.max(axis=0), problem.initial))
+    most = _rationals(_high(np.maximum(terms.floats.max(axis=0), problem.initial), size))
     constant = Fraction(float(_low(np.array([np.prod(retention.min(axis=1))]), size)[0]))
     constant *= exact_sum(problem.initial.tolist())
     for t in range(size):
@@ -314,7 +345,7 @@ def _shares(weights: FloatArray) -> tuple[int, ...]:
 def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
     """Return the error of the mean of all models, and noise: any points will do, what they miss counts at its worst."""
     size, updates = problem.size, problem.updates
-    retention, plasticity, coupling, second, noise = updates.tables
+    retention, plasticity, coupling, second, _ = updates.tables
     points = _fitted(terms.floats) if terms.points is None else terms.points
     scores = distance_sums(points)
     everything = sum(scores, Fraction(0))
@@ -326,31 +357,80 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         slack = 64 * (points.shape[1] + 8) * UNIT * apart
         under, over = np.maximum(apart + slack - terms.floats, 0.0), np.maximum(terms.floats - apart + slack, 0.0)
         below, above = Fraction(float(_high(under.sum(axis=1), size).max())), Fraction(float(over.max()))
+    farthest = 4 * max(radii)  # no squared distance between two of the points is larger
     first = [radius - Fraction(float(x)) for radius, x in zip(radii, problem.initial, strict=True)]
-    paired = _high(size * _after(second.max(axis=1)) * np.abs(coupling).max(axis=1), size)
-    most_retained, most_learned = np.abs(retention).max(axis=1), np.abs(plasticity).max(axis=1)
-    before, survives = np.zeros(size + 1), np.ones(size + 1)
-    for t in range(size):
-        before[t + 1] = most_retained[t] * before[t] + most_learned[t]
-        survives[t + 1] = most_retained[t] * survives[t]
-    before, survives = _high(before, size), _high(survives, size)
-    if convex:
-        before = np.minimum(before, 1.0)
-    else:
+    later = _rationals(_high(size * _after(second.max(axis=1)), size))
+    paired = [share * q for share, q in zip(later, _rationals(np.abs(coupling).max(axis=1)), strict=True)]
+    before, survives = _shares_before(problem, convex)
+    if not convex:
         below, above = below + size * above, above + below
     missed = [max(x, Fraction(0)) if convex else abs(x) for x in first]
     worst = max(Fraction(0), -min(first)) if convex else max(map(abs, first))
-    least = noise.min(axis=1)
-    noisy = np.where(least < 0, _after(second.max(axis=1)), _after(second.min(axis=1))) * least
+    beyond, unlearnt = Fraction(0), Fraction(0)
+    for t in range(size):
+        rows = [[Fraction(x) for x in table[t].tolist()] for table in (retention, plasticity, coupling, second)]
+        laws = list(zip(*rows, strict=True))
+        unlearnt += max(abs(p + learnt - 1) for p, learnt, _, _ in laws)
+        spread = max(max(Fraction(0), q - p * learnt) for p, learnt, q, _ in laws)
+        if convex:
+            beyond += later[t] * max(spread, *(rho - p + q for p, _, q, rho in laws))
+        else:
+            reach = before[t] + survives[t]
+            scatter = max(abs(rho - p + q) for p, _, q, rho in laws)
+            beyond += later[t] * reach * ((1 + reach) * scatter + reach * spread)
     constant = (
         floor
-        + size * exact_sum(_lowest(noisy, size).tolist())
-        - Fraction(float(before[-1])) * below
-        - exact_sum(_high(paired * before[:-1], size).tolist()) * above
-        - Fraction(float(survives[-1])) * sum(missed, Fraction(0))
-        - exact_sum(_high(paired * survives[:-1], size).tolist()) * worst
+        + size * exact_sum(_lowest(_least_noise(problem), size).tolist())
+        - farthest * (beyond + unlearnt * (size + sum(paired)))
+        - before[-1] * below
+        - _products(paired, before) * above
+        - survives[-1] * sum(missed, Fraction(0))
+        - _products(paired, survives) * worst
     )
     return Relaxed((Fraction(0),) * size, (0,) * size, None, constant)
+
+
+def _worst_case(problem: Problem, terms: Terms) -> Relaxed:
+    """Return every term at its worst: shares in the model may have either sign."""
+    size = problem.size
+    retention, plasticity, coupling, second, _ = (np.abs(table).max(axis=1) for table in problem.updates.tables)
+    before, survives = _shares_before(problem, False)
+    paired = _rationals(_high(size * _after(second) * coupling, size))
+    largest = max(Fraction(float(terms.floats.max())), Fraction(float(problem.initial.max())))
+    constant = (
+        size * exact_sum(_lowest(_least_noise(problem), size).tolist())
+        - exact_sum(_high(_after(retention) * plasticity, size).tolist()) * max(terms.scores)
+        - survives[-1] * exact_sum(problem.initial.tolist())
+        - (_products(paired, before) + _products(paired, survives)) * largest
+    )
+    return Relaxed((Fraction(0),) * size, (0,) * size, None, constant)
+
+
+def _shares_before(problem: Problem, convex: bool) -> tuple[list[Fraction], list[Fraction]]:
+    """Return the most that visits, and the first model, have as shares of the model before each visit and at the end.
+
+    Shares of either sign count by their sizes.
+    """
+    size = problem.size
+    retained, learned = (np.abs(table).max(axis=1) for table in problem.updates.tables[:2])
+    before, survives = np.zeros(size + 1), np.ones(size + 1)
+    for t in range(size):
+        before[t + 1] = retained[t] * before[t] + learned[t]
+        survives[t + 1] = retained[t] * survives[t]
+    before, survives = _high(before, size), _high(survives, size)
+    return _rationals(np.minimum(before, 1.0) if convex else before), _rationals(survives)
+
+
+def _least_noise(problem: Problem) -> FloatArray:
+    """Return the least that the noise of each visit adds to the final error."""
+    _, _, _, second, noise = problem.updates.tables
+    least = noise.min(axis=1)
+    found: FloatArray = np.where(least < 0, _after(second.max(axis=1)), _after(second.min(axis=1))) * least
+    return found
+
+
+def _products(paired: list[Fraction], shares: list[Fraction]) -> Fraction:
+    return sum((pair * share for pair, share in zip(paired, shares, strict=False)), Fraction(0))
 
 
 def _fitted(delta: FloatArray) -> FloatArray:
@@ -373,14 +453,6 @@ def _largest_means(problem: Problem, terms: Terms) -> FloatArray:
         held, first = np.append(held * retention[t], plasticity[t]), first * retention[t]
         most = np.maximum(most, (falling[:, : t + 1] * np.sort(held)[::-1]).sum(axis=1) + first * problem.initial)
     return most
-
-
-def _ratio(problem: Problem) -> float:
-    """Return how much of the pair terms scores are made smaller by: any number would do; this is the planner's."""
-    from learnroute.model.losses import objective_of
-
-    pairs = objective_of(problem).pairs
-    return 0.0 if pairs is None else pairs.ratio
 
 
 def _after(factors: FloatArray) -> FloatArray:

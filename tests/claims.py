@@ -1,0 +1,158 @@
+"""Random problems of every kind, all their orders priced in exact fractions, and what a plan may claim about them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from learnroute import Constraints, InputError, Learner, Plan, Problem
+from learnroute.model.depot import Depot
+from learnroute.model.spectrum import largest_rate
+
+TOLERANCE = Fraction(1, 10**10)  # of a total: what a route may be above the optimum and still be called optimal
+SMALLEST = Fraction(2) ** -1022  # float64 tells nothing smaller from 0
+
+EDGES = (0.0, 0.0, 1.0, 1.0, 0.5, 0.25, 1e-9, 1 - 1e-9)
+
+
+def random_problem(seed: int, size: int | None = None) -> Problem | None:
+    """Return a problem of any kind that a file may hold; None where the draw is not allowed."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(2, 6)) if size is None else size
+    scale = float(rng.choice([1.0, 1.0, 1.0, 1e-6, 1e6, 1e-195, 1e60]))
+    fields: dict[str, Any] = {"learner": _learner(rng, scale), **_models(rng, size, scale)}
+    travel = rng.random((size, size)) * rng.choice([0.0, 1e-3, 1.0, 1.0, 10.0]) * scale
+    travel[rng.random((size, size)) < rng.choice([0.0, 0.3])] = 0.0
+    fields["travel"] = travel * (1 - np.eye(size)) if rng.random() < 0.3 else np.triu(travel, 1) + np.triu(travel, 1).T
+    fields["travel_rate"] = float(rng.choice([1.0, 1.0, 0.1, 0.0, 1e-100]))
+    names = [f"R{i + 1}" for i in range(size)]
+    ends = [str(x) for x in rng.permutation(names)[:2]]
+    closed = bool(rng.random() < 0.3)
+    if rng.random() < 0.2:
+        costs = (rng.random(size) * scale).tolist()
+        fields["depot"] = Depot("Base", travel=costs, returns=closed)
+        closed = False
+    start = ends[0] if rng.random() < 0.25 and "depot" not in fields else None
+    end = ends[1] if rng.random() < 0.25 else None
+    fields["constraints"] = Constraints(start=start, end=end, returns=closed)
+    if fields["learner"].rule != "calibrated" and rng.random() < 0.25:
+        fields["samples"] = [int(n) for n in rng.choice([40, 90, 100, 140, 400], size)]
+    try:
+        return Problem(**fields)
+    except InputError:
+        return None
+
+
+def _learner(rng: np.random.Generator, scale: float) -> Learner:
+    rule = str(rng.choice(["calibrated", "calibrated", "calibrated", "proximal", "gradient", "least-squares"]))
+    noise = float(rng.choice([0.0, 0.1, 1.0])) * scale**0.5
+    if rule == "calibrated":
+        p = _share(rng)
+        common = _share(rng) if rng.random() < 0.4 else None
+        q = _share(rng) * (p if common is None else 1.0)
+        nu = float(rng.choice([0.0, rng.normal(), -p * q * rng.random()])) * scale
+        return Learner(noise=nu, rule="calibrated", retention=p, coupling=min(q, p) if common is None else q,
+                       common_retention=common)  # fmt: skip
+    m, n = (int(x) for x in rng.choice([2, 5, 20, 100, 300], 2))
+    if rule == "proximal":
+        return Learner(m, n, noise, "proximal", float(rng.choice([1e-3, 0.1, 1.0, 20.0])))
+    if rule == "gradient":
+        rate = float(rng.choice([0.05, 0.5, 0.9])) * largest_rate(m, n)
+        return Learner(m, n, noise, "gradient", steps=int(rng.integers(1, 4)), rate=rate)
+    return Learner(m, n if abs(n - m) > 1 else m + 5, noise)
+
+
+def _share(rng: np.random.Generator) -> float:
+    return float(rng.choice(EDGES)) if rng.random() < 0.3 else float(rng.random())
+
+
+def _models(rng: np.random.Generator, size: int, scale: float) -> dict[str, Any]:
+    """Return how regions differ: by vectors, by any symmetric matrix, or by measured errors."""
+    kind = rng.integers(0, 4)
+    initial = None if rng.random() < 0.2 else rng.random(size) * scale * rng.choice([0.0, 1.0, 10.0])
+    if kind <= 1:
+        vectors = rng.normal(size=(size, int(rng.integers(1, 4)))) * scale**0.5
+        if kind == 1:
+            vectors = np.rint(rng.normal(size=(size, 1)) * 2)
+        return {"vectors": vectors, "initial": initial}
+    matrix = rng.random((size, size)) * scale * (rng.random((size, size)) < rng.choice([0.5, 1.0]))
+    if kind == 2:
+        return {"dissimilarity": np.triu(matrix, 1) + np.triu(matrix, 1).T, "initial": initial}
+    return {"transfer": matrix, "initial": initial}
+
+
+def orders_of(problem: Problem) -> Iterator[tuple[int, ...]]:
+    """All orders of regions that begin and end where they must."""
+    wanted, names = problem.constraints, problem.regions
+    for order in itertools.permutations(range(problem.size)):
+        if wanted.start in (None, names[order[0]]) and wanted.end in (None, names[order[-1]]):
+            yield order
+
+
+class Exact:
+    """The total loss of each order, per region, from the numbers of the problem as rational numbers."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, size = problem, problem.size
+        if problem.vectors is not None:
+            rows = [[Fraction(float(x)) for x in row] for row in problem.vectors]
+            self.delta = [[sum(((a - b) ** 2 for a, b in zip(u, v, strict=True)), Fraction(0)) for v in rows]
+                          for u in rows]  # fmt: skip
+        else:
+            given = problem.dissimilarity if problem.transfer is None else problem.transfer
+            assert given is not None
+            self.delta = [[Fraction(float(x)) for x in row] for row in given]
+        self.initial = [Fraction(float(x)) for x in problem.initial]
+        self.travel = [[Fraction(float(x)) for x in row] for row in problem.stop_travel]
+        self.rate = Fraction(problem.travel_rate)
+        learner = problem.learner
+        if learner.rule == "least-squares":
+            m, variance = learner.features, Fraction(learner.noise) ** 2
+            counts = [learner.samples] * size if problem.samples is None else [int(n) for n in problem.samples]
+            law = [(Fraction(max(0, m - n), m), Fraction(min(n, m), m), Fraction(0), Fraction(max(0, m - n), m),
+                    min(n, m) * variance / (abs(n - m) - 1)) for n in counts]  # fmt: skip
+            self.laws = [law] * size
+        else:
+            tables = problem.updates.tables
+            self.laws = [[tuple(Fraction(float(x[t, k])) for x in tables) for k in range(size)] for t in range(size)]
+
+    def total(self, order: tuple[int, ...]) -> Fraction:
+        """The loss by the recursion e_j = a_j - b, travel included."""
+        size, means, common = self.problem.size, list(self.initial), Fraction(0)
+        for t, k in enumerate(order):
+            p, learnt, q, second, noise = self.laws[t][k]
+            common = second * common + q * means[k] - noise
+            means = [p * mean + learnt * far for mean, far in zip(means, self.delta[k], strict=True)]
+        stops = order if self.problem.depot is None else (size, *order)
+        way = sum((self.travel[a][b] for a, b in itertools.pairwise(stops)), Fraction(0))
+        if self.problem.closed:
+            way += self.travel[stops[-1]][stops[0]]
+        return (self.rate * way + sum(means, Fraction(0)) - size * common) / size
+
+    def least(self) -> Fraction:
+        """The least loss of all orders."""
+        return min(self.total(order) for order in orders_of(self.problem))
+
+
+def false_claims(exact: Exact, least: Fraction, found: Plan) -> list[str]:
+    """Say which claims of a plan are not true."""
+    total, wrong = exact.total(found.order), []
+    room = max(TOLERANCE * abs(total), SMALLEST)
+    if found.optimal and total - least > room:
+        wrong.append(f"optimal, but {float(total)} is above {float(least)}")
+    if found.lower_bound is not None:
+        if not np.isfinite(found.lower_bound):
+            wrong.append(f"lower_bound {found.lower_bound}")
+        elif Fraction(found.lower_bound) - least > (room if found.optimal else SMALLEST):
+            wrong.append(f"lower_bound {found.lower_bound} is above {float(least)}")
+    if found.guarantee.value is not None and total - Fraction(found.guarantee.value) * least > room * 2:
+        wrong.append(f"guarantee {found.guarantee.value}: {float(total)} and {float(least)}")
+    if found.gap is not None and total - Fraction(1 + found.gap) * least > max(Fraction(1, 10**9) * abs(total), SMALLEST):
+        wrong.append(f"gap {found.gap}: {float(total)} and {float(least)}")
+    if found.loss_at_most is not None and total > Fraction(found.loss_at_most) + Fraction(1, 10**9) * abs(total):
+        wrong.append(f"loss_at_most {found.loss_at_most} is below {float(total)}")
+    return wrong
