@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -14,11 +15,11 @@ from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.kernels import in_a_hurry
 from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
-from learnroute.model.losses import as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
+from learnroute.model.losses import Loss, as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
-from learnroute.model.rounding import OPTIMALITY
+from learnroute.model.rounding import OPTIMALITY, margin
 from learnroute.model.validation import IntArray, as_count
 from learnroute.solvers.compiling import hurried
 from learnroute.solvers.construction.insertion import completed
@@ -274,7 +275,7 @@ def assessed(
     problem.constraints.check([problem.regions[i] for i in order])
     loss, most = expected_loss(problem, order), largest_loss(problem, order)
     bound = certificate.bound / problem.size
-    optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) <= bound
+    optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) + _rounding(loss, problem) <= bound
     return Plan(
         route=tuple(problem.regions[i] for i in order),
         order=tuple(int(i) for i in order),
@@ -299,6 +300,12 @@ def assessed(
         loss_at_most=most,
         problem=problem,
     )
+
+
+def _rounding(loss: Loss, problem: Problem) -> float:
+    """Return what rounding can do to a loss whose parts cancel; nothing where all parts have one sign."""
+    sizes = math.fsum(map(abs, (loss.travel, loss.dissimilarity, loss.initial, loss.noise, loss.pairs)))
+    return 0.0 if sizes == abs(loss.total) else margin(16 * problem.size, sizes)
 
 
 def _bound_note(problem: Problem, most: float | None) -> tuple[str, ...]:

@@ -212,9 +212,9 @@ class Learner:
 
     def regularized(self, value: float | Sequence[float]) -> Learner:
         """Return the same learner with this λ, or one for each position."""
-        given = float(value) if isinstance(value, int | float) else tuple(map(float, value))
         if self.rule == CALIBRATED:
             raise InputError("a calibrated learner has no λ to choose; calibrate it with another", field="learner.rule")
+        given: Any = value  # checked by the constructor
         return replace(self, rule=PROXIMAL, regularization=given, steps=None, rate=None)
 
     def to_dict(self) -> dict[str, Any]:

@@ -152,6 +152,13 @@ class Objective:
             return math.fsum([*self.legs(stops), *self.pairs.parts(stops).terms()])
         return math.fsum([*self.legs(stops), *(self.weights_of(stops) * self.scores[stops]), self.constant])
 
+    def magnitude(self, order: ArrayLike) -> float:
+        """Return the sum of the sizes of all terms of an order's value: what its rounding is relative to."""
+        stops = np.asarray(order)
+        if self.pairs is None:
+            return self(stops)
+        return math.fsum(np.abs([*self.legs(stops), *self.pairs.parts(stops).terms()]))
+
     @property
     def ways(self) -> FloatArray | Points:
         """Travel as it was given: places, or a matrix."""

@@ -187,6 +187,14 @@ class Pairs:
         return found
 
     @cached_property
+    def sizes(self) -> Pairs:
+        """The same with every term counted by its size: what rounding is relative to."""
+        retention, plasticity, coupling, second, noise = map(np.abs, self.updates.tables)
+        return Pairs(
+            self.dissimilarities, Updates(retention, plasticity, -coupling, second, noise), self.total, self.count
+        )
+
+    @cached_property
     def same_samples(self) -> bool:
         """Whether training depends on the position alone."""
         return all(bool((table == table[:, -1:]).all()) for table in self.updates.tables)

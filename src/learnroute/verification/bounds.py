@@ -10,7 +10,7 @@ from types import ModuleType
 from learnroute.model.certificates import BranchAndBound, Certificate, HeldKarp, NgRoutes, OneTree, Simple
 from learnroute.model.objective import Objective
 from learnroute.verification import branch_and_bound, held_karp, ng_route, one_tree, simple
-from learnroute.verification.checks import TooManyLabelsError
+from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.exact import MATRIX_REGIONS, MOST_REGIONS, Model, model_of
 from learnroute.verification.grid import BITS, Costs
 
@@ -85,7 +85,10 @@ class Checker:
             return self._by_ng_routes(certificate, goal, optimum)
         bits = one_tree.bits_for(certificate, goal) if isinstance(certificate, OneTree) else BITS
         costs = Costs(self.model, goal, bits)
-        found = costs.goal if costs.reached else ON_A_GRID[type(certificate)].bound(costs, certificate)
+        try:
+            found = costs.goal if costs.reached else ON_A_GRID[type(certificate)].bound(costs, certificate)
+        except EffortExceededError:
+            return Outcome(why="the tree takes more work to repeat than is allowed")
         if found >= costs.goal:
             return Outcome(proved=True)
         return Outcome(follows=costs.value(found), why="the certificate proves a lower bound only")
@@ -104,7 +107,7 @@ class Checker:
     def _by_routes_left(self, certificate: NgRoutes, goal: Fraction, all_orders: bool) -> Outcome:
         try:
             left = ng_route.routes_left(self.model, certificate, goal, all_orders)
-        except TooManyLabelsError:
+        except EffortExceededError:
             return Outcome(why="more labels are needed to repeat it than are allowed")
         if left.cheapest is None or left.bound >= left.costs.goal:
             return Outcome(proved=True)
@@ -136,5 +139,5 @@ def recomputed_bound(objective: Objective, certificate: Certificate, ceiling: fl
     if outcome.proved:
         return ceiling
     if outcome.follows is None:
-        raise TooManyLabelsError(outcome.why)
+        raise EffortExceededError(outcome.why)
     return float(outcome.follows + model.constant.low)

@@ -15,10 +15,12 @@ import numpy as np
 from learnroute.model.certificates import BranchAndBound, Node
 from learnroute.model.ends import BoolArray
 from learnroute.verification import one_tree
+from learnroute.verification.checks import Effort
 from learnroute.verification.exact import ONE
 from learnroute.verification.grid import LARGEST, Costs, Grid, IntMatrix, exact_total
 
 MOST_SHIFTED = 45  # bits
+MOST_WORK = 2 * 10**9  # pairs of vertices looked at, in all nodes: about ten seconds; planners store smaller trees
 
 Comb = tuple[tuple[int, ...], ...]
 EdgeCosts = Callable[[tuple[int, ...]], IntMatrix]
@@ -76,12 +78,13 @@ def all_pruned(edges: EdgeCosts, grid: Grid, nodes: tuple[Node, ...], combs: tup
     must = np.zeros_like(usable)
     must[-1, -2] = must[-2, -1] = usable[-1, -2] = usable[-2, -1] = True
     waiting: list[State | None] = [(usable, must)]  # None: pruned already, with all of its children
+    effort = Effort(MOST_WORK)
     for node in nodes:
         if not waiting:
             return False
         state = waiting.pop()
         if state is not None:
-            state = _narrowed(edges, state, node, grid, combs)
+            state = _narrowed(edges, state, node, grid, combs, effort)
         if not node.branch:
             if state is not None:
                 return False
@@ -145,9 +148,11 @@ def _crossings(comb: Comb, count: int) -> IntMatrix:
     return found
 
 
-def _narrowed(edges: EdgeCosts, state: State, node: Node, grid: Grid, combs: tuple[Comb, ...]) -> State | None:
+def _narrowed(
+    edges: EdgeCosts, state: State, node: Node, grid: Grid, combs: tuple[Comb, ...], effort: Effort
+) -> State | None:
     """Return what is left of a node, or None if no tour below the goal is."""
-    propagated = _propagated(*state)
+    propagated = _propagated(*state, effort)
     if propagated is None or not node.multipliers:
         return propagated
     usable, must = propagated
@@ -158,6 +163,7 @@ def _narrowed(edges: EdgeCosts, state: State, node: Node, grid: Grid, combs: tup
     # multipliers of an infeasible node may be far above the goal: on a coarser grid, costs are rounded down again
     crossed = sum(len(combs[number]) * dual for number, dual in node.combs)
     shift = grid.excess(np.array([*node.multipliers, crossed]), MOST_SHIFTED)
+    effort.spend((4 + sum(len(combs[number]) for number, _ in node.combs)) * costs.size)
     costs, goal, count = costs >> shift, -(-grid.goal >> shift), len(costs)
     multipliers = np.append(grid.nearest(np.array(node.multipliers), shift=shift), 0)
     duals = [int(dual) for dual in grid.nearest(np.array([dual for _, dual in node.combs]), shift=shift)]
@@ -184,7 +190,7 @@ def _narrowed(edges: EdgeCosts, state: State, node: Node, grid: Grid, combs: tup
     usable[out, : out - 1] &= leave - leave.min() < room
     usable[: out - 1, out] = usable[out, : out - 1]
     _fix_by_reduced_cost(reduced[:out, :out], usable[:out, :out], must[:out, :out], parent, joined, room)
-    return _propagated(usable, must)
+    return _propagated(usable, must, effort)
 
 
 def _tree(reduced: IntMatrix, must: BoolArray) -> tuple[list[int], list[int], int] | None:
@@ -233,9 +239,10 @@ def _fix_by_reduced_cost(
             must[v, parent[v]] = must[parent[v], v] = True
 
 
-def _propagated(usable: BoolArray, must: BoolArray) -> State | None:
+def _propagated(usable: BoolArray, must: BoolArray, effort: Effort) -> State | None:
     """Fix what two edges a vertex and one tour imply; None where no tour is left."""
     while True:
+        effort.spend(usable.size)
         most, least = usable.sum(axis=1), must.sum(axis=1)
         if (most < 2).any() or (least > 2).any() or (must & ~usable).any():
             return None

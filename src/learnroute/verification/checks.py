@@ -73,5 +73,18 @@ class Verification:
         }
 
 
-class TooManyLabelsError(Exception):
+class EffortExceededError(Exception):
     """The checker's own limit, not an error of the plan."""
+
+
+class Effort:
+    """Work that is left before a check ends with *not checked*, counted in operations, not in seconds."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def spend(self, amount: int) -> None:
+        """Count work about to be done; stop where it is more than what is left."""
+        self.left -= amount
+        if self.left < 0:
+            raise EffortExceededError

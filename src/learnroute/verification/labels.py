@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.verification.checks import TooManyLabelsError
+from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.grid import LARGEST, Costs, IntMatrix
 
 Masks = NDArray[np.uint64]  # one bit a region, in words of 64
@@ -39,7 +39,7 @@ class Effort:
         """Take work off what is left; give up where nothing is."""
         self.work -= work
         if self.work < 0:
-            raise TooManyLabelsError
+            raise EffortExceededError
 
 
 class Layer(NamedTuple):
@@ -157,7 +157,7 @@ class _Run:
                 parts.append(Layer.of(head, cost, forbidden, self.size, self.effort))
                 count += len(parts[-1].region)
                 if count + sum(len(each.region) for each in found) > MOST_LABELS:
-                    raise TooManyLabelsError
+                    raise EffortExceededError
             found.append(parts[0] if len(parts) == 1 else self._joined(parts))
         return found, taken
 

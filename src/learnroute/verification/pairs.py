@@ -62,7 +62,7 @@ def whole(numbers: FloatArray, places: int) -> NDArray[Any]:
 def _places(*numbers: FloatArray) -> int:
     """Return binary places that leave the largest of some numbers PLACES significant ones."""
     largest = max(float(np.abs(part).max(initial=0.0)) for part in numbers)
-    return PLACES + max(0, -math.frexp(largest)[1])
+    return PLACES + (max(0, -math.frexp(largest)[1]) if largest else 1074)
 
 
 def terms_of(problem: Problem, true: bool = False) -> Terms:

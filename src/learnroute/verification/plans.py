@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cached_property
 from numbers import Rational
 from typing import Any
 
 from learnroute.errors import InputError, check_type, shown
-from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import read_certificate
 from learnroute.model.learner import LEAST_SQUARES
-from learnroute.model.losses import as_order, largest_loss
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan
+from learnroute.model.result import Plan
 from learnroute.model.rounding import OPTIMALITY, PRINTED
 from learnroute.model.validation import as_number
 from learnroute.verification.bounds import Checker, Outcome, recomputed_bound
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check, Verdict, Verification
 from learnroute.verification.exact import Losses, losses_of
+from learnroute.verification.guarantees import Ratios, largest_total, ratios_of_algorithm1
 from learnroute.verification.pairs import PairChecker, PairLosses
 
 __all__ = ["recomputed_bound", "verify"]
 
 TOLERANCE = Fraction(str(OPTIMALITY))  # an optimum is a total that no route undercuts by more than this share of it
-DIGITS = Fraction(str(PRINTED))  # of the total: what is written in decimal may be off by this much
-SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits
+DIGITS = Fraction(str(PRINTED))  # of the sizes of a loss's parts: what is written in decimal may be off by this much
+SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits: losses per region that differ by less count as equal
 
 CLAIMS = (
     "route", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
@@ -89,22 +90,32 @@ def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
             return Check("learner", CONFIRMED, f"{own.rule}, as the problem says")
         return Check("learner", REFUTED, f"the problem says {shown(wanted)}; the plan says {shown(said)}")
     chosen: Any = said.get("regularization")
-    if set(said) != {"rule", "regularization"} or said["rule"] != own.rule or isinstance(chosen, str):
+    numbers = chosen if isinstance(chosen, list) else [chosen]
+    right = set(said) == {"rule", "regularization"} and said["rule"] == own.rule
+    if not right or any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
         return Check("learner", REFUTED, f"the problem leaves λ open; the plan says {shown(said)}")
     try:
         problem.regularized(chosen)
-    except (InputError, TypeError) as error:
+    except InputError as error:
         return Check("learner", REFUTED, str(error))
     return Check("learner", CONFIRMED, "a λ is given; all else is checked for it, not that no other λ is better")
 
 
 def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
-    if not isinstance(plan["order"], list) or not all(type(i) is int for i in plan["order"]):
+    order, regions = plan["order"], problem.regions
+    if not isinstance(order, list) or not all(type(i) is int for i in order):
         return Check("route", REFUTED, "order: a list of region indices is needed")
+    outside = [i for i in order if not 0 <= i < problem.size]
+    if outside:
+        return Check("route", REFUTED, f"there is no region {outside[0]}; indices go from 0 to {problem.size - 1}")
+    visits = Counter(order)
+    wrong = next((v for v in range(problem.size) if visits[v] != 1), None)
+    if wrong is not None:
+        said = f"visited {visits[wrong]} times" if visits[wrong] else "missing"
+        return Check("route", REFUTED, f"region {regions[wrong]!r} is {said}; visit each region once")
+    if not isinstance(plan["route"], list) or plan["route"] != [regions[i] for i in order]:
+        return Check("route", REFUTED, "names and indices disagree, or belong to another problem")
     try:
-        order = as_order(plan["order"], problem.size, problem.regions)
-        if not isinstance(plan["route"], list) or plan["route"] != [problem.regions[i] for i in order]:
-            return Check("route", REFUTED, "names and indices disagree, or belong to another problem")
         problem.constraints.check(plan["route"])
     except InputError as error:
         return Check("route", REFUTED, str(error))
@@ -116,11 +127,12 @@ class _PlanChecker:
 
     def __init__(self, problem: Problem, plan: Mapping[str, Any]) -> None:
         self.problem, self.plan, self.size = problem, plan, problem.size
-        self.regions = as_order(plan["order"], problem.size)
-        self.order = [int(i) for i in problem.from_depot(self.regions)]  # of stops: the depot first
+        depot = [] if problem.depot is None else [problem.size]
+        self.order: list[int] = [*depot, *plan["order"]]  # of stops: the depot first
         self.coupled = problem.learner.rule != LEAST_SQUARES
         self.losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = self.losses.parts(self.order)
+        self.scale = _sizes(self.parts)
         if isinstance(self.losses, PairLosses):
             self.model = self.losses.plain
             self.total = self.value = self.losses.total(self.order)
@@ -158,13 +170,13 @@ class _PlanChecker:
         return _rational(given)
 
     def _parts_check(self, member: str, parts: Mapping[str, Fraction], unit: str = "per region") -> Check:
-        """Compare the parts of a loss; they may be off by nine digits of the total."""
-        claimed = self.plan[member]
+        """Compare the parts of a loss; they may be off by nine digits of the sum of their sizes."""
+        claimed, scale = self.plan[member], _sizes(parts)
         if isinstance(claimed, Mapping) and set(claimed) - set(parts):
             return Check(member, REFUTED, f"has other parts than {', '.join(parts)}")
         for part, value in parts.items():
             given = claimed.get(part, 0 if part == "pairs" else None) if isinstance(claimed, Mapping) else None
-            if not _near(given, value, parts["total"]):
+            if not _near(given, value, scale):
                 return Check(member, REFUTED, f"{part} is {_printed(value)}; the plan says {shown(given)}")
         return Check(member, CONFIRMED, f"{_printed(parts['total'])} {unit}, all parts as claimed")
 
@@ -173,7 +185,7 @@ class _PlanChecker:
     def _goal(self, claimed: Fraction, tolerance: Fraction = Fraction(0)) -> Fraction:
         """Return the goal below which no order may be if no route is below a claimed bound (per region)."""
         total = claimed * self.size
-        return total - tolerance * abs(total) - self.constant
+        return total - max(tolerance * abs(total), self.size * SMALLEST) - self.constant
 
     def _below(self, ratio: Fraction = Fraction(1)) -> Fraction:
         """Return the goal below which no order may be if the plan's own total is at most `ratio` times the least one.
@@ -183,7 +195,8 @@ class _PlanChecker:
         """
         low, high = self.total
         asked = {low, high, min(max(low, Fraction(0)), high)}
-        return self.value.high - min(total - (total - TOLERANCE * abs(total)) / ratio for total in asked)
+        room = self.size * SMALLEST
+        return self.value.high - min(total - (total - max(TOLERANCE * abs(total), room)) / ratio for total in asked)
 
     def _bounds(self) -> list[Check]:
         """Check optimality, the lower bound, and the bound that the certificate states."""
@@ -252,7 +265,7 @@ class _PlanChecker:
                 continue
             if ratio is None:
                 found.append(Check(member, REFUTED, "claimed without a lower bound > 0"))
-            elif not _near(given, ratio - less, ratio):
+            elif not _near(given, ratio - less, ratio if self.optimal else self.scale / abs(self.bound or Fraction(1))):
                 said = shown(self.plan[member])
                 found.append(Check(member, REFUTED, f"is {_printed(ratio - less)}; the plan says {said}"))
             else:
@@ -265,17 +278,21 @@ class _PlanChecker:
         claimed = self._number("guarantee", "ratios")
         if claimed is not None:
             found.append(self._guarantee(claimed))
-        formulas: Guarantee | None = None
         for member, name in (("guarantee_paper", "paper"), ("guarantee_sharper", "sharper")):
             given = self._number(member, "ratios")
             if given is None:
                 continue
-            formulas = formulas or guarantee_of_algorithm1(self.problem)
-            known = getattr(formulas, name)
-            right = known is not None and _near(given, Fraction(known), Fraction(known))
-            detail = f"{_printed(given)} for Algorithm 1" if right else f"is {known!r}; the plan says {_printed(given)}"
+            known: Fraction | None = getattr(self.ratios, name)
+            right = known is not None and _near(given, known, known)
+            proved = "not proved for this problem" if known is None else f"{_printed(known)}"
+            detail = f"{_printed(given)} for Algorithm 1" if right else f"is {proved}; the plan says {_printed(given)}"
             found.append(Check(member, CONFIRMED if right else REFUTED, detail))
         return found
+
+    @cached_property
+    def ratios(self) -> Ratios:
+        """What is proved about Algorithm 1 in advance."""
+        return ratios_of_algorithm1(self.problem)
 
     def _guarantee(self, claimed: Fraction) -> Check:
         """Show that the total is at most so many times the least one, by whatever bound is known."""
@@ -287,8 +304,8 @@ class _PlanChecker:
             return Check("guarantee", CONFIRMED, f"the total is at most {said} times the least one, by the bound")
         if outcome.better is not None or claimed < 1:
             return Check("guarantee", REFUTED, f"the total is more than {said} times the least one")
-        known = guarantee_of_algorithm1(self.problem).value
-        if known is not None and claimed >= Fraction(known) * (1 - DIGITS):
+        known = self.ratios.least
+        if known is not None and claimed >= known * (1 - DIGITS):
             why = "proved for routes of Algorithm 1 and better ones; whether this is one was not repeated"
             return Check("guarantee", NOT_CHECKED, f"{said} is {why}")
         if self.optimal or outcome.follows is None:
@@ -336,12 +353,17 @@ class _PlanChecker:
 
     def _most(self) -> Check:
         """Check the largest loss with dissimilarities between their bounds."""
-        most, given = largest_loss(self.problem, self.regions), self.plan["loss_at_most"]
+        most, given = largest_total(self.problem, self.order), self.plan["loss_at_most"]
         if most is None:
             return Check("loss_at_most", REFUTED, "claimed though the problem has no dissimilarity_low")
-        right = _near(given, Fraction(most), self.parts["total"])
-        detail = f"{most:.9g}" if right else f"is {most:.9g}; the plan says {shown(given)}"
+        right = _near(given, most, max(self.scale, abs(most)))
+        detail = _printed(most) if right else f"is {_printed(most)}; the plan says {shown(given)}"
         return Check("loss_at_most", CONFIRMED if right else REFUTED, detail)
+
+
+def _sizes(parts: Mapping[str, Fraction]) -> Fraction:
+    """Return the sum of the sizes of a loss's parts: what rounding in float64 is relative to."""
+    return sum((abs(value) for part, value in parts.items() if part != "total"), Fraction(0))
 
 
 def _near(given: Any, value: Fraction, scale: Fraction) -> bool:

@@ -10,11 +10,12 @@ import numpy as np
 
 from learnroute.errors import RefusedError
 from learnroute.model.objective import Objective
+from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.compiling import searching, too_late_for, with_fewer_kernels
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.exact.suffix_labelling import Optimum, label_suffixes
+from learnroute.solvers.exact.suffix_labelling import CANCELLED, Optimum, label_suffixes
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import SolverParams
 
@@ -112,19 +113,25 @@ def exact_with_pairs(
 
 
 def _best_of_all(objective: Objective, budget: Budget) -> Optimum:
-    """Return the best of all orders, by looking at each."""
-    best: IntArray | None = None
+    """Return the best of all orders, by looking at each; not proved where rounding hides which one that is."""
+    assert objective.pairs is not None
+    best, low, relative = None, math.inf, margin(16 * objective.size, 1.0)
     everyone = permutations(range(objective.size))
     while some := list(islice(everyone, ORDERS_AT_ONCE)):
         orders = np.array(some, dtype=np.int64)
         orders = orders[[objective.ends.allows(order) for order in orders]] if objective.ends.fixed else orders
         if len(orders):
-            found = orders[int(np.argmin(_values(objective, orders)))]
+            legs = _legs(objective, orders)
+            values = legs + objective.pairs.errors_of(orders)
+            low = min(low, float((values - relative * (legs + objective.pairs.sizes.errors_of(orders))).min()))
+            found = orders[int(np.argmin(values))]
             best = found if best is None else min(best, found, key=objective)
         if budget.exhausted and best is not None:
             return Optimum(best, False, "the time limit came")
     assert best is not None
-    return Optimum(best, True)
+    value = objective(best)
+    proved = value + relative * objective.magnitude(best) - low <= PROOF * abs(value)
+    return Optimum(best, proved, "" if proved else CANCELLED)
 
 
 def _polished(objective: Objective, order: IntArray) -> IntArray:
@@ -143,10 +150,13 @@ def _polished(objective: Objective, order: IntArray) -> IntArray:
 
 def _values(objective: Objective, orders: IntArray) -> FloatArray:
     assert objective.pairs is not None
-    legs = objective.travel[orders[:, :-1], orders[:, 1:]].sum(axis=1)
-    if objective.ends.closed:
-        legs = legs + objective.travel[orders[:, -1], orders[:, 0]]
-    return np.asarray(legs) + objective.pairs.errors_of(orders)
+    return _legs(objective, orders) + objective.pairs.errors_of(orders)
+
+
+def _legs(objective: Objective, orders: IntArray) -> FloatArray:
+    """Return the travel of many orders at once."""
+    legs = np.asarray(objective.travel[orders[:, :-1], orders[:, 1:]].sum(axis=1))
+    return legs + objective.travel[orders[:, -1], orders[:, 0]] if objective.ends.closed else legs
 
 
 def _neighbours(order: IntArray) -> IntArray:

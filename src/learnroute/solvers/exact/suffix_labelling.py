@@ -19,6 +19,8 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import SuffixLabellingParams
 
+CANCELLED = "terms cancel: rounding is larger than what a proof allows"
+
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
@@ -34,7 +36,8 @@ class Labels:
     """Suffixes of one length: which regions they hold, the first and the last, and what they cost.
 
     `gains[:, j]` is what pair terms gain if the model before is that of region j; the last column is for the first
-    model. `retention` and `second` are the products of p₁ and p₂ over the suffix.
+    model. `retention` and `second` are the products of p₁ and p₂ over the suffix. `sizes` adds up the sizes of all that
+    costs and gains are made of: what their rounding is relative to.
     """
 
     held: IntArray
@@ -44,11 +47,16 @@ class Labels:
     gains: FloatArray
     retention: FloatArray
     second: FloatArray
+    sizes: FloatArray
     parents: IntArray
 
     def chosen(self, rows: IntArray | FloatArray) -> Labels:
         """Return some of the labels."""
         return Labels(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def add(self, travel: FloatArray) -> None:
+        """Add travel to what the suffixes cost."""
+        self.costs, self.sizes = self.costs + travel, self.sizes + travel
 
     def totals(self, initial: float) -> FloatArray:
         """Return the values of whole orders; `initial` is the sum of all errors of the first model."""
@@ -79,11 +87,10 @@ def label_suffixes(objective: Objective, order: IntArray, budget: Budget, params
     if len(labels):
         found = search.traced(labels, int(np.argmin(labels.totals(search.pairs.total))), levels)
         best = min(order, found, key=objective)
-    value = objective(best)
-    parts = search.pairs.parts(best).terms()
-    sizes = float(np.abs(parts).sum() + np.abs(objective.legs(best)).sum())
-    exact = margin(16 * size, sizes) <= PROOF * abs(value) or value == 0
-    return Optimum(best, exact, "" if exact else "terms cancel: rounding is larger than what a proof allows")
+    # one label may have been dropped for another, that one for a third, and so on
+    sizes = max(search.largest, objective.magnitude(best))
+    exact = size * margin(16 * size, sizes) <= PROOF * abs(objective(best))
+    return Optimum(best, exact, "" if exact else CANCELLED)
 
 
 class _Search:
@@ -99,6 +106,7 @@ class _Search:
         self.delta = np.column_stack([given.matrix.T, given.initial])  # [k, j]: in k, of what j or the first model is
         self.alike = self.pairs.same_samples or self.pairs.same_positions  # products follow from the regions held
         self.completion = _Completion(objective, self.pairs)
+        self.largest = 0.0  # of the sizes of labels that were compared
 
     def endings(self) -> Labels:
         """Return the labels of single regions, at the last position."""
@@ -106,10 +114,10 @@ class _Search:
         nothing = np.zeros(len(may))
         start = Labels(
             np.zeros(len(may), dtype=np.int64), may, may, nothing, np.zeros((len(may), self.size + 1)),
-            nothing + 1.0, nothing + 1.0, np.arange(len(may)),
+            nothing + 1.0, nothing + 1.0, nothing, np.arange(len(may)),
         )  # fmt: skip
         made = self._extended(start, may, self.size - 1)
-        made.costs = made.costs + self.objective.finish[may]
+        made.add(self.objective.finish[may])
         return made
 
     def grown(self, labels: Labels, position: int) -> Labels | None:
@@ -120,13 +128,14 @@ class _Search:
             if not len(rows):
                 continue
             made = self._extended(labels.chosen(rows), np.full(len(rows), region), position)
-            made.costs = made.costs + self.objective.travel[region, labels.first[rows]]
+            made.add(self.objective.travel[region, labels.first[rows]])
             made.parents = rows
             if position == 0:
-                made.costs = made.costs + self.objective.begin[region]
+                made.add(self.objective.begin[region])
                 if self.objective.ends.cyclic:
-                    made.costs = made.costs + self.objective.travel[made.last, region]
+                    made.add(self.objective.travel[made.last, region])
             promising = made.chosen(np.flatnonzero(self.completion.bounds(made, position) < self.target))
+            self.largest = max(self.largest, float(promising.sizes.max(initial=0.0)))
             found.append(self._undominated(promising))
             total += len(found[-1])
             if total > self.params.labels:
@@ -142,12 +151,14 @@ class _Search:
         retention, plasticity, coupling, second, noise = (table[position, regions] for table in self.tables)
         rows, count = np.arange(len(labels)), self.pairs.count
         scores = self.pairs.dissimilarities.scores[regions]
-        costs = labels.costs + labels.retention * plasticity * scores + count * labels.second * noise
-        costs = costs - plasticity * labels.gains[rows, regions]
+        scored, noisy = labels.retention * plasticity * scores, count * labels.second * noise
+        gained = plasticity * labels.gains[rows, regions]
         paired = (count * labels.second * coupling)[:, None] * self.delta[regions]
+        gains = retention[:, None] * labels.gains + paired
+        sizes = labels.sizes + scored + np.abs(noisy) + gained + paired.max(axis=1)
         return Labels(
-            labels.held | (1 << regions), regions, labels.last, costs, retention[:, None] * labels.gains + paired,
-            labels.retention * retention, labels.second * second, labels.parents,
+            labels.held | (1 << regions), regions, labels.last, labels.costs + scored + noisy - gained, gains,
+            labels.retention * retention, labels.second * second, sizes, labels.parents,
         )  # fmt: skip
 
     def _undominated(self, labels: Labels) -> Labels:
@@ -193,7 +204,7 @@ class _Completion:
     def bounds(self, labels: Labels, position: int) -> FloatArray:
         """Return, for suffixes that begin at a position, what no order that ends with them is below."""
         if position == 0:
-            return labels.totals(self.pairs.total)
+            return labels.totals(self.pairs.total)  # those of whole orders: the incumbent is no better than the least
         retention, plasticity, second, noise = (column[:position] for column in self.least)
         coupling, most_second = (column[:position] for column in self.most)
         left = self.everyone & ~labels.held
@@ -205,10 +216,9 @@ class _Completion:
         noisy = float((products_after(second) * noise).sum())
         initial = float(np.prod(retention)) * self.pairs.total
         count = self.pairs.count
-        found: FloatArray = (
-            labels.costs - gained + self.travel[left] + labels.retention * (scored + initial)
-            + count * labels.second * (noisy - paired)
-        )  # fmt: skip
+        further = self.travel[left], labels.retention * (scored + initial), count * labels.second * (noisy - paired)
+        sizes = labels.sizes + sum(map(np.abs, further)) + count * labels.second * paired
+        found: FloatArray = labels.costs - gained + sum(further) - margin(16 * len(self.scores), 1.0) * sizes
         return found
 
 
