@@ -26,7 +26,7 @@ from learnroute.verification.pairs import PairChecker, PairLosses
 __all__ = ["recomputed_bound", "verify"]
 
 TOLERANCE = Fraction(str(OPTIMALITY))  # an optimum is a total that no route undercuts by more than this share of it
-DIGITS = Fraction(str(PRINTED))  # of the sizes of a loss's parts: what is written in decimal may be off by this much
+DIGITS = Fraction(str(PRINTED))  # of a loss: what is written in decimal may be off by this much
 SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits: losses per region that differ by less count as equal
 
 CLAIMS = (
@@ -132,7 +132,7 @@ class _PlanChecker:
         self.coupled = problem.learner.rule != LEAST_SQUARES
         self.losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = self.losses.parts(self.order)
-        self.scale = _sizes(self.parts)
+        self.scale = _scale(self.parts)
         if isinstance(self.losses, PairLosses):
             self.model = self.losses.plain
             self.total = self.value = self.losses.total(self.order)
@@ -169,14 +169,16 @@ class _PlanChecker:
         as_number(member, given, meaning=meaning, most=math.inf, least=-math.inf)
         return _rational(given)
 
-    def _parts_check(self, member: str, parts: Mapping[str, Fraction], unit: str = "per region") -> Check:
-        """Compare the parts of a loss; they may be off by nine digits of the sum of their sizes."""
-        claimed, scale = self.plan[member], _sizes(parts)
+    def _parts_check(
+        self, member: str, parts: Mapping[str, Fraction], unit: str = "per region", smallest: Fraction = SMALLEST
+    ) -> Check:
+        """Compare the parts of a loss; they may be off by nine digits of the total, or twelve of their sizes."""
+        claimed, scale = self.plan[member], _scale(parts)
         if isinstance(claimed, Mapping) and set(claimed) - set(parts):
             return Check(member, REFUTED, f"has other parts than {', '.join(parts)}")
         for part, value in parts.items():
             given = claimed.get(part, 0 if part == "pairs" else None) if isinstance(claimed, Mapping) else None
-            if not _near(given, value, scale):
+            if not _near(given, value, scale, smallest):
                 return Check(member, REFUTED, f"{part} is {_printed(value)}; the plan says {shown(given)}")
         return Check(member, CONFIRMED, f"{_printed(parts['total'])} {unit}, all parts as claimed")
 
@@ -327,8 +329,9 @@ class _PlanChecker:
             if rate == 0:
                 found.append(Check("loss_in_travel_units", REFUTED, "claimed though travel is worth nothing"))
             else:
-                parts = {part: value * self.size / rate for part, value in self.parts.items()}
-                found.append(self._parts_check("loss_in_travel_units", parts, "units of travel"))
+                one = self.size / rate
+                parts = {part: value * one for part, value in self.parts.items()}
+                found.append(self._parts_check("loss_in_travel_units", parts, "units of travel", SMALLEST * one))
         if plan.get("loss_at_most") is not None:
             found.append(self._most())
         travelled = self.model.travelled(self.order)
@@ -361,18 +364,19 @@ class _PlanChecker:
         return Check("loss_at_most", CONFIRMED if right else REFUTED, detail)
 
 
-def _sizes(parts: Mapping[str, Fraction]) -> Fraction:
-    """Return the sum of the sizes of a loss's parts: what rounding in float64 is relative to."""
-    return sum((abs(value) for part, value in parts.items() if part != "total"), Fraction(0))
+def _scale(parts: Mapping[str, Fraction]) -> Fraction:
+    """Return the size of a loss, or a thousandth of the sizes of its parts where they cancel: rounding is of these."""
+    sizes = sum((abs(value) for part, value in parts.items() if part != "total"), Fraction(0))
+    return max(abs(parts["total"]), sizes / 1000)
 
 
-def _near(given: Any, value: Fraction, scale: Fraction) -> bool:
+def _near(given: Any, value: Fraction, scale: Fraction, smallest: Fraction = SMALLEST) -> bool:
     """Whether a number that was written in decimal is this one, as far as nine digits of a scale."""
     if isinstance(given, bool) or not isinstance(given, int | float | Fraction):
         return False
     if isinstance(given, float) and not math.isfinite(given):
         return False
-    return abs(Fraction(given) - value) <= max(DIGITS * abs(scale), SMALLEST)
+    return abs(Fraction(given) - value) <= max(DIGITS * abs(scale), smallest)
 
 
 def _rational(number: Any) -> Fraction:

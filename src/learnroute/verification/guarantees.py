@@ -1,0 +1,153 @@
+"""What is proved about Algorithm 1 in advance, and the largest loss within the bounds of the dissimilarities.
+
+Both are recomputed in exact arithmetic from the problem's numbers; docs/bounds.md has the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from learnroute.model.learner import LEAST_SQUARES
+from learnroute.model.problem import Problem
+from learnroute.model.rounding import SAME
+from learnroute.verification.exact import ONE, PLACES, Losses, losses_of
+from learnroute.verification.pairs import PairLosses
+
+MOST_REGIONS = 2000  # up to which the triangle inequality is checked: about ten seconds
+BEYOND = Fraction(10) ** 305  # a ratio beyond this is not stated
+
+
+class Ratios(NamedTuple):
+    """Ratios of Algorithm 1's loss to the least one: the paper's, the sharper one; None where none is proved."""
+
+    paper: Fraction | None = None
+    sharper: Fraction | None = None
+
+    @property
+    def least(self) -> Fraction | None:
+        """The smaller of the two that are known."""
+        return min((ratio for ratio in self if ratio is not None), default=None)
+
+
+def ratios_of_algorithm1(problem: Problem) -> Ratios:
+    """Return the ratios that are proved for this problem; none unless travel is a metric and samples allow it."""
+    learner = problem.learner
+    if learner.rule != LEAST_SQUARES or not is_metric(problem):
+        return Ratios()
+    counts = [learner.samples] if problem.samples is None else [int(n) for n in problem.samples]
+    ends, travel = _travel_ratio(problem)
+    if all(n > learner.features for n in counts):
+        return Ratios(None if ends else travel, travel)
+    if problem.samples is not None:
+        return Ratios()
+    losses = losses_of(problem)
+    retained = Fraction(learner.features - learner.samples, learner.features)
+    power = retained ** (problem.size - 1)
+    paper = None if ends else Fraction(3, 2) + 1 / power
+    return Ratios(paper if paper is None or paper < BEYOND else None, _sharper(problem, losses, travel, retained))
+
+
+def _travel_ratio(problem: Problem) -> tuple[bool, Fraction]:
+    """Return whether ends are other than the paper's, and how many times the shortest travel is not exceeded."""
+    first, last = problem.ends.first, problem.ends.last
+    special = first is not None or last is not None or problem.closed or problem.travel_rate == 0
+    if problem.travel_rate == 0:
+        return special, Fraction(1)
+    if first is None:
+        return special, Fraction(3, 2)
+    return special, Fraction(2) if last is None else Fraction(5, 3)
+
+
+def _sharper(problem: Problem, losses: Losses, travel: Fraction, retained: Fraction) -> Fraction | None:
+    """Return max(travel, largest score part / least score part) for routes that end at the least score allowed."""
+    scores, first, last = list(losses.model.scores[: problem.size]), problem.ends.first, problem.ends.last
+    first = first if problem.depot is None else None  # a depot has no score
+    share = (retained - retained**problem.size) / (1 - retained**problem.size)
+    if last is not None:
+        end, before = scores[last], scores[:last] + scores[last + 1 :]
+    else:
+        end, before = min(score for v, score in enumerate(scores) if v != first), scores
+    least, most = min(before), max(before)
+    if least == most:
+        return travel
+    floor = (1 - share) * end + share * least
+    return max(travel, 1 + share * (most - least) / floor) if floor > 0 else None
+
+
+def is_metric(problem: Problem) -> bool:
+    """Whether travel is symmetric and no detour saves more than rounding; distances between places always are."""
+    if problem.points is not None:
+        return True
+    travel = problem.stop_travel
+    size = len(travel)
+    if size > MOST_REGIONS or not (travel == travel.T).all():
+        return False
+    slack = SAME * float(travel.max())
+    return not any(
+        bool((travel[i, i + 1 :] > (travel[i][:, None] + travel[:, i + 1 :]).min(axis=0) + slack).any())
+        for i in range(size - 1)
+    )
+
+
+def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
+    """Return the largest loss per region of an order of stops, with dissimilarities between their bounds.
+
+    The loss is linear in each of them; where one counts negatively, its lower bound is taken (0 for the first model).
+    None where one does and the problem has no lower bounds.
+    """
+    if problem.learner.rule == LEAST_SQUARES:
+        return losses_of(problem).parts(order)["total"]
+    losses = PairLosses(problem)
+    upper = losses.parts(order)["total"]
+    updates, size = problem.updates, problem.size
+    if not updates.coupling.any():
+        return upper
+    high, low = problem.dissimilarity, problem.dissimilarity_low
+    if high is None or low is None:
+        return None
+    regions = [v for v in order if v < size]
+    laws = [[Fraction(float(table[t, k])) for table in updates.tables] for t, k in enumerate(regions)]
+    shares, counts, first = _slopes(regions, laws, size)
+    total = upper
+    for i in range(size):
+        total -= min(0, first[i]) * Fraction(float(problem.initial[i])) / (size * ONE)
+        for j in np.flatnonzero(high[i, :i] != low[i, :i]).tolist():
+            slope = shares[i] + shares[j] + counts[i][j]
+            if slope < 0:
+                width = Fraction(float(high[i, j])) - Fraction(float(low[i, j]))
+                total -= slope * width / (size * ONE)
+    return total
+
+
+def _slopes(
+    regions: Sequence[int], laws: Sequence[Sequence[Fraction]], size: int
+) -> tuple[list[int], list[list[int]], list[int]]:
+    """Return how T times the error depends on scores, on pairs and on the first model, in units of 2^-PLACES.
+
+    `pairs[i][j]`, i > j, is what the pair terms of both count; scores count for all regions.
+    """
+    later_second, later = ONE, ONE
+    paired, learned = [0] * size, [0] * size
+    for t in range(size - 1, -1, -1):
+        retention, plasticity, coupling, second, _ = laws[t]
+        paired[t], learned[t] = int(size * later_second * coupling), int(later * plasticity)
+        later_second, later = int(later_second * second), int(later * retention)
+    shares, first = [0] * size, [later] * size
+    pairs = [[0] * size for _ in range(size)]
+    held: dict[int, int] = {}
+    left = ONE
+    for t, k in enumerate(regions):
+        shares[k] = learned[t]
+        retention, plasticity = laws[t][0], laws[t][1]
+        for i, share in held.items():
+            a, b = max(i, k), min(i, k)
+            pairs[a][b] -= paired[t] * share >> PLACES
+        first[k] -= paired[t] * left >> PLACES
+        held = {i: int(share * retention) for i, share in held.items()}
+        held[k] = int(ONE * plasticity)
+        left = int(left * retention)
+    return shares, pairs, first

@@ -1,0 +1,68 @@
+"""Dissimilarities of a regularised learner's problem in whole numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learnroute.model.problem import Problem
+from learnroute.model.rounding import UNIT
+from learnroute.model.validation import FloatArray
+from learnroute.verification.exact import PLACES, distance_sums, exact_sum
+
+
+class Terms(NamedTuple):
+    """Dissimilarities as the checker sees them: the rows of Δ, Δ_i0, and the scores."""
+
+    places: int  # binary places of what follows: PLACES, and more where all dissimilarities are tiny
+    row: Callable[[int], NDArray[Any]]  # of Δ, in whole numbers of 2^-places, rounded down
+    initial: NDArray[Any]
+    scores: tuple[Fraction, ...]
+    floats: FloatArray  # upper bounds of Δ
+    points: FloatArray | None  # vectors whose squared distances Δ is
+
+
+def whole(numbers: FloatArray, places: int) -> NDArray[Any]:
+    """Return floats as whole numbers of 2^-places, rounded down."""
+    flat = [Fraction(x) for x in np.asarray(numbers, dtype=np.float64).ravel().tolist()]
+    found = np.empty(len(flat), dtype=object)
+    found[:] = [(x.numerator << places) // x.denominator for x in flat]
+    return found.reshape(np.shape(numbers))
+
+
+def _places(*numbers: FloatArray) -> int:
+    """Return binary places that leave the largest of some numbers PLACES significant ones."""
+    largest = max(float(np.abs(part).max(initial=0.0)) for part in numbers)
+    return PLACES + (max(0, -math.frexp(largest)[1]) if largest else 1074)
+
+
+def terms_of(problem: Problem, true: bool = False) -> Terms:
+    """Return the dissimilarities of a problem; `true`: those of the true models."""
+    vectors = problem.truth if true else problem.vectors
+    noise = problem.updates.noise
+    if vectors is None:
+        assert problem.matrix is not None
+        delta = problem.matrix
+        places = _places(delta, problem.initial, noise)
+        scores = tuple(exact_sum(row) for row in delta.tolist())
+        return Terms(places, lambda k: whole(delta[k], places), whole(problem.initial, places), scores, delta, None)
+    exact = [[Fraction(float(x)) for x in row] for row in vectors]
+    floats = np.array([(1 + 64 * (len(exact[0]) + 4) * UNIT) * ((vectors - v) ** 2).sum(axis=1) for v in vectors])
+    places = 2 * _places(np.sqrt(floats), np.sqrt(problem.initial), np.sqrt(np.abs(noise)))
+    points = whole(vectors, places)
+
+    def row(k: int) -> NDArray[Any]:
+        return np.asarray(((points - points[k]) ** 2).sum(axis=1)) >> places
+
+    initial = whole(problem.initial, places)
+    if true:
+        assert problem.initial_model is not None
+        start = [Fraction(float(x)) for x in problem.initial_model]
+        away = [sum(((x - y) ** 2 for x, y in zip(row, start, strict=True)), Fraction(0)) for row in exact]
+        initial = np.array([(x.numerator << places) // x.denominator for x in away], dtype=object)
+    return Terms(places, row, initial, distance_sums(vectors), floats, vectors)
