@@ -1,0 +1,9 @@
+// The Python module: one function per part of the core, each in its own bindings_*.cpp.
+
+#include "bindings.h"
+
+NB_MODULE(_core, m)
+{
+    m.doc() = "The compiled core: local search, construction, matching, proofs. No validation; callers check.";
+    learnroute::bind_metric(m);
+}

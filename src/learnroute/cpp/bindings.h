@@ -1,0 +1,8 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace learnroute
+{
+void bind_metric(nanobind::module_ &m);
+} // namespace learnroute
