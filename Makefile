@@ -8,13 +8,12 @@ EXAMPLE := examples/city-survey.json
 CORE := CMakeLists.txt pyproject.toml $(wildcard src/learnroute/cpp/*)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BUILD = PATH="$(CURDIR)/$(BIN):$$PATH" $(shell test -x $(BIN)/zig-c++ && echo CXX=$(CURDIR)/$(BIN)/zig-c++ \
-          CMAKE_ARGS="-DCMAKE_AR=$(CURDIR)/$(BIN)/zig-ar -DCMAKE_RANLIB=$(CURDIR)/$(BIN)/zig-ranlib")
+          CMAKE_ARGS='"'-DCMAKE_AR=$(CURDIR)/$(BIN)/zig-ar -DCMAKE_RANLIB=$(CURDIR)/$(BIN)/zig-ranlib'"')
 
 .PHONY: build demo test docs dist reproduce benchmark clean
 
 build: .venv/tools
 	$(BUILD) $(INSTALL) --no-build-isolation --no-deps --editable .
-
 
 demo: .venv/for-demo
 	@mkdir -p demo
@@ -64,7 +63,7 @@ clean:
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(INSTALL) --upgrade pip
 	$(INSTALL) 'scikit-build-core>=1.1' 'nanobind>=3.1' 'cmake>=3.26' 'ninja>=1.11'
-	@command -v "$${CXX:-c++}" g++ clang++ > /dev/null || { \
+	@command -v "$${CXX:-c++}" > /dev/null || command -v g++ > /dev/null || command -v clang++ > /dev/null || { \
 	  echo "make: there is no C++ compiler; taking that of the package ziglang, which needs some minutes" >&2; \
 	  $(INSTALL) ziglang && for tool in 'c++ -mcpu=baseline' ar ranlib; do \
 	    file=$(BIN)/zig-$${tool%% *}; \
