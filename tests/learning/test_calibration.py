@@ -79,7 +79,7 @@ def test_more_routes_find_the_law_itself() -> None:
     for part, value in zip((found.retention, found.coupling, found.noise), known_law(), strict=True):
         assert part.value == pytest.approx(value, abs=4 * part.standard_error)
         assert part.standard_error < 0.05
-    assert found.holds
+    assert found.verdict == "supported"
     assert found.r_squared > 0.8
     assert found.visits == 150 * SIZE
     assert set(found.residuals) == {f"R{k + 1}" for k in range(SIZE)}
@@ -137,7 +137,7 @@ def test_what_all_regions_keep_in_common_is_found() -> None:
     parts = (found.retention, found.coupling, found.noise, found.common_retention)
     assert [part.value for part in parts] == pytest.approx([0.3, 0.1, 0.01, 0.7], abs=1e-5)
     assert found.learner.common_retention == found.common_retention.value
-    assert found.left_out["common"] > 0.9999 > found.left_out["linear"]
+    assert found.forms["common"] > 0.9999 > found.forms["linear"]
     order = exact[0][0]
     predicted = evaluate(found.to_problem(initial=moved[order[0]]), order).loss.error
     assert predicted == pytest.approx(exact[0][1][-1].mean(), abs=0.02)  # the first model's share is small by then
@@ -213,8 +213,8 @@ def test_what_follows_no_law_is_refused_or_warned_of() -> None:
     rng = np.random.default_rng(1)
     routes: list[Any] = [(rng.permutation(SIZE).tolist(), rng.random((SIZE, SIZE))) for _ in range(4)]
     found = calibrate(rng.random((SIZE, SIZE)), routes)
-    assert not found.holds
-    assert any("explains too little" in note for note in found.notes)
+    assert found.verdict == "not supported"
+    assert "cannot be told from 0" in found.reason
     growing = [(list(range(SIZE)), np.outer(3.0 ** np.arange(SIZE), 1 + rng.random(SIZE)))]
     with pytest.raises(RefusedError, match="do not follow the law"):
         calibrate(rng.random((SIZE, SIZE)), growing)
