@@ -325,8 +325,7 @@ def _print_calibration(found: Calibration) -> None:
     console.print(
         printable(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}", None), markup=False
     )
-    console.print(f"verdict    {found.verdict}, {MEANING[found.verdict]}: {found.reason}", markup=False)
-    if found.advice is not None:
-        console.print(f"advice     {found.advice}", markup=False)
-    for note in found.notes:
-        console.print(f"warning    {note}", markup=False)
+    lines = [f"verdict    {found.verdict}, {MEANING[found.verdict]}: {found.reason}"]
+    lines += [] if found.advice is None else [f"advice     {found.advice}"]
+    for line in (*lines, *(f"warning    {note}" for note in found.notes)):
+        console.print(printable(line, None), markup=False, soft_wrap=True)

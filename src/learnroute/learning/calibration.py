@@ -182,7 +182,7 @@ def calibrate(
     Raises
     ------
     RefusedError
-        If there are too few visits, or p₁ is outside of [0, 1] beyond doubt: then no law of this kind holds.
+        If there are too few visits, or they do not tell retention from coupling.
     """
     known = transfer if isinstance(transfer, Transfer) else Transfer.of(transfer)
     if not 0 < as_number("level", level, meaning="the level") < 1:
@@ -199,18 +199,13 @@ def calibrate(
     form = scores.best
     fit, free = fits[form], laws.free(found, known.before if form == HELD else None)
     parts = _intervals(fit, count, level)
-    if form != COMMON and (parts[0].low > 1 or parts[0].high < 0):
-        raise RefusedError(
-            f"the retention would be {parts[0].value:.3g} ({parts[0].low:.3g} … {parts[0].high:.3g}), not within 0 and "
-            "1: errors of this learner do not follow the law"
-        )
     free_parts = _intervals(free, count, level)
     total = _interval(free, np.array([1.0, 0.0, 1.0, 0.0, 1.0, 0.0])[: len(free.values)], count, level)
     plain = (parts[0].value, parts[1].value)
     parts = [part._replace(value=float(value)) for part, value in zip(parts, fit.bounded, strict=True)]
     skill = scores.skill(form)
-    verdict = judge(Evidence(form, skill, parts[0], free_parts[2], total, plain, len(routes)), known)
     same, differences = _compare_learners(known, records)
+    verdict = judge(Evidence(form, skill, parts[0], free_parts[2], total, plain, len(routes), same), known)
     variance = float(((found.after - found.after.mean()) ** 2).sum())
     explained, freely_explained = (
         1 - float((one.residuals**2).sum()) / variance if variance > 0 else 0.0 for one in (fit, free)
@@ -309,12 +304,16 @@ def _place(field: str, name: Any, regions: tuple[str, ...]) -> int:
 
 def _compare_learners(known: Transfer, records: list[dict[str, Any] | None]) -> tuple[bool | None, list[str]]:
     """Return whether D and all pilots are of one learner (None: not on record), and a sentence for each other one."""
-    sentences = []
+    pilots: dict[tuple[str, str], list[str]] = {}
     for number, record in enumerate(records, 1):
         if known.learner is not None and record is not None:
             names = names_of_different(known.learner, record)
             if names is not None:
-                sentences.append(f"D was measured with {names[0]}, pilot {number} with {names[1]}")
+                pilots.setdefault(names, []).append(str(number))
+    sentences = [
+        f"D was measured with {ours}, {'pilots' if len(numbers) > 1 else 'pilot'} {', '.join(numbers)} with {theirs}"
+        for (ours, theirs), numbers in pilots.items()
+    ]
     if sentences:
         return False, sentences
     return (True if known.learner is not None and None not in records else None), []

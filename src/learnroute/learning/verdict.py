@@ -21,7 +21,7 @@ NO_SKILL = 0.0  # skill at which D might as well be the same for all regions: th
 WIDEST = 0.5  # of the interval of p₁ within 0 and 1: beyond, forgetting most and retaining most are not told apart
 OFF = 0.1  # by how much a coefficient, or the sum of those of e and D, may miss what the law has
 FEWEST_PILOTS = 2  # a single pilot cannot show whether another route goes by the same law
-NOISY = 0.2  # share of the variance of D that is noise of single trainings; beyond, it dilutes D's coefficient
+NOISY = 0.2  # share of the variance of D that is noise of single trainings; beyond, it pulls D's coefficient to 0
 MOST_PILOTS = 30  # that are worth proposing
 
 
@@ -30,6 +30,7 @@ class Evidence(NamedTuple):
 
     `skill` is the share of the squared error of order-blind predictions that the law saves in left-out pilots; `free`
     is the coefficient of D in the free fit, and `total` its sum with that of e. `plain` are p₁ and q without bounds.
+    `same_learner` says whether D and the pilots are of one learner (None: unknown).
     """
 
     form: str
@@ -39,6 +40,7 @@ class Evidence(NamedTuple):
     total: Coefficient
     plain: tuple[float, float]
     pilots: int
+    same_learner: bool | None
 
 
 class Verdict(NamedTuple):
@@ -58,8 +60,8 @@ def judge(evidence: Evidence, transfer: Transfer) -> Verdict:
     if doubts:
         return Verdict(WEAK, "; ".join(doubts), _advice(evidence, transfer), ())
     reason = (
-        f"left-out pilots are predicted with {evidence.skill:.0%} less squared error than by predictions that ignore "
-        f"where the learner trained; p₁ is {evidence.retention}, the coefficient of D {evidence.free}"
+        f"left-out pilots are predicted with {evidence.skill:.0%} less squared error than by ignoring where the "
+        f"learner trained; p₁ is {evidence.retention}, the coefficient of D {evidence.free}"
     )
     return Verdict(SUPPORTED, reason, None, ())
 
@@ -71,17 +73,15 @@ def _against(evidence: Evidence) -> list[str]:
     if evidence.retention.high >= 1:
         found.append(f"p₁, {evidence.retention}, cannot be told from 1, where training changes nothing")
     if evidence.skill <= NO_SKILL:
-        left = "left-out pilots" if evidence.pilots > 1 else "left-out visits"
-        found.append(f"{left} are predicted no better than by predictions that ignore where the learner trained")
+        found.append(f"{_left_out(evidence)} are predicted no better than by ignoring where the learner trained")
     return found
 
 
 def _doubts(evidence: Evidence) -> list[str]:
     found, kept, total = [], evidence.retention, evidence.total
     if NO_SKILL < evidence.skill < ENOUGH:
-        left = "left-out pilots" if evidence.pilots > 1 else "left-out visits"
         found.append(
-            f"{left} are predicted with only {evidence.skill:.0%} less squared error than by predictions that ignore "
+            f"{_left_out(evidence)} are predicted with only {evidence.skill:.0%} less squared error than by ignoring "
             "where the learner trained"
         )
     if min(1.0, kept.high) - max(0.0, kept.low) > WIDEST:
@@ -98,27 +98,40 @@ def _doubts(evidence: Evidence) -> list[str]:
     return found
 
 
-def _advice(evidence: Evidence, transfer: Transfer) -> str | None:
+def _left_out(evidence: Evidence) -> str:
+    return "left-out pilots" if evidence.pilots > 1 else "left-out visits"
+
+
+def _advice(evidence: Evidence, transfer: Transfer) -> str:
     """Say what would help."""
-    kept, free = evidence.retention, evidence.free
-    shares = [(kept.high - kept.low) / WIDEST]  # by how much intervals have to shrink
-    if free.low <= 0:
-        shares.append((free.value - free.low) / free.value if free.value > 0 else math.inf)
-    if kept.high >= 1:
-        shares.append((kept.high - kept.value) / (1 - kept.value) if kept.value < 1 else math.inf)
-    shrink = max(shares)
-    needed = math.ceil(evidence.pilots * shrink**2) if shrink < MOST_PILOTS else MOST_PILOTS + 1
     found = []
-    if evidence.pilots < FEWEST_PILOTS or (shrink > 1 and needed <= MOST_PILOTS):
-        found.append(f"follow about {max(needed, FEWEST_PILOTS + 1)} pilot routes")
-    spread, apart = transfer.standard_errors, float(transfer.errors.var())
+    if evidence.same_learner is False:
+        found.append("measure the transfer matrix with the learner of the pilots")
+    if evidence.free.high < OFF:
+        found.append("train longer in each region: what a region teaches hardly changes the errors of this learner")
+    else:
+        needed = _pilots_needed(evidence)
+        if evidence.pilots < needed <= MOST_PILOTS:
+            found.append(f"follow about {needed} pilot routes")
+    spread = transfer.standard_errors
     if np.isnan(spread).any():
-        found.append("measure the transfer matrix with more repeats, so that its noise is known")
-    elif float((spread**2).mean()) > NOISY * apart:
-        more = 4 * int(transfer.trainings.max())
-        found.append(f"measure the transfer matrix with more repeats ({more}): much of it is noise")
+        found.append(
+            "repeat the transfer matrix, with resampling if the learner is deterministic: its noise is unknown"
+        )
+    elif float((spread**2).mean()) > NOISY * float(transfer.errors.var()):
+        found.append(f"repeat the transfer matrix {4 * int(transfer.trainings.max())} times: much of it is noise")
     if evidence.form != COMMON and not evidence.total.holds(1.0) and abs(evidence.total.value - 1) > OFF:
         found.append("train as long for the transfer matrix as along a route")
-    if not found:
-        found.append("train longer in each region, or follow more pilot routes; the learner may obey no such law")
-    return "; ".join(found)
+    return "; ".join(found) or "try other features, a longer training or more pilots: this learner may obey no such law"
+
+
+def _pilots_needed(evidence: Evidence) -> int:
+    """Return about how many pilots make the intervals narrow enough, if their middles stay."""
+    kept, free = evidence.retention, evidence.free
+    shrink = [(min(1.0, kept.high) - max(0.0, kept.low)) / WIDEST]
+    if free.low <= 0:
+        shrink.append((free.value - free.low) / free.value if free.value > 0 else math.inf)
+    if kept.high >= 1:
+        shrink.append((kept.high - kept.value) / (1 - kept.value) if kept.value < 1 else math.inf)
+    most = min(max(shrink), float(MOST_PILOTS))  # widths go with one over the root of their number
+    return max(FEWEST_PILOTS, math.ceil(evidence.pilots * most**2))
