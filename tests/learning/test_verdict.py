@@ -22,7 +22,7 @@ from learnroute.learning import laws as laws_module
 from learnroute.learning.calibration import read_following
 from learnroute.learning.laws import Coefficient, in_triangle
 from learnroute.learning.records import learner_record, names_of_different
-from learnroute.learning.selection import Scores
+from learnroute.learning.selection import Scores, preference_of
 from learnroute.learning.verdict import Evidence, judge
 
 SIZE, FEATURES = 8, 6
@@ -153,10 +153,24 @@ def test_advice_names_what_would_help() -> None:
 
 
 def test_a_tie_goes_to_the_simpler_form() -> None:
-    assert Scores({"linear": 0.9, "held": 0.9004, "common": 0.9008}, 0.1).best == "linear"
-    assert Scores({"linear": 0.9, "held": 0.92, "common": 0.9205}, 0.1).best == "held"
-    assert Scores({"common": 0.95, "linear": 0.9}, 0.1).best == "common"
-    assert Scores({"linear": 0.9}, 0.6).skill("linear") == pytest.approx(0.75)
+    """A form that is better by no more than a standard error of the difference ties with the simpler one."""
+    linear, change = np.linspace(1, 1.1, 20), np.tile([0.02, -0.02], 10)  # its standard error is 0.0046
+    doubtful, clear = linear - 0.004 + change, linear - 0.05 + change
+    order = preference_of(None)
+    assert Scores({"linear": linear, "common": doubtful}, 30.0, 40.0).choose(order) == "linear"
+    assert Scores({"linear": linear, "common": clear}, 30.0, 40.0).choose(order) == "common"
+    assert Scores({"common": doubtful, "linear": linear, "held": linear}, 30.0, 40.0).choose(order) == "held"
+    assert Scores({"linear": clear, "held": linear}, 30.0, 40.0).choose(order) == "linear"
+    exact = Scores({"linear": np.full(20, 1e-28), "common": np.zeros(20)}, 30.0, 40.0)
+    assert exact.choose(order) == "linear"  # rounding is no difference
+    scores = Scores({"linear": linear}, 4 * float(linear.sum()), 40.0)
+    assert scores.skill("linear") == pytest.approx(0.75)
+    assert scores.r_squared["linear"] == pytest.approx(1 - linear.sum() / 40)
+
+
+def test_a_proved_form_comes_first_only_for_its_own_learner() -> None:
+    assert preference_of(True) == preference_of(None) == ("held", "linear", "common")
+    assert preference_of(False) == ("linear", "held", "common")
 
 
 def test_coefficients_within_bounds_are_the_best_ones_there() -> None:

@@ -29,7 +29,7 @@ from learnroute.learning import laws
 from learnroute.learning.following import Following
 from learnroute.learning.laws import COMMON, FORMS, HELD, LINEAR, Coefficient, Fit, Route
 from learnroute.learning.records import as_record, names_of_different
-from learnroute.learning.selection import cross_validate
+from learnroute.learning.selection import cross_validate, preference_of
 from learnroute.learning.transfers import Transfer
 from learnroute.learning.verdict import Evidence, judge
 from learnroute.model.learner import CALIBRATED, Learner
@@ -51,7 +51,7 @@ class Calibration:
         Why, and what would help; `advice` is None for a supported law.
     form
         The form of the law that is planned with, of `linear`, `held` (allows for a first model that D was measured
-        from) and `common` (with ρ): the one that predicts left-out pilots best, and the simplest of equally good ones.
+        from) and `common` (with ρ): the one that predicts left-out pilots best, and the simplest of those that tie.
     forms
         Of each form that could be fitted, R² in left-out pilots; of a single pilot, in left-out visits.
     skill
@@ -196,7 +196,8 @@ def calibrate(
     fits = laws.fit_forms(routes, found, known.errors, known.before)
     fits = {name: fit for name, fit in fits.items() if name in wanted}
     scores = cross_validate(routes, known.errors, known.before, found, fits)
-    form = scores.best
+    same, differences = _compare_learners(known, records)
+    form = scores.choose(preference_of(same))
     fit, free = fits[form], laws.free(found, known.before if form == HELD else None)
     parts = _intervals(fit, count, level)
     free_parts = _intervals(free, count, level)
@@ -204,7 +205,6 @@ def calibrate(
     plain = (parts[0].value, parts[1].value)
     parts = [part._replace(value=float(value)) for part, value in zip(parts, fit.bounded, strict=True)]
     skill = scores.skill(form)
-    same, differences = _compare_learners(known, records)
     verdict = judge(Evidence(form, skill, parts[0], free_parts[2], total, plain, len(routes), same), known)
     variance = float(((found.after - found.after.mean()) ** 2).sum())
     explained, freely_explained = (
@@ -237,7 +237,7 @@ def calibrate(
         transfer=known,
         form=form,
         common_retention=parts[3] if form == COMMON else None,
-        forms=scores.forms,
+        forms=scores.r_squared,
         skill=skill,
     )
 

@@ -2,44 +2,72 @@
 
 Each form is fitted without some of the pilots, and predicts all errors along these from the errors before their first
 visit, as a plan does. A single pilot has its visits left out in turn, each predicted from the errors just before it.
+A tie goes to the simpler form. Forms tie if the difference of their squared errors is within its standard error (the
+one-standard-error rule of Breiman, Friedman, Olshen and Stone 1984).
+
 Two predictions that ignore where the learner trained are made in the same way. A law that does no better than these
 cannot tell one order of regions from another.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from learnroute.learning import laws
-from learnroute.learning.laws import COMMON, FORMS, HELD, LINEAR, Fit, Route, Visits
-from learnroute.model.validation import FloatArray
+from learnroute.learning.laws import COMMON, HELD, LINEAR, Fit, Route, Visits
+from learnroute.model.validation import FloatArray, IntArray
 
 MOST_FOLDS = 10  # groups of pilots that are left out in turn; ten are customary in cross-validation
-TIE = 0.001  # of left-out R²: forms that differ by no more predict equally well
+STANDARD_ERRORS = 1.0  # of the difference: a form that is better by no more ties with the simpler one
+TIE = 0.001  # of left-out R²: forms that differ by no more tie in any case
 
 
 class Scores(NamedTuple):
-    """Left-out R² of each form, and of the better of two predictions that ignore where the learner trained.
+    """Squared errors of predicting left-out visits: of each form, one per visit, and of order-blind predictions.
 
-    R² is 1 minus the squared error over the sum of squares about the mean; below 0, the mean predicts better.
+    `order_blind` is the sum for the better of two predictions that ignore where the learner trained, `total` the sum of
+    squares about the mean.
     """
 
-    forms: dict[str, float]
+    errors: dict[str, FloatArray]
     order_blind: float
+    total: float
+
+    @property
+    def r_squared(self) -> dict[str, float]:
+        """The left-out R² of each form; below 0, the mean predicts better."""
+        return {
+            name: 1 - float(errors.sum()) / self.total if self.total > 0 else 0.0
+            for name, errors in self.errors.items()
+        }
 
     def skill(self, form: str) -> float:
         """Return by which share a form reduces the squared error of the order-blind prediction."""
-        blind, own = 1 - self.order_blind, 1 - self.forms[form]
-        return 1 - own / blind if blind > 0 else 0.0
+        return 1 - float(self.errors[form].sum()) / self.order_blind if self.order_blind > 0 else 0.0
 
-    @property
-    def best(self) -> str:
-        """The form with the largest R²; of equally good ones, the simplest."""
-        most = max(self.forms.values())
-        return next(form for form in FORMS if self.forms.get(form, -np.inf) >= most - TIE)
+    def choose(self, preference: Sequence[str]) -> str:
+        """Return the best form; of those that tie, the one that comes first."""
+        known = [form for form in preference if form in self.errors]
+        best = known[0]
+        for form in known[1:]:
+            saved = self.errors[best] - self.errors[form]
+            doubt = STANDARD_ERRORS * math.sqrt(len(saved)) * float(saved.std(ddof=1))
+            if saved.sum() > max(doubt, TIE * self.total):
+                best = form
+        return best
+
+
+def preference_of(same_learner: bool | None) -> tuple[str, ...]:
+    """Return the forms, the simplest first: `common` has one coefficient more than the others.
+
+    Of these, a linear learner is proved to have `held`, if it is known what D was measured from. That proof is worth
+    nothing where the pilots are of another learner.
+    """
+    return (LINEAR, HELD, COMMON) if same_learner is False else (HELD, LINEAR, COMMON)
 
 
 def cross_validate(
@@ -49,17 +77,17 @@ def cross_validate(
     if len(routes) > 1:
         errors, blind = _by_pilots(routes, moved, first, fits)
     else:
-        errors, blind = {name: float((one.left_out**2).sum()) for name, one in fits.items()}, _by_visits(found, moved)
-    total = float(((found.after - found.after.mean()) ** 2).sum())
-    r_squared = {name: 1 - error / total if total > 0 else 0.0 for name, error in errors.items()}
-    return Scores(r_squared, 1 - blind / total if total > 0 else 0.0)
+        errors = {name: _sums(found.visit, one.left_out**2) for name, one in fits.items()}
+        blind = _by_visits(found, moved)
+    return Scores(errors, blind, float(((found.after - found.after.mean()) ** 2).sum()))
 
 
 def _by_pilots(
     routes: Sequence[Route], moved: FloatArray, first: FloatArray | None, fits: dict[str, Fit]
-) -> tuple[dict[str, float], float]:
+) -> tuple[dict[str, FloatArray], float]:
     """Return the squared errors of each form and of the better order-blind prediction, in pilots that are left out."""
-    errors, rolled, means = dict.fromkeys(fits, 0.0), 0.0, 0.0
+    errors: dict[str, list[FloatArray]] = {name: [] for name in fits}
+    rolled, means = 0.0, 0.0
     for fold in np.array_split(np.arange(len(routes)), min(len(routes), MOST_FOLDS)):
         rest = [route for number, route in enumerate(routes) if number not in fold]
         known = laws.visits_of(rest, moved)
@@ -73,10 +101,15 @@ def _by_pilots(
         for number in fold:
             route = routes[number]
             for name in fits:
-                errors[name] += float(((laws.roll(route, targets[name], values[name]) - route.after) ** 2).sum())
+                apart = laws.roll(route, targets[name], values[name]) - route.after
+                errors[name].append((apart**2).sum(axis=1))
             rolled += float(((_blind_roll(route, moved, blind) - route.after) ** 2).sum())
             means += float(((typical[route.places] - route.after) ** 2).sum())
-    return errors, min(rolled, means)
+    return {name: np.concatenate(parts) for name, parts in errors.items()}, min(rolled, means)
+
+
+def _sums(groups: IntArray, values: FloatArray) -> FloatArray:
+    return np.asarray(np.bincount(groups, weights=values), dtype=np.float64)
 
 
 def _refit(
