@@ -134,6 +134,7 @@ def test_what_all_regions_keep_in_common_is_found() -> None:
     predicted = evaluate(found.to_problem(initial=moved[order[0]]), order).loss.error
     assert predicted == pytest.approx(exact[0][1][-1].mean(), abs=0.02)  # the first model's share is small by then
     assert calibrate(moved, exact, forms=["linear"]).form == "linear"
+    assert calibrate(moved, exact, forms=["held"]).form == "linear"  # the first model is not known
     with pytest.raises(InputError, match=r"forms = 'round': unknown; known are linear, held, common"):
         calibrate(moved, exact, forms=["round"])
 
@@ -173,6 +174,7 @@ def test_a_first_model_that_a_learner_is_held_to_is_allowed_for() -> None:
     problem = found.to_problem()
     assert problem.transfer == pytest.approx(own)
     assert evaluate(problem, routes[0][0]).loss.error == pytest.approx(routes[0][1][-1].mean())
+    assert set(calibrate(told, routes, forms=["held"]).forms) == {"held"}
     untold = calibrate(moved, routes, forms=())
     assert abs(untold.retention.value - 0.4) > 0.02
 

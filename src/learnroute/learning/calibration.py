@@ -172,7 +172,7 @@ def calibrate(
     level
         Of the intervals.
     forms
-        Which forms of the law may be taken, of `linear`, `held` and `common`; `linear` always is.
+        Which forms of the law may be taken, of `linear`, `held` and `common`; `linear` if none of them can be fitted.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def calibrate(
     if count < FEWEST_VISITS:
         raise RefusedError(f"{count} visits with errors before and after; at least {FEWEST_VISITS} are needed")
     fits = laws.fit_forms(routes, found, known.errors, known.before)
-    fits = {name: fit for name, fit in fits.items() if name in wanted}
+    fits = {name: fit for name, fit in fits.items() if name in wanted} or {LINEAR: fits[LINEAR]}
     scores = cross_validate(routes, known.errors, known.before, found, fits)
     same, differences = _compare_learners(known, records)
     form = scores.choose(preference_of(same))
@@ -248,7 +248,7 @@ def _wanted(forms: Iterable[str]) -> set[str]:
     for name in named:
         if name not in FORMS:
             raise InputError(f"unknown; {did_you_mean(name, FORMS)}", field="forms", value=name)
-    return {LINEAR, *named}
+    return set(named)
 
 
 def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
