@@ -175,7 +175,7 @@ def calibrate_command(
     followed: tuple[Path, ...], transfer_file: Path, travel: Path | None, level: float, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Fit retention, coupling and noise of any learner to errors along pilot routes, and say whether to believe it.
+    """Fit retention, coupling and noise of any learner to errors along pilot routes, and say whether to plan by it.
 
     FOLLOWED are files that `learnroute follow -o` or `Following.write` wrote (.json).
     """
@@ -294,6 +294,8 @@ def _print_following(found: Following) -> None:
 
 
 def _print_calibration(found: Calibration) -> None:
+    from learnroute.learning.verdict import MEANING
+
     console = terminal()
     shown = table("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
     pairs = (
@@ -314,11 +316,16 @@ def _print_calibration(found: Calibration) -> None:
         ]
         shown.add_row(name, *cells)
     console.print(shown)
-    console.print(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {found.visits} visits")
+    counted = f"{found.visits} visits in {found.pilots} pilots"
+    console.print(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {counted}")
     console.print(f"form       {found.form}: {FORMS[found.form]}")
+    scores = ", ".join(f"{name} {score:.3f}" for name, score in found.forms.items())
+    console.print(f"forms      R² in left-out {'pilots' if found.pilots > 1 else 'visits'}: {scores}")
     worst = max(found.residuals, key=lambda name: abs(found.residuals[name][0]))
     console.print(
         printable(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}", None), markup=False
     )
-    for note in found.notes:
-        console.print(f"warning    {note}", markup=False)
+    lines = [f"verdict    {found.verdict}, {MEANING[found.verdict]}: {found.reason}"]
+    lines += [] if found.advice is None else [f"advice     {found.advice}"]
+    for line in (*lines, *(f"warning    {note}" for note in found.notes)):
+        console.print(printable(line, None), markup=False, soft_wrap=True)

@@ -18,6 +18,7 @@ from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import FeatureMap, RegionData, as_batch, check_samples, columns_of, fitted_map
 from learnroute.learning.measures import Error, measure_of, squared_error
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
+from learnroute.learning.records import learner_record
 from learnroute.model.labels import aligned
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray, frozen
@@ -42,6 +43,9 @@ class Following:
         The learner as the last region left it.
     metrics
         What the errors say; `learnroute.learning.MEANING` explains each.
+    learner
+        The class and the parameters of the learner, seeds left out; `calibrate` compares them with the transfer
+        matrix's. None where they are unknown.
     """
 
     route: tuple[str, ...]
@@ -49,6 +53,7 @@ class Following:
     before: FloatArray | None
     model: Any
     metrics: Metrics
+    learner: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the model as plain JSON values."""
@@ -56,6 +61,7 @@ class Following:
             "route": list(self.route),
             "errors": self.errors.tolist(),
             "before": None if self.before is None else self.before.tolist(),
+            "learner": self.learner,
             "metrics": self.metrics.to_dict(),
             "meaning": dict(MEANING),
         }
@@ -129,7 +135,8 @@ def follow(
         errors[i] = errors_in(model, regions, measure)
         if progress is not None:
             progress("follow", (i + 1) / len(stops))
-    return Following(stops, frozen(errors), before, getattr(model, "model", model), metrics_of(errors))
+    trained = getattr(model, "model", model)
+    return Following(stops, frozen(errors), before, trained, metrics_of(errors), learner_record(learner))
 
 
 def regions_of(route: Any, data: Any) -> tuple[tuple[str, ...], list[RegionData], FloatArray | None]:

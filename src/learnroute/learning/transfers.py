@@ -6,7 +6,7 @@ import copy
 import importlib.util
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import RegionData, dealt_anew
 from learnroute.learning.following import errors_before, errors_in, regions_of, seeded
 from learnroute.learning.measures import Error, measure_of, squared_error
+from learnroute.learning.records import as_record, learner_record
 from learnroute.learning.trainings import TrainingFile, fingerprint
 from learnroute.model.learner import Learner
 from learnroute.model.problem import Problem
@@ -46,7 +47,9 @@ class Transfer:
         What the error is called.
     before
         The error in each region before any training, of a linear learner; else None. A learner that is held back
-        towards its first model does not get to its regions' own models, and `calibrate` allows for that.
+        towards its first model does not get to its regions' own models, and `calibrate` can allow for that.
+    learner
+        The class and the parameters of the learner, seeds left out; None where they are unknown.
     """
 
     regions: tuple[str, ...]
@@ -58,6 +61,7 @@ class Transfer:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     before: FloatArray | None = None
+    learner: dict[str, Any] | None = None
 
     @property
     def scores(self) -> FloatArray:
@@ -73,6 +77,7 @@ class Transfer:
             "standard_errors": None if wrong.any() else self.standard_errors.tolist(),
             "trainings": self.trainings.tolist(),
             "before": None if self.before is None else self.before.tolist(),
+            "learner": self.learner,
             "measure": self.measure,
             "seed": self.seed,
             "seconds": self.seconds,
@@ -98,12 +103,13 @@ class Transfer:
             if not isinstance(data, dict) or not {"regions", "transfer"} <= set(data):
                 raise InputError("an object with regions and transfer is needed", field="transfer")
             return cls.of(data["transfer"], data["regions"], data.get("standard_errors"), data.get("trainings"),
-                          data.get("measure", ""), data.get("before"))  # fmt: skip
+                          data.get("measure", ""), data.get("before"), data.get("learner"))  # fmt: skip
 
     @classmethod
     def of(
         cls, errors: ArrayLike, regions: Iterable[str] | None = None, standard_errors: ArrayLike | None = None,
         trainings: ArrayLike | None = None, measure: str = "", before: ArrayLike | None = None,
+        learner: dict[str, Any] | None = None,
     ) -> Transfer:  # fmt: skip
         """Return a transfer matrix that was measured elsewhere."""
         table = as_square("transfer", errors, None, meaning="errors", zero_diagonal=False)
@@ -115,7 +121,8 @@ class Transfer:
             spread = np.array(given)
         counts = np.ones(size) if trainings is None else np.asarray(trainings)
         first = None if before is None else as_vector("before", before, size, least=0.0, meaning="errors")
-        return cls(names, table, frozen(spread), frozen(counts.astype(np.int64)), str(measure), before=first)
+        counted, record = frozen(counts.astype(np.int64)), as_record("learner", learner)
+        return cls(names, table, frozen(spread), counted, str(measure), before=first, learner=record)
 
     def to_problem(
         self, learner: Learner, travel: ArrayLike | None = None, coordinates: ArrayLike | None = None, **fields: Any
@@ -203,7 +210,8 @@ def transfer(
         budget.progress("transfer", done / len(todo))
     rows = {key: row for key, row in store.rows.items() if key[0] < runs}
     before = errors_before(as_learner(learner, classes), regions, measure)
-    return _summary(names, rows, runs, called, seed, time.monotonic() - started, before)
+    found = _summary(names, rows, runs, called, seed, time.monotonic() - started, before)
+    return replace(found, learner=learner_record(learner))
 
 
 def _train(
