@@ -56,7 +56,7 @@ MOST_ROWS = 60  # points up to which the whole curve is printed
     "  learnroute tradeoff examples/north-sea.json --budget 40",
 )
 @problem_options
-@click.option("--points", type=int, default=20, show_default=True, help="Plans to make beyond 14 regions.")
+@click.option("--points", type=int, default=20, show_default=True, help="Plans to make beyond 14 regions (8 with a regularised learner).")
 @click.option("--budget", type=float, metavar="TRAVEL", help="Pick the route of least error that travels no more.")
 @click.option("--ceiling", type=float, metavar="ERROR", help="Pick the route of least travel with no more error.")
 @seed_option
@@ -72,8 +72,8 @@ def tradeoff_command(
 ) -> None:  # fmt: skip
     """Show the routes between least travel and least expected error for the problem in FILE.
 
-    All routes that no other one beats in both, up to 14 regions; beyond, the best found. The route with the least
-    loss at the problem's travel rate is marked; --budget or --ceiling picks another.
+    All routes that no other one beats in both, up to 14 regions (8 with a regularised learner); beyond, the best found.
+    The route with the least loss at the problem's travel rate is marked; --budget or --ceiling picks another.
     """
     if budget is not None and ceiling is not None:
         raise InputError("each picks a route; give one of them", field="--budget", found="and --ceiling")
