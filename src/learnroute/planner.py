@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -273,14 +274,14 @@ def assessed(
     order = as_order(problem.regions_of(answer.order), problem.size)
     problem.constraints.check([problem.regions[i] for i in order])
     loss, most = expected_loss(problem, order), largest_loss(problem, order)
-    bound = certificate.bound / problem.size
+    bound, known = certificate.bound / problem.size, math.isfinite(certificate.bound)  # -inf: nothing is known
     optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) <= bound
     return Plan(
         route=tuple(problem.regions[i] for i in order),
         order=tuple(int(i) for i in order),
         regime=problem.regime,
         loss=loss,
-        lower_bound=loss.total if optimal else min(bound, loss.total),
+        lower_bound=loss.total if optimal else min(bound, loss.total) if known else None,
         optimal=optimal,
         guarantee=_guarantee(problem, answer, budget),
         method=answer.method,
@@ -288,7 +289,7 @@ def assessed(
         seconds=seconds,
         seed=seed,
         notes=(*answer.notes, *_tie_note(problem, answer), *_bound_note(problem, most)),
-        certificate=certificate,
+        certificate=certificate if known else None,
         true_loss=true_loss(problem, order) if problem.truth is not None else None,
         travel_cost=travel_cost(problem, order),
         travel_rate=problem.travel_rate,

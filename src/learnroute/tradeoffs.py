@@ -142,8 +142,8 @@ def tradeoff(
 ) -> Tradeoff:
     """Return the routes between least travel and least error.
 
-    Up to 14 regions (8 with a regularised learner): all of them. Beyond, about `points` plans are made: at rates where two neighbours on the
-    curve tie, and, where only the last region counts, with each region as the last one.
+    Up to 14 regions (8 with a regularised learner): all of them. Beyond, about `points` plans are made: at rates where
+    two neighbours on the curve tie, and, where only the last region counts, with each region as the last one.
 
     Parameters
     ----------

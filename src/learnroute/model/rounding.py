@@ -42,7 +42,9 @@ def is_less(value: float, other: float, tolerance: float, magnitude: float = 0.0
 
 
 @overload
-def is_less(value: FloatArray, other: FloatArray, tolerance: float, magnitude: FloatArray | float = 0.0) -> BoolArray: ...
+def is_less(
+    value: FloatArray, other: FloatArray, tolerance: float, magnitude: FloatArray | float = 0.0
+) -> BoolArray: ...
 
 
 def is_less(

@@ -277,7 +277,7 @@ class TradeoffRequest(SolvingRequest):
 
     points: Annotated[
         int,
-        Field(ge=2, le=MOST_POINTS, description="About so many plans are made, beyond 14 regions (8 with a regularised learner)"),
+        Field(ge=2, le=MOST_POINTS, description="Plans to make beyond 14 regions (8 with a regularised learner)"),
         checked(_most, least=2, most=MOST_POINTS, meaning="the number of points"),
     ] = 20
 
