@@ -37,6 +37,7 @@ from learnroute.web.settings import Limits
 
 MOST_DRAWS = 1000
 MOST_FILES = 20
+PRICING = 60.0  # seconds besides a time limit that pricing routes through 1000 regions may take; it grows as T²
 FORMATS = sorted({*PLAN_WRITERS, *ONE_FILE})
 
 
@@ -189,6 +190,10 @@ class Request(BaseModel):
         except ValidationError as error:
             raise _refusal(error, known) from None
 
+    def allowance(self, limits: Limits) -> float:
+        """Return the seconds after which the calculation counts as stuck: the longest ones, if it takes no limit."""
+        return limits.seconds
+
 
 class AboutProblem(Request):
     """A problem, and how much travel counts."""
@@ -223,6 +228,20 @@ class SolvingRequest(AboutProblem):
             reason = f"this service gives at most {most:.4g} seconds to each calculation"
             raise InputError(reason, field="time_limit", value=self.time_limit)
         return most if self.time_limit is None else self.time_limit
+
+    def allowance(self, limits: Limits) -> float:
+        """Return the time limit of all calculations, and the seconds for what it does not cover."""
+        return self.calculations * self.seconds(limits, self.share) + PRICING * (self.problem.size / 1000) ** 2
+
+    @property
+    def share(self) -> int:
+        """The number of calculations that share the longest time."""
+        return 1
+
+    @property
+    def calculations(self) -> int:
+        """The number of calculations that have a time limit each."""
+        return self.share
 
 
 Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(_one_of, known=list(METHODS))]
@@ -270,6 +289,16 @@ class CompareRequest(SolvingRequest):
         Field(ge=1, le=MOST_DRAWS, description="Routes that random methods are averaged over"),
         checked(_most, least=1, most=MOST_DRAWS, meaning="the number of draws"),
     ] = 100
+
+    @property
+    def share(self) -> int:
+        """The number of methods."""
+        return len(self.methods)
+
+    @property
+    def calculations(self) -> int:
+        """One per method, and one each for λ and the bound, where no method has them."""
+        return self.share + 2
 
 
 class TradeoffRequest(SolvingRequest):
@@ -326,6 +355,11 @@ class ExportRequest(PlanRequest):
     ] = None
     what: Annotated[Literal["plan", "problem"], checked(_one_of, known=["plan", "problem"])] = "plan"
     format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), checked(_one_of, known=FORMATS)] = ".json"
+
+    def allowance(self, limits: Limits) -> float:
+        """Return the seconds for a plan, where one is made."""
+        planned = self.what == "plan" and self.route is None
+        return super().allowance(limits) if planned else limits.seconds
 
     @model_validator(mode="after")
     def _format_of_what(self) -> ExportRequest:
