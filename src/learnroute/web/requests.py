@@ -230,18 +230,13 @@ class SolvingRequest(AboutProblem):
         return most if self.time_limit is None else self.time_limit
 
     def allowance(self, limits: Limits) -> float:
-        """Return the time limit of all calculations, and the seconds for what it does not cover."""
-        return self.calculations * self.seconds(limits, self.share) + PRICING * (self.problem.size / 1000) ** 2
+        """Return the time limit, and the seconds for what it does not cover."""
+        return self.seconds(limits) + self.pricing
 
     @property
-    def share(self) -> int:
-        """The number of calculations that share the longest time."""
-        return 1
-
-    @property
-    def calculations(self) -> int:
-        """The number of calculations that have a time limit each."""
-        return self.share
+    def pricing(self) -> float:
+        """Seconds for what a time limit does not cover."""
+        return PRICING * (self.problem.size / 1000) ** 2
 
 
 Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(_one_of, known=list(METHODS))]
@@ -290,15 +285,19 @@ class CompareRequest(SolvingRequest):
         checked(_most, least=1, most=MOST_DRAWS, meaning="the number of draws"),
     ] = 100
 
-    @property
-    def share(self) -> int:
-        """The number of methods."""
-        return len(self.methods)
+    def seconds_each(self, limits: Limits) -> float:
+        """Return the time limit of each calculation: so that all end within the longest one, if it is left out."""
+        given = self.seconds(limits, len(self.methods))
+        return limits.seconds / self._calculations if self.time_limit is None else given
+
+    def allowance(self, limits: Limits) -> float:
+        """Return the time limits of all calculations, and the seconds for what they do not cover."""
+        return self._calculations * self.seconds_each(limits) + self.pricing
 
     @property
-    def calculations(self) -> int:
+    def _calculations(self) -> int:
         """One per method, and one each for λ and the bound, where no method has them."""
-        return self.share + 2
+        return len(self.methods) + 2
 
 
 class TradeoffRequest(SolvingRequest):

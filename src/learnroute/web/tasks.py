@@ -73,7 +73,7 @@ def _evaluate(asked: EvaluateRequest, limits: Limits, progress: Progress) -> Res
 
 
 def _compare(asked: CompareRequest, limits: Limits, progress: Progress) -> Result:
-    seconds = asked.seconds(limits, asked.share)
+    seconds = asked.seconds_each(limits)
     found = compare(asked.rated_problem, asked.methods, asked.seed, seconds, asked.draws, progress)
     return _json(found.to_dict())
 
