@@ -126,7 +126,7 @@ def test_a_given_route_gets_the_lambda_that_suits_it() -> None:
 def test_all_that_asks_for_a_plan_takes_a_learner_to_be_chosen() -> None:
     asked = asking(size=5)
     assert {row.method for row in compare(asked, ["exact", "travel"]).rows} == {"exact", "travel"}
-    assert not tradeoff(asked, points=4).complete
+    assert tradeoff(asked, points=4).complete
     assert robustness(asked, within=0.1, draws=3).draws == 3
     journey = Journey(asked)
     assert not journey.problem.learner.undecided

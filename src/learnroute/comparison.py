@@ -41,22 +41,27 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison(Shown):
-    """All methods on one problem, and the best lower bound that any of them proved."""
+    """All methods on one problem, and the best lower bound that any of them proved; None where there is none."""
 
     rows: tuple[Row, ...]
-    lower_bound: float
+    lower_bound: float | None
     optimal: bool
 
     def __repr__(self) -> str:
         losses = {row.method: row.loss.total for row in self.rows if row.loss is not None}
         best = min(losses, key=lambda name: losses[name], default=None)
         found = "all refused" if best is None else f"least total loss {losses[best]:.5g} by {best}"
-        kind = "optimum" if self.optimal else "lower bound"
-        return f"<Comparison of {len(self.rows)} methods: {found}, {kind} {self.lower_bound:.5g}>"
+        return f"<Comparison of {len(self.rows)} methods: {found}, {self.bound_text('.5g')}>"
+
+    def bound_text(self, style: str) -> str:
+        """Return the bound in words, its number in a format."""
+        if self.lower_bound is None:
+            return "no lower bound"
+        return f"{'optimum' if self.optimal else 'lower bound'} {self.lower_bound:{style}}"
 
     def ratio(self, row: Row) -> float | None:
-        """How many times the bound a row's loss is; None if unknown."""
-        if row.loss is None or self.lower_bound <= 0:
+        """How many times the bound a row's loss is; None if unknown, and where the bound is negative or zero."""
+        if row.loss is None or self.lower_bound is None or self.lower_bound <= 0:
             return None
         return row.loss.total / self.lower_bound
 
@@ -139,8 +144,8 @@ def compare(
         _row(problem, method, answer, certificate, seconds, seed, draws)
         for method, (answer, seconds) in zip(chosen, answers, strict=True)
     )
-    bound = certificate.bound / problem.size if optimum is None else optimum
-    return Comparison(rows, bound, optimum is not None, problem=problem)
+    proved = certificate.bound / problem.size if math.isfinite(certificate.bound) else None
+    return Comparison(rows, proved if optimum is None else optimum, optimum is not None, problem=problem)
 
 
 def _answer(

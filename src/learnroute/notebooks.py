@@ -275,10 +275,8 @@ def _(result: Comparison, problem: Any) -> Table:
     for row in result.rows:
         losses = (math.nan,) * 6 if row.loss is None else tuple(getattr(row.loss, part) for part in ("total", *PARTS))
         ratio = result.ratio(row)
-        rows.append((
-            row.method, row.draws, *losses, math.nan if ratio is None else ratio, result.lower_bound, row.seconds,
-            row.refused,
-        ))  # fmt: skip
+        known = (math.nan if number is None else number for number in (ratio, result.lower_bound))
+        rows.append((row.method, row.draws, *losses, *known, row.seconds, row.refused))
     return Table(("method", "draws", "total", *PARTS, "ratio", "lower_bound", "seconds", "refused"), rows)
 
 
@@ -350,11 +348,15 @@ def _(result: Plan) -> Sheet:
 
 def _plan_lines(result: Plan) -> tuple[str, ...]:
     paired = PARTS if result.loss.pairs else PARTS[:-1]
-    loss = " + ".join(f"{part} {getattr(result.loss, part):.4g}" for part in paired).replace("+ pairs -", "- pairs ")
+    values = [(part, getattr(result.loss, part)) for part in paired]
+    signed = "".join(f" {'-' if value < 0 else '+'} {part} {abs(value):.4g}" for part, value in values)
+    loss = signed.removeprefix(" + ")
+    trained = "" if result.learner is None or result.problem is None else result.learner.training_text
     bound = "" if result.optimal or result.lower_bound is None else f", lower bound {result.lower_bound:.5g}"
     return (
         f"loss per region: {loss}{bound}",
         f"method {result.method}, {result.seconds:.3f} s; travel {result.travel_cost:.5g} for the whole route",
+        *([f"learner: {result.problem.shape}, {trained}"] if trained and result.problem is not None else []),
         *result.notes,
     )
 
@@ -373,7 +375,7 @@ def _(result: Comparison) -> Sheet:
         rows.append((name, *losses, "" if ratio is None else f"{ratio:.4f}", f"{row.seconds:.3f}"))
     columns = ("method", "total", "travel", "dissimilar", "first model", "noise", "pairs", f"× {kind}", "seconds")
     return Sheet(
-        f"{_title(result)}{len(rows)} methods, {kind} {result.lower_bound:.5g} per region",
+        f"{_title(result)}{len(rows)} methods, {result.bound_text('.5g')}, per region",
         columns,
         rows,
         tuple(row.refused for row in result.rows if row.refused),

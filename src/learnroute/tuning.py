@@ -19,6 +19,7 @@ from learnroute.errors import InputError
 from learnroute.model.learner import AUTO, SCHEDULE, Learner, updates_from
 from learnroute.model.losses import expected_loss, travel_cost
 from learnroute.model.problem import Problem
+from learnroute.model.rounding import is_less
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
@@ -31,7 +32,8 @@ FACTORS = np.logspace(-3, 3, 121)  # of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
 FLAT = 0.01  # a loss this share above the least one is nearly as good
 VECTORISED_REGIONS = 1000
-SWEEPS = 60
+SWEEPS = 60  # over the positions of a schedule, at most
+ALTERNATIONS = 60  # between a route and its λ, at most; a few are usual
 SETTLED = 1e-9  # the relative gain below which an alternation ends
 
 Solve = Callable[[Problem], IntArray]
@@ -146,9 +148,11 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
             break
     for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
         at = order
-        while not budget.exhausted:
+        for _ in range(ALTERNATIONS):
+            if budget.exhausted:
+                break
             better = _add(pool, problem, solve(problem.regularized(pool[at][0])))
-            if pool[better][1] >= pool[at][1] * (1 - SETTLED):
+            if not is_less(pool[better][1], pool[at][1], SETTLED):
                 break
             at = better
     best = min(pool, key=lambda order: pool[order][1])
@@ -212,11 +216,13 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) 
     for start in starts:
         schedule, at = _descended(problem, order, start, budget), order
         total = _total(problem, at, schedule)
-        while not budget.exhausted:
+        for _ in range(ALTERNATIONS):
+            if budget.exhausted:
+                break
             other = solve(problem.regularized(schedule.tolist()))
             changed = _descended(problem, other, schedule, budget)
             better = _total(problem, other, changed)
-            if better >= total * (1 - SETTLED):
+            if not is_less(better, total, SETTLED):
                 break
             schedule, at, total = changed, other, better
         best = min(best, (total, schedule, at), key=lambda one: one[0])
@@ -250,7 +256,7 @@ def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Bud
             if budget.exhausted:
                 break
             error = _swept(problem, order, schedule, table)
-            if error >= before * (1 - SETTLED):
+            if not is_less(error, before, SETTLED):
                 break
             before = error
     return schedule

@@ -410,7 +410,7 @@ def _squared_distances(problem: Problem) -> bool:
 def _cells(row: LearnerRow, reference: float | None) -> tuple[str, ...]:
     error, travel, total = ("" if x is None else f"{x:.5g}" for x in (row.error, row.travel_cost, row.total))
     share = ""
-    if row.saves is not None and reference:
+    if row.saves is not None and reference is not None and reference > 0:
         share = f"{row.saves / reference:.1%}".replace("-0.0%", "0.0%")
     given, within = row.regularization, row.regularization_range
     regularization = "" if given is None else f"{given:.3g}" if isinstance(given, float) else _span(given)

@@ -56,7 +56,13 @@ MOST_ROWS = 60  # points up to which the whole curve is printed
     "  learnroute tradeoff examples/north-sea.json --budget 40",
 )
 @problem_options
-@click.option("--points", type=int, default=20, show_default=True, help="Plans to make beyond 14 regions.")
+@click.option(
+    "--points",
+    type=int,
+    default=20,
+    show_default=True,
+    help="Plans to make beyond 14 regions (8 with a regularised learner).",
+)
 @click.option("--budget", type=float, metavar="TRAVEL", help="Pick the route of least error that travels no more.")
 @click.option("--ceiling", type=float, metavar="ERROR", help="Pick the route of least travel with no more error.")
 @seed_option
@@ -72,8 +78,8 @@ def tradeoff_command(
 ) -> None:  # fmt: skip
     """Show the routes between least travel and least expected error for the problem in FILE.
 
-    All routes that no other one beats in both, up to 14 regions; beyond, the best found. The route with the least
-    loss at the problem's travel rate is marked; --budget or --ceiling picks another.
+    All routes that no other one beats in both, up to 14 regions (8 with a regularised learner); beyond, the best found.
+    The route with the least loss at the problem's travel rate is marked; --budget or --ceiling picks another.
     """
     if budget is not None and ceiling is not None:
         raise InputError("each picks a route; give one of them", field="--budget", found="and --ceiling")
@@ -86,6 +92,7 @@ def tradeoff_command(
         check_plan_destination(path, problem)
     with progress_shown() as progress:
         found = tradeoff(problem, points, seed, time_limit, progress)
+    problem = found.problem or problem  # with the regularisation that was chosen
     picked = None
     if budget is not None:
         picked = found.within(budget)
@@ -142,7 +149,7 @@ def robustness_command(
         pictures,
         lambda plots, path: plots.save_robustness(found, problem, path),
         found.to_dict() if as_json else None,
-        lambda: _print_robustness(found, problem),
+        lambda: _print_robustness(found, found.problem or problem),
     )
 
 

@@ -25,7 +25,7 @@ from learnroute.formats import PICTURES, READERS, json_files, main_file, problem
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
-from learnroute.model.learner import CALIBRATED, GRADIENT, PROXIMAL, RULES
+from learnroute.model.learner import GRADIENT, LEAST_SQUARES, PROXIMAL, RULES
 from learnroute.model.problem import Problem
 from learnroute.model.subsets import with_depot
 from learnroute.solvers.contract import Progress
@@ -301,14 +301,8 @@ def shape(problem: Problem) -> str:
 def training(problem: Problem) -> str:
     """Return how the learner trains, as the end of a line; the paper's learner is told by its retention."""
     learner = problem.learner
-    if learner.rule == GRADIENT:
-        return f", {learner.steps} gradient steps of {learner.rate:g}"
-    if learner.rule == PROXIMAL:
-        given = learner.regularization
-        said = f"{min(given):.4g} … {max(given):.4g} by position" if isinstance(given, tuple) else given
-        return f", proximal, λ = {said:.4g}" if isinstance(said, float) else f", proximal, λ = {said}"
-    if learner.rule == CALIBRATED:
-        return ""
+    if learner.rule != LEAST_SQUARES:
+        return f", {learner.training_text}" if learner.training_text else ""
     return (
         f", r = {learner.least_squares_retention:.4g}" if problem.samples is None and learner.regime == "over" else ""
     )

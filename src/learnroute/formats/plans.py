@@ -11,7 +11,7 @@ from learnroute.model.certificates import read_certificate
 from learnroute.model.losses import as_order, expected_loss, largest_loss, travel_cost, true_loss
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
-from learnroute.model.rounding import PRINTED
+from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import as_count, as_number, as_vector
 
 NEEDED = ("route", "order", "loss")
@@ -36,7 +36,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     loss = expected_loss(problem, order)
     total = data["loss"].get("total") if isinstance(data["loss"], Mapping) else None
     claimed = as_number("loss.total", total, meaning="losses")
-    if not math.isclose(claimed, loss.total, rel_tol=PRINTED):
+    if not math.isclose(claimed, loss.total, rel_tol=PRINTED, abs_tol=SAME * loss.magnitude):
         reason = f"{loss.total:.9g} on this problem; give the problem that it was made for, with the same options"
         raise InputError(reason, field="loss.total", value=claimed)
     bound, certificate = data.get("lower_bound"), data.get("certificate")

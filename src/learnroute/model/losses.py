@@ -43,6 +43,11 @@ class Loss:
         """The expected final error over all regions: the loss without the travel."""
         return math.fsum([self.dissimilarity, self.initial, self.noise, self.pairs])
 
+    @property
+    def magnitude(self) -> float:
+        """The sum of the sizes of all parts: what the rounding of the total, whose parts may cancel, is relative to."""
+        return math.fsum(map(abs, (self.travel, self.dissimilarity, self.initial, self.noise, self.pairs)))
+
     def to_dict(self) -> dict[str, float]:
         """Return the parts by name."""
         return asdict(self)

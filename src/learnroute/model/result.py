@@ -104,7 +104,10 @@ class Plan(Shown):
 
     @property
     def gap(self) -> float | None:
-        """How far the total loss can be above the least possible one, as a share of it; None if unknown."""
+        """How far the total loss can be above the least possible one, as a share of it.
+
+        None if unknown, and where the least possible loss may be negative or zero: then there is no such share.
+        """
         if self.optimal:
             return 0.0
         if self.lower_bound is None or self.lower_bound <= 0:
@@ -121,8 +124,10 @@ class Plan(Shown):
         """How good the route is proved to be, in words."""
         if self.optimal:
             return "proved optimal"
-        if self.gap is None:
+        if self.lower_bound is None:
             return "nothing proved"
+        if self.gap is None:  # there is no share of a loss that may be negative, or zero
+            return f"at most {self.loss.total - self.lower_bound:.3g} above the least possible total loss"
         return f"at most {100 * self.gap:.3g} % above the best possible route"
 
     def _learner(self) -> dict[str, Any]:

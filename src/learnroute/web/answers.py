@@ -25,7 +25,7 @@ class ComparedMethod(BaseModel):
 
     method: str
     loss: dict[str, float] | None
-    ratio: float | None = Field(description="The loss over the bound")
+    ratio: float | None = Field(description="The loss over the bound; null where that is not positive")
     seconds: float
     draws: NonNegativeInt = Field(description="Routes that the loss is averaged over")
     refused: str | None = Field(description="Why the method cannot work on this problem")
@@ -35,7 +35,7 @@ class ComparedMethod(BaseModel):
 class Comparison(BaseModel):
     """Several methods on one problem, and the best lower bound that any of them proved."""
 
-    lower_bound: float
+    lower_bound: float | None = Field(description="No route has a smaller loss; null where no bound is known")
     bound_is_optimum: bool
     rows: list[ComparedMethod]
 

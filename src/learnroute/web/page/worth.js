@@ -134,8 +134,9 @@ function lossRange({ rows, curves }) {
   const limits = curves.map(({ limit }) => limit).filter((limit) => limit !== null);
   const ends = curves.flatMap(({ totals }) => [totals[0], totals[totals.length - 1]]);
   const low = Math.min(floor, ...curves.map(({ totals }) => Math.min(...totals)));
-  const top = limits.length ? Math.max(...limits) : Math.min(Math.max(...ends), WIDE * Math.max(floor, Math.min(...ends)));
-  return [low, Math.max(top, Math.min(Math.max(...ends), 1.5 * top))];
+  const most = Math.max(...ends);
+  const top = limits.length ? Math.max(...limits) : low > 0 ? Math.min(most, WIDE * Math.max(floor, Math.min(...ends))) : most;
+  return [low, Math.max(top, Math.min(most, top + 0.5 * Math.abs(top)))];
 }
 
 /** Total loss against λ, one curve a route; diamonds at the left are the paper's learner, the floor is dashed. */
