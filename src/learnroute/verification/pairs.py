@@ -60,19 +60,19 @@ def whole(numbers: FloatArray) -> NDArray[Any]:
 
 def terms_of(problem: Problem, true: bool = False) -> Terms:
     """Return the dissimilarities of a problem; `true`: those of the true models."""
-    vectors = problem.truth if true else problem.vectors
+    vectors = problem.truth if true else problem.vectors if problem.matrix is None else None
     if vectors is None:
         assert problem.matrix is not None
         delta = problem.matrix
         scores = tuple(exact_sum(row) for row in delta.tolist())
-        return Terms(lambda k: whole(delta[k]), whole(problem.initial), scores, delta, None)
+        return Terms(lambda k: whole(delta[k]), whole(problem.initial_errors), scores, delta, None)
     exact = [[Fraction(float(x)) for x in row] for row in vectors]
     points = whole(vectors)
 
     def row(k: int) -> NDArray[Any]:
         return np.asarray(((points - points[k]) ** 2).sum(axis=1)) >> PLACES
 
-    initial = whole(problem.initial)
+    initial = whole(problem.initial_errors)
     if true:
         assert problem.initial_model is not None
         start = [Fraction(float(x)) for x in problem.initial_model]
@@ -203,8 +203,9 @@ def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, 
     problem, updates = losses.problem, losses.problem.updates
     rows = np.arange(len(orders))
     delta, scores = losses.terms.floats, np.array([float(s) for s in losses.terms.scores])
-    means = np.tile(problem.initial, (len(orders), 1))
-    summed, common, sizes = np.full(len(orders), problem.initial.sum()), np.zeros(len(orders)), np.zeros(len(orders))
+    means = np.tile(problem.initial_errors, (len(orders), 1))
+    summed = np.full(len(orders), problem.initial_errors.sum())
+    common, sizes = np.zeros(len(orders)), np.zeros(len(orders))
     for t, here in enumerate(orders.T[1:] if losses.depot else orders.T):
         retention, plasticity, coupling, second, noise = (table[t, here] for table in updates.tables)
         sizes = sizes + np.abs(coupling * means[rows, here]) + np.abs(noise)
@@ -260,7 +261,7 @@ def _by_position(problem: Problem, terms: Terms) -> Relaxed:
         sum((x * score for x, score in zip(above, sorted(terms.scores), strict=True)), Fraction(0))
         + sum((x * mean for x, mean in zip(swapped, sorted(most, reverse=True), strict=True)), Fraction(0))
         - shift * exact_sum(counted.tolist())
-        + first * exact_sum(problem.initial.tolist())
+        + first * exact_sum(problem.initial_errors.tolist())
         + size * exact_sum(_lowest(_after(second) * noise, size).tolist())
     )
     return Relaxed(tuple(score + shift for score in lowered), _shares(counted), None, constant)
@@ -270,14 +271,14 @@ def _by_region(problem: Problem, terms: Terms) -> Relaxed:
     """Training depends on the region alone: what is besides the linear part is least by Smith's rule."""
     size = problem.size
     retention, plasticity, coupling, second, noise = (_rationals(table[0]) for table in problem.updates.tables)
-    most = _rationals(np.maximum(terms.floats.max(axis=0), problem.initial))
+    most = _rationals(np.maximum(terms.floats.max(axis=0), problem.initial_errors))
     costs = [size * (n - q * mean) for n, q, mean in zip(noise, coupling, most, strict=True)]
     order = sorted(range(size), key=lambda i: -costs[i] / max(1 - second[i], Fraction(1, ONE)))
     share, constant = Fraction(1), Fraction(0)
     for i in reversed(order):
         constant += share * costs[i]
         share *= second[i]
-    survives = exact_sum(problem.initial.tolist())
+    survives = exact_sum(problem.initial_errors.tolist())
     for factor in retention:
         survives *= factor
     behind = [ONE]
@@ -294,9 +295,9 @@ def _by_both(problem: Problem, terms: Terms) -> Relaxed:
     low = _rationals(_low(_after(second.min(axis=1)), size))
     high = _rationals(_high(_after(second.max(axis=1)), size))
     counted = np.minimum.accumulate(_low(_after(retention.min(axis=1)) * plasticity.min(axis=1), size)[::-1])[::-1]
-    most = _rationals(np.maximum(terms.floats.max(axis=0), problem.initial))
+    most = _rationals(np.maximum(terms.floats.max(axis=0), problem.initial_errors))
     constant = Fraction(float(_low(np.array([np.prod(retention.min(axis=1))]), size)[0]))
-    constant *= exact_sum(problem.initial.tolist())
+    constant *= exact_sum(problem.initial_errors.tolist())
     for t in range(size):
         here = zip(_rationals(noise[t]), _rationals(coupling[t]), most, strict=True)
         constant += size * min(n * (high if n < 0 else low)[t] - q * mean * high[t] for n, q, mean in here)
@@ -326,7 +327,7 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         slack = 64 * (points.shape[1] + 8) * UNIT * apart
         under, over = np.maximum(apart + slack - terms.floats, 0.0), np.maximum(terms.floats - apart + slack, 0.0)
         below, above = Fraction(float(_high(under.sum(axis=1), size).max())), Fraction(float(over.max()))
-    first = [radius - Fraction(float(x)) for radius, x in zip(radii, problem.initial, strict=True)]
+    first = [radius - Fraction(float(x)) for radius, x in zip(radii, problem.initial_errors, strict=True)]
     paired = _high(size * _after(second.max(axis=1)) * np.abs(coupling).max(axis=1), size)
     most_retained, most_learned = np.abs(retention).max(axis=1), np.abs(plasticity).max(axis=1)
     before, survives = np.zeros(size + 1), np.ones(size + 1)
@@ -365,13 +366,14 @@ def _largest_means(problem: Problem, terms: Terms) -> FloatArray:
     """Return the most that a weighted mean of dissimilarities can be before a visit to each region."""
     size = problem.size
     if size > SORTED_REGIONS:
-        return np.asarray(np.maximum(terms.floats.max(axis=0), problem.initial))
+        return np.asarray(np.maximum(terms.floats.max(axis=0), problem.initial_errors))
     retention, plasticity = problem.updates.retention[:, -1], problem.updates.plasticity[:, -1]
     falling = np.sort(terms.floats.T, axis=1)[:, ::-1]
-    most, held, first = np.array(problem.initial), np.empty(0), 1.0
+    initial = problem.initial_errors
+    most, held, first = np.array(initial), np.empty(0), 1.0
     for t in range(size - 1):
         held, first = np.append(held * retention[t], plasticity[t]), first * retention[t]
-        most = np.maximum(most, (falling[:, : t + 1] * np.sort(held)[::-1]).sum(axis=1) + first * problem.initial)
+        most = np.maximum(most, (falling[:, : t + 1] * np.sort(held)[::-1]).sum(axis=1) + first * initial)
     return most
 
 

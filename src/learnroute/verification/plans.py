@@ -9,6 +9,7 @@ from numbers import Rational
 from typing import Any
 
 from learnroute.errors import InputError, check_type, shown
+from learnroute.formats.plans import problem_of
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import read_certificate
 from learnroute.model.learner import LEAST_SQUARES
@@ -31,7 +32,7 @@ SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits
 CLAIMS = (
     "route", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
     "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
-    "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot",
+    "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot", "dissimilarities",
 )  # fmt: skip
 
 
@@ -65,6 +66,10 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
     if not {"route", "order", "loss"} <= set(data):
         raise InputError("an object with route, order and loss is needed", field="plan", value=data)
     remarks = tuple(str(member) for member in data if member not in CLAIMS)
+    try:
+        problem = problem_of(data, problem)
+    except InputError as error:
+        return Verification((Check("dissimilarities", REFUTED, str(error)),), remarks)
     learner = _learner(problem, data)
     if learner.verdict == REFUTED:
         return Verification((learner,), remarks)
@@ -321,6 +326,7 @@ class _PlanChecker:
             "closed": problem.closed,
             "depot": None if problem.depot is None else problem.depot.name,
             "regime": problem.regime,
+            "dissimilarities": problem.dissimilarity_kind,
             "constraints": problem.constraints.to_dict(),
         }
         for member, value in wanted.items():
