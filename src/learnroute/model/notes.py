@@ -34,8 +34,8 @@ def travel_note(problem: Problem, loss: Loss) -> tuple[str, ...]:
 
 def _percent(share: float) -> str:
     """Write a share near 0 or 1 with the digits that tell it from them."""
-    rest = min(share, 1 - share)
-    digits = 1 if rest >= 1e-3 else min(12, 1 - math.floor(math.log10(100 * rest))) if rest > 0 else 1
+    rest = 100 * min(share, 1 - share)
+    digits = min(12, max(1, 1 - math.floor(math.log10(rest)))) if rest > 0 else 1
     return f"{100 * share:.{digits}f} %"
 
 
