@@ -14,7 +14,7 @@ from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.model.certificates import Certificate
 from learnroute.model.losses import Loss, expected_loss, objective_of
 from learnroute.model.objective import Objective
-from learnroute.model.problem import Problem
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.showing import Shown
 from learnroute.model.validation import as_count
@@ -41,11 +41,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison(Shown):
-    """All methods on one problem, and the best lower bound that any of them proved; None where there is none."""
+    """All methods on one problem, and the best lower bound that any of them proved.
+
+    `dissimilarities` says what all losses go by: `estimate`, `upper` or `measured`.
+    """
 
     rows: tuple[Row, ...]
-    lower_bound: float | None
+    lower_bound: float
     optimal: bool
+    dissimilarities: DissimilarityKind = UPPER
 
     def __repr__(self) -> str:
         losses = {row.method: row.loss.total for row in self.rows if row.loss is not None}
@@ -70,6 +74,7 @@ class Comparison(Shown):
         return {
             "lower_bound": self.lower_bound,
             "bound_is_optimum": self.optimal,
+            "dissimilarities": self.dissimilarities,
             "rows": [
                 {
                     "method": row.method,
@@ -144,8 +149,8 @@ def compare(
         _row(problem, method, answer, certificate, seconds, seed, draws)
         for method, (answer, seconds) in zip(chosen, answers, strict=True)
     )
-    proved = certificate.bound / problem.size if math.isfinite(certificate.bound) else None
-    return Comparison(rows, proved if optimum is None else optimum, optimum is not None, problem=problem)
+    bound = certificate.bound / problem.size if optimum is None else optimum
+    return Comparison(rows, bound, optimum is not None, problem.dissimilarity_kind, problem=problem)
 
 
 def _answer(

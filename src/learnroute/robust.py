@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.losses import expected_loss, slopes
-from learnroute.model.problem import Problem
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.showing import Shown, shortened
@@ -52,7 +52,7 @@ class Robustness(Shown):
     Attributes
     ----------
     plan
-        The route planned for the upper bounds.
+        The route planned for the upper bounds, whatever estimates the problem has.
     best_case, worst_case
         Its loss with all dissimilarities at their lower, at their upper bounds: no others do better, or worse.
     draws
@@ -67,6 +67,8 @@ class Robustness(Shown):
         The single dissimilarities on which the choice hangs most, the worst first.
     complete
         Whether all routes compared with were proved best, and all draws made.
+    dissimilarities
+        What the plan goes by: always `upper`.
     """
 
     plan: Plan
@@ -80,6 +82,7 @@ class Robustness(Shown):
     last: dict[str, float]
     pairs: tuple[Pair, ...]
     complete: bool
+    dissimilarities: DissimilarityKind = UPPER
 
     def __repr__(self) -> str:
         way = shortened(self.plan.route, self.plan.closed, self.plan.depot)
@@ -105,6 +108,7 @@ def robustness(
     """Plan for the upper bounds, and see how the choice and its loss move when dissimilarities are smaller.
 
     Lower bounds are the problem's `dissimilarity_low`; or each may be smaller than its bound by a share of `within`.
+    Unbiased estimates, which `plan` goes by where the problem has them, are left aside.
 
     Parameters
     ----------
@@ -128,6 +132,7 @@ def robustness(
         Where there are no lower bounds and no `within`, or an argument is out of its range.
     """
     check_type("problem", problem, Problem)
+    problem = problem.with_upper_bounds()
     low, high = dissimilarity_bounds(problem, within)
     draws = as_count("draws", draws, meaning="the number of draws")
     if draws > MOST_DRAWS:
@@ -188,7 +193,7 @@ def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatA
 
 
 def _with(problem: Problem, delta: FloatArray) -> Problem:
-    return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None, dissimilarity_estimate=None)
+    return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None)
 
 
 def _spread(problem: Problem, planned: Plan, low: FloatArray, high: FloatArray, sign: float) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.losses import expected_loss, objective_of, travel_cost
-from learnroute.model.problem import Problem
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import as_count
@@ -79,12 +79,15 @@ class Tradeoff(Shown):
         What some methods make of the problem, for comparison: at, above or beyond the curve.
     rate
         The problem's own travel rate, and `chosen` the place in `points` of the route with the least loss there.
+    dissimilarities
+        What all errors go by: `estimate`, `upper` or `measured`.
     """
 
     points: tuple[Choice, ...]
     complete: bool
     marks: dict[str, Choice]
     rate: float
+    dissimilarities: DissimilarityKind = UPPER
 
     def __repr__(self) -> str:
         first, last = self.points[0], self.points[-1]
@@ -133,6 +136,7 @@ class Tradeoff(Shown):
             "complete": self.complete,
             "rate": self.rate,
             "chosen": self.chosen,
+            "dissimilarities": self.dissimilarities,
             "marks": {name: mark.to_dict() for name, mark in self.marks.items()},
         }
 
@@ -180,7 +184,10 @@ def tradeoff(
     choices = [_choice(problem, tuple(map(int, problem.regions_of(order)))) for order in orders]
     travel, errors = np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices])
     front = pareto_front(travel, errors, np.array([_error_size(problem, c.order) for c in choices]))
-    return Tradeoff(_with_rates([choices[k] for k in front]), complete, marks, problem.travel_rate, problem=problem)
+    return Tradeoff(
+        _with_rates([choices[k] for k in front]), complete, marks, problem.travel_rate, problem.dissimilarity_kind,
+        problem=problem,
+    )  # fmt: skip
 
 
 def _methods(problem: Problem) -> tuple[str, ...]:

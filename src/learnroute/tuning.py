@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class Tuned:
     order
         The route.
     total
-        Its expected total loss, with the dissimilarities that λ was chosen by.
+        Its expected total loss.
     low, high
         The range of λ (of a common factor, for a schedule) whose loss on this route is within 1 % of that.
     """
@@ -65,13 +64,11 @@ class Tuned:
 def tune(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     """Choose λ (or a schedule, if the learner asks for one) and the route together.
 
-    `solve` plans a route for a problem whose λ is given. Where the problem has unbiased estimates of its
-    dissimilarities, λ is chosen by them.
+    `solve` plans a route for a problem whose λ is given.
     """
-    asked = expected(problem)
-    check_first_model(asked)
-    found = tune_constant(asked, solve, budget)
-    return tune_schedule(asked, solve, budget, found) if problem.learner.regularization == SCHEDULE else found
+    check_first_model(problem)
+    found = tune_constant(problem, solve, budget)
+    return tune_schedule(problem, solve, budget, found) if problem.learner.regularization == SCHEDULE else found
 
 
 def check_first_model(problem: Problem) -> None:
@@ -91,16 +88,6 @@ def tuned_for(problem: Problem, order: Sequence[int], kind: str = AUTO) -> Tuned
     return tune(problem.changed(learner=_asking(problem, kind)), lambda _: stops, Budget())
 
 
-def expected(problem: Problem) -> Problem:
-    """Return the same problem with unbiased estimates in place of upper bounds, where it has them."""
-    changes: dict[str, Any] = {}
-    if problem.dissimilarity_estimate is not None:
-        changes |= {"dissimilarity": problem.dissimilarity_estimate, "vectors": None, "dissimilarity_low": None}
-    if problem.initial_estimate is not None:
-        changes["initial"] = problem.initial_estimate
-    return problem.changed(**changes) if changes else problem
-
-
 def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizations: Iterable[float]) -> FloatArray:
     """Return the expected final error of a route (per region) for each of many λ."""
     stops = np.asarray(order, dtype=np.int64)
@@ -108,7 +95,7 @@ def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizatio
     if problem.size > VECTORISED_REGIONS:
         return np.array([expected_loss(problem.regularized(float(one)), stops).error for one in table])
     laws = _Laws(problem, table)
-    errors = np.tile(problem.initial, (len(table), 1))
+    errors = np.tile(problem.initial_errors, (len(table), 1))
     for k in stops.tolist():
         retention, plasticity, coupling, noise = laws.of(k)
         paired = coupling * errors[:, k] - noise
@@ -138,7 +125,7 @@ def _asking(problem: Problem, kind: str) -> Learner:
 
 
 def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
-    """Choose one λ and the route, by the dissimilarities of the problem as they are."""
+    """Choose one λ and the route."""
     step = 1 if problem.size <= FEW_REGIONS else 4
     pool: dict[tuple[int, ...], tuple[float, float]] = {}  # by route: its best λ, and the total there
     for k, one in enumerate(PLANNED[::step].tolist()):
@@ -207,10 +194,12 @@ def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float
 
 
 def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) -> Tuned:
-    """Choose one λ for each position and the route, from the best single λ on."""
-    assert isinstance(found.regularization, float)
+    """Choose one λ for each position and the route, from what is known on: a single λ, or a schedule.
+
+    The result is never worse than that.
+    """
     positions = np.arange(problem.size, dtype=np.float64)
-    starts = np.full(problem.size, found.regularization), np.maximum(positions, FINE[0])
+    starts = np.full(problem.size, found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
     order = np.array(found.order)
     best: tuple[float, FloatArray, IntArray] = (math.inf, starts[0], order)
     for start in starts:
@@ -275,7 +264,7 @@ def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
         gradient = retention * gradient
         gradient[order[t]] -= coupling * total
     laws = None if table is None else _Laws(problem, table)
-    errors = np.array(problem.initial)
+    errors = np.array(problem.initial_errors)
     for t, k in enumerate(order.tolist()):
         others, gradient = problem.dissimilarities_to(k), gradients[t]
         values = np.clip(schedule[t] * NEAR, FINE[0], FINE[-1]) if table is None else table

@@ -41,6 +41,7 @@ from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import causes, read_samples, write_samples
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
+from learnroute.model.showing import KINDS
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
 
@@ -229,7 +230,7 @@ def _print_simulations(found: list[tuple[Plan, Simulation]], problem: Problem) -
         )  # fmt: skip
     console.print(shown)
     console.print("average final error F_T; closed form for the true models, bound for all models within Δ")
-    origin = "from the file" if first.truth.origin == "given" else "drawn to match the dissimilarities"
+    origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
     for k, (_, result) in enumerate(found):
         console.print(f"route {k + 1}    {' > '.join(result.route)}", markup=False)
     console.print(f"models     {origin}")

@@ -25,6 +25,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     """
     if not isinstance(data, Mapping) or not set(NEEDED) <= set(data):
         raise InputError(f"an object with {', '.join(NEEDED)} is needed", field="plan", value=data)
+    problem = problem_of(data, problem)
     trained = data.get("learner")
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
         problem = problem.regularized(trained["regularization"])
@@ -67,7 +68,14 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         chosen=str(trained.get("chosen", "")) if isinstance(trained, Mapping) else "",
         regularization_range=_range(trained),
         loss_at_most=largest_loss(problem, order),
+        dissimilarities=problem.dissimilarity_kind,
     )  # fmt: skip
+
+
+def problem_of(data: Mapping[str, Any], problem: Problem) -> Problem:
+    """Return the problem with the dissimilarities that a plan goes by; plans that do not say go by upper bounds."""
+    kind = data.get("dissimilarities")
+    return problem.with_upper_bounds() if kind is None else problem.with_dissimilarities(kind)
 
 
 def _range(trained: Any) -> tuple[float, float] | None:

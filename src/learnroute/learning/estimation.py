@@ -47,7 +47,7 @@ class Estimate:
     upper, initial_upper
         Upper confidence bounds of the same; each holds with probability `level` by itself.
     scores
-        Row sums of `upper`: what the planner goes by.
+        Row sums of `upper`.
     method
         `least squares`, or `pilot features` where a region had too few samples for all features.
     transform
@@ -117,6 +117,7 @@ class Estimate:
     ) -> Problem:
         """Return the planning problem that these estimates make, with the upper bounds as Δ, the estimates beside them.
 
+        Plans go by the estimates, and by the bounds after `with_upper_bounds()`.
         Lower bounds, for `robustness`, are put as far below the estimates as the upper ones are above.
 
         `travel` (and `coordinates`) are in the order of `regions`, by default that of the labels of `travel` if it has

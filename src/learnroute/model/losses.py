@@ -61,10 +61,11 @@ class Loss:
 
 
 def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
-    """Upper bound of the expected overall loss of a route: (e8) in the under regime, (e14) in the over regime.
+    """Expected overall loss of a route: (e8) in the under regime, (e14) in the over regime.
 
-    Of a regularised learner it is the expected loss if all dissimilarities are what the problem says, but no upper
-    bound: some count negatively. `largest_loss` is one.
+    It goes by the problem's unbiased estimates of the dissimilarities where it has some. By upper bounds, it is an
+    upper bound for a least squares learner; some dissimilarities count negatively for a regularised one.
+    `largest_loss` is an upper bound for both.
 
     Parameters
     ----------
@@ -121,9 +122,11 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
     """Return the largest total loss of a route with dissimilarities between their lower and upper bounds.
 
     The loss is linear in each dissimilarity; where it counts negatively, the lower bound is taken (0 for those to the
-    initial model). None where the problem has no lower bounds and some dissimilarity counts negatively.
+    initial model). None where the problem has no lower bounds and some dissimilarity counts negatively. Unbiased
+    estimates do not count.
     """
     stops = as_order(order, problem.size)
+    problem = problem.with_upper_bounds()
     upper = expected_loss(problem, stops).total
     if not problem.updates.coupled:
         return upper
@@ -169,7 +172,7 @@ def legs_of(problem: Problem, order: ArrayLike) -> FloatArray:
 
 
 def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
-    """Upper bound of the expected error on each region after each visit of a route.
+    """Expected error on each region after each visit of a route.
 
     Row t is the model held after t visits (row 0: the first model), column i is region i. Lemma 2 restarted after
     every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
@@ -198,8 +201,8 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     along = problem.updates.along(stops)
     closed_form = problem.learner.rule == LEAST_SQUARES and problem.samples is None
     errors = np.empty((len(stops) + 1, problem.size))
-    errors[0] = problem.initial
-    model, common = np.array(problem.initial), 0.0  # e_j = model_j + common
+    errors[0] = problem.initial_errors
+    model, common = np.array(problem.initial_errors), 0.0  # e_j = model_j + common
     for t, region in enumerate(stops.tolist()):
         common = float(along.second[t]) * common - float(along.coupling[t]) * float(model[region]) + along.noise[t]
         if closed_form:

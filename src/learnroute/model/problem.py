@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +50,10 @@ from learnroute.model.validation import (
 )
 
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
-
+DissimilarityKind = Literal["estimate", "upper", "measured"]
+ESTIMATE: Final = "estimate"
+UPPER: Final = "upper"
+MEASURED: Final = "measured"
 
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
@@ -103,8 +106,8 @@ class Problem:
     dissimilarity_low
         Lower bounds beside the upper ones of `dissimilarity`: what `robustness` goes by. No plan depends on them.
     dissimilarity_estimate, initial_estimate
-        Unbiased estimates beside the upper bounds: what a regularisation is chosen by, where a plan chooses it. Entries
-        below 0 count as 0.
+        Unbiased estimates beside the upper bounds: what plans and expected losses go by, where they are given
+        (`with_upper_bounds()` leaves them out). Entries below 0 count as 0.
     depot
         A place that is no region: routes start there and, if it says so, return there. T does not count it.
     streets
@@ -195,7 +198,7 @@ class Problem:
             raise InputError("at least 2 regions are needed to have an order", field=given, found=f"has {size} rows")
         check_one_kind(dissimilarity, vectors, transfer)
         if transfer is not None:
-            for field in ("dissimilarity_low", "dissimilarity_estimate", "truth"):
+            for field in ("dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "truth"):
                 if tables[field] is not None:
                     raise InputError("belongs to dissimilarities, not to measured errors (transfer)", field=field)
             transfer = as_square("transfer", transfer, size, meaning="errors", zero_diagonal=False)
@@ -346,15 +349,55 @@ class Problem:
         """How training at each position in each region moves the expected errors."""
         return self.learner.updates(self.counts)
 
+    # What plans and expected losses go by: unbiased estimates where the problem has some, else what is given
+
+    @property
+    def dissimilarity_kind(self) -> DissimilarityKind:
+        """What plans go by: `estimate` (unbiased), `upper` (bounds, Assumption 1) or `measured` (a transfer matrix)."""
+        if self.transfer is not None:
+            return MEASURED
+        return UPPER if self.dissimilarity_estimate is None and self.initial_estimate is None else ESTIMATE
+
+    def with_upper_bounds(self) -> Problem:
+        """Return the same problem without its estimates: plans then go by the upper bounds (Assumption 1)."""
+        return self.changed(dissimilarity_estimate=None, initial_estimate=None) if self.has_estimates else self
+
+    @property
+    def has_estimates(self) -> bool:
+        """Whether there are unbiased estimates beside the upper bounds."""
+        return self.dissimilarity_kind == ESTIMATE
+
+    def with_dissimilarities(self, kind: str) -> Problem:
+        """Return the problem whose plans go by a kind of dissimilarities, or refuse a kind that it does not have."""
+        if kind == self.dissimilarity_kind:
+            return self
+        if kind == UPPER and self.has_estimates:
+            return self.with_upper_bounds()
+        reasons = {
+            ESTIMATE: "the problem has no unbiased estimates (dissimilarity_estimate); leave it out",
+            UPPER: "the problem has measured errors (transfer), no upper bounds; leave it out",
+            MEASURED: "the problem has no measured errors (transfer); leave it out",
+        }
+        unknown = f"unknown; {did_you_mean(kind, [ESTIMATE, UPPER])}"
+        raise InputError(reasons.get(str(kind), unknown), field="dissimilarities", value=kind)
+
     @cached_property
     def dissimilarities(self) -> Dissimilarities:
         """Δ between regions and to the initial model, in one."""
-        return Dissimilarities(self.matrix, self.vectors, self.initial, self.scores)
+        vectors = self.vectors if self.matrix is None else None
+        return Dissimilarities(self.matrix, vectors, self.initial_errors, self.scores)
 
     @property
     def matrix(self) -> FloatArray | None:
         """Δ, or the transfer matrix D in its place; None where vectors say how regions differ."""
+        if self.dissimilarity_estimate is not None:
+            return self.dissimilarity_estimate
         return self.dissimilarity if self.transfer is None else self.transfer
+
+    @property
+    def initial_errors(self) -> FloatArray:
+        """The expected error of the untrained model in each region."""
+        return self.initial if self.initial_estimate is None else self.initial_estimate
 
     def check_symmetric(self, what: str) -> None:
         """Refuse what needs squared distances between models, if the problem has measured errors."""
@@ -389,8 +432,8 @@ class Problem:
 
     @cached_property
     def initial_sum(self) -> float:
-        """The sum of the initial dissimilarities."""
-        return math.fsum(self.initial)
+        """The sum of the errors of the untrained model."""
+        return math.fsum(self.initial_errors)
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:

@@ -9,6 +9,7 @@ from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.learner import LEAST_SQUARES, Learner, Regime
 from learnroute.model.losses import Loss
+from learnroute.model.problem import UPPER, DissimilarityKind
 from learnroute.model.showing import Shown, shortened
 
 
@@ -43,7 +44,7 @@ class Plan(Shown):
     notes
         What the caller should know about this answer, one sentence each.
     true_loss
-        The expected loss where the true models are known; `loss` bounds it from above.
+        The expected loss where the true models are known. By upper bounds, a least squares learner's `loss` bounds it.
     certificate
         What the lower bound follows from; `learnroute verify` recomputes it.
     travel_cost, travel_rate
@@ -56,9 +57,12 @@ class Plan(Shown):
     learner, chosen, regularization_range
         The learner that the route was planned for. Where its regularisation was chosen with the route, `chosen` is
         auto or schedule, and the range is that of λ (of a common factor, for a schedule) with a loss within 1 %.
+    dissimilarities
+        What loss, bound and route go by: `estimate` (unbiased estimates), `upper` (upper bounds, Assumption 1) or
+        `measured` (a transfer matrix).
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
-        squares learner it is the loss itself; of a regularised one, some dissimilarities count negatively.
+        squares learner it is the loss by upper bounds; of a regularised one, some dissimilarities count negatively.
     problem
         What was planned, where the plan comes from this process; for pictures and maps.
     """
@@ -86,6 +90,7 @@ class Plan(Shown):
     regularization_range: tuple[float, float] | None = None
     loss_at_most: float | None = None
     depot: str | None = None
+    dissimilarities: DissimilarityKind = UPPER
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -153,6 +158,7 @@ class Plan(Shown):
             "depot": self.depot,
             "constraints": self.constraints.to_dict(),
             "learner": self._learner(),
+            "dissimilarities": self.dissimilarities,
             "loss_at_most": self.loss_at_most,
             "lower_bound": self.lower_bound,
             "gap": self.gap,

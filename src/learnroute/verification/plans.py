@@ -11,6 +11,7 @@ from numbers import Rational
 from typing import Any
 
 from learnroute.errors import InputError, check_type, shown
+from learnroute.formats.plans import problem_of
 from learnroute.model.certificates import read_certificate
 from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.problem import Problem
@@ -32,7 +33,7 @@ SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits: losses per re
 CLAIMS = (
     "route", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
     "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
-    "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot",
+    "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot", "dissimilarities",
 )  # fmt: skip
 
 
@@ -66,6 +67,10 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
     if not {"route", "order", "loss"} <= set(data):
         raise InputError("an object with route, order and loss is needed", field="plan", value=data)
     remarks = tuple(str(member) for member in data if member not in CLAIMS)
+    try:
+        problem = problem_of(data, problem)
+    except InputError as error:
+        return Verification((Check("dissimilarities", REFUTED, str(error)),), remarks)
     learner = _learner(problem, data)
     if learner.verdict == REFUTED:
         return Verification((learner,), remarks)
@@ -341,6 +346,7 @@ class _PlanChecker:
             "closed": problem.closed,
             "depot": None if problem.depot is None else problem.depot.name,
             "regime": problem.regime,
+            "dissimilarities": problem.dissimilarity_kind,
             "constraints": problem.constraints.to_dict(),
         }
         for member, value in wanted.items():

@@ -196,7 +196,7 @@ class Request(BaseModel):
 
 
 class AboutProblem(Request):
-    """A problem, and how much travel counts."""
+    """A problem, how much travel counts, and by which dissimilarities to plan."""
 
     problem: Annotated[Problem, _AsProblem()]
     travel_rate: Annotated[
@@ -204,11 +204,17 @@ class AboutProblem(Request):
         Field(ge=0, le=LARGEST_VALUE, description="Loss that one unit of travel is worth; the problem's own if null"),
         checked(as_number, least=0.0, meaning="the travel rate"),
     ] = None
+    dissimilarities: Annotated[
+        Literal["estimate", "upper"] | None,
+        Field(description="Plan by unbiased estimates (if null: where the problem has some) or by upper bounds"),
+        checked(_one_of, known=["estimate", "upper"]),
+    ] = None
 
     @property
     def rated_problem(self) -> Problem:
-        """The problem, travel counted at the rate asked for."""
-        return self.problem if self.travel_rate is None else self.problem.changed(travel_rate=self.travel_rate)
+        """The problem, travel counted at the rate asked for, with the dissimilarities asked for."""
+        problem = self.problem if self.travel_rate is None else self.problem.changed(travel_rate=self.travel_rate)
+        return problem if self.dissimilarities is None else problem.with_dissimilarities(self.dissimilarities)
 
 
 class SolvingRequest(AboutProblem):

@@ -102,6 +102,7 @@ def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progres
         retentions=problem.updates.along(walked.order).retention.tolist(),
         weights=model_shares(problem, walked.order).tolist(),
         scores=problem.scores.tolist(),
+        dissimilarities=problem.dissimilarity_kind,
         errors=error_over_time(problem, walked.order).tolist(),
     )
     return _json(found.model_dump())

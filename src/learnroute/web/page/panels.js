@@ -77,6 +77,7 @@ export function showPlan(plan) {
     method: `${plan.method}, ${number(1000 * plan.seconds, 3)} ms`,
     last: plan.route[plan.route.length - 1],
   };
+  if (plan.dissimilarities === "estimate") facts.dissimilarities = "unbiased estimates";
   if (plan.loss_at_most !== null && plan.loss_at_most - plan.loss.total > 1e-9 * Math.abs(plan.loss.total)) facts["loss at most"] = number(plan.loss_at_most, 6);
   if (plan.true_loss) facts["with true models"] = number(plan.true_loss.total, 6);
   if (plan.notes.length) facts.note = plan.notes.join("; ");
