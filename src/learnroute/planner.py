@@ -17,7 +17,7 @@ from learnroute.model.ends import Ends
 from learnroute.model.losses import as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan
+from learnroute.model.result import Guarantee, Plan, training_members
 from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.validation import IntArray, as_count
 from learnroute.solvers.compiling import hurried
@@ -297,6 +297,7 @@ def assessed(
         constraints=problem.constraints,
         learner=problem.learner,
         loss_at_most=most,
+        **training_members(problem, order),
         problem=problem,
     )
 

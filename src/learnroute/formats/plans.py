@@ -10,7 +10,7 @@ from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
 from learnroute.model.losses import as_order, expected_loss, largest_loss, travel_cost, true_loss
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan
+from learnroute.model.result import Guarantee, Plan, training_members
 from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import as_count, as_number, as_vector
 
@@ -67,6 +67,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         chosen=str(trained.get("chosen", "")) if isinstance(trained, Mapping) else "",
         regularization_range=_range(trained),
         loss_at_most=largest_loss(problem, order),
+        **training_members(problem, order),
     )  # fmt: skip
 
 

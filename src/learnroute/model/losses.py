@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.distances import Points
-from learnroute.model.fields import distance_sums
+from learnroute.model.fields import distance_sums, row_sums
 from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.objective import Objective, least_products, products_after
 from learnroute.model.pairs import Dissimilarities, Linear, Pairs
@@ -202,6 +202,36 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
         model = along.retention[t] * model + along.plasticity[t] * problem.dissimilarities_to(region)
         errors[t + 1] = model + common
     return frozen(errors)
+
+
+def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
+    """Return the expected error on each region after the last visit, in the order of visit: what a test would measure.
+
+    It goes by the unbiased estimates of the dissimilarities where the problem has them, else by the bounds. Their mean
+    is then the last row of `error_over_time` for the same dissimilarities, without going through all visits.
+    """
+    stops, known = as_order(order, problem.size), _estimated(problem)
+    shares = model_shares(problem, stops)
+    if known.matrix is not None:
+        learnt = shares @ known.matrix[stops]
+    else:
+        assert known.vectors is not None
+        total = math.fsum(shares)
+        middle = shares @ known.vectors[stops] / total if total else np.zeros(known.vectors.shape[1])
+        apart = ((known.vectors - middle) ** 2).sum(axis=1)
+        learnt = float(shares @ apart[stops]) + total * apart
+    model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
+    common = _loss(problem, known, stops).error - math.fsum(model) / problem.size
+    return frozen((model + common)[stops])
+
+
+def _estimated(problem: Problem) -> Dissimilarities:
+    """Return the dissimilarities, unbiased estimates in place of upper bounds where the problem has them."""
+    delta, initial = problem.dissimilarity_estimate, problem.initial_estimate
+    first = problem.initial if initial is None else initial
+    if delta is None:
+        return Dissimilarities(problem.matrix, problem.vectors, first, problem.scores)
+    return Dissimilarities(delta, None, first, row_sums(delta))
 
 
 def objective_of(problem: Problem) -> Objective:
