@@ -346,6 +346,7 @@ def estimate(
         caveats=(
             *remarks,
             *_map_caveat(features),
+            *_initial_caveat(first),
             *_scale_caveat(taken, fits, intercept),
             *_share_caveat(share),
             _level_caveat(level),
@@ -473,6 +474,12 @@ def _map_caveat(features: FeatureMap | None) -> tuple[str, ...]:
         "a feature map is in front, which no file can keep, so the problem has no features_scaling: train on the "
         "samples of held_out()",
     )
+
+
+def _initial_caveat(first: FloatArray) -> tuple[str, ...]:
+    if not first.any():
+        return ()
+    return ("the problem does not keep the initial model: give `follow` a learner that starts there",)
 
 
 def _share_caveat(share: float) -> tuple[str, ...]:

@@ -29,7 +29,9 @@ class FinalError:
     predicted, label_noise
         What the plan expects without label noise, and the variance of that noise; None without a prediction.
     agrees
-        Whether measured and expected differ by no more than chance; None where that cannot be told.
+        Whether measured and expected differ by no more than chance: the chance of a false alarm is that of three
+        standard errors (for all regions together, where each is judged). None where that cannot be told, as of single
+        regions after one repeat: there the chance in training is most of it.
     """
 
     measured: float
@@ -82,7 +84,7 @@ def final_errors_of(
             spread = float(column.std(ddof=1)) * math.sqrt(1 / count + ratio)
         noise = None if prediction is None else label_noise
         found = FinalError(float(column.mean()), spread, None if noise is None else prediction, noise)
-        if found.deviation is None:
+        if found.deviation is None or (count == 1 and of > 1):
             return found
         agrees = chance_of(found.deviation, count - 1 if count > 1 else None) * of >= ALARM
         return FinalError(found.measured, found.standard_error, found.predicted, found.label_noise, agrees)
