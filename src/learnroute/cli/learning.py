@@ -110,7 +110,7 @@ def simulate_command(
 @command(
     "estimate",
     epilog="\b\nExample:\n  learnroute estimate examples/buoys/samples --target height --scaling whiten --intercept "
-    "\\\n    --travel examples/buoys/travel.csv --samples 40 --problem buoys.json --rest held-out\n"
+    "\\\n    --travel examples/buoys/travel.csv --problem buoys.json --rest held-out\n"
     "  learnroute plan buoys.json",
 )
 @click.argument("data", type=click.Path(path_type=Path))

@@ -157,7 +157,7 @@ def follow(
         How many times to follow the route. The first time with the samples as given; each other time each region's
         samples are dealt anew, as many to training and to test as were given, and the learner has another random state.
     seed
-        Of the repeats.
+        Of the repeats; the same for all routes through the same data.
 
     Returns
     -------
@@ -182,6 +182,7 @@ def follow(
         if planned is None:
             raise InputError("missing; give a learner, or a plan, which has one", field="learner")
         learner = planned.make_learner(regions[0].train[0].shape[1])
+    places = [list(data).index(name) for name in stops]  # so that other routes get the same samples
     matrices, finals = [], []
     before: FloatArray | None = None
     own: list[float | None] = []
@@ -189,9 +190,9 @@ def follow(
     for run in range(runs):
         dealt, given = regions, learner
         if run:
-            rng = np.random.default_rng((seed, run))
-            dealt = [dealt_anew(region, rng) for region in regions]
-            given = seeded(copy.deepcopy(learner), int(rng.integers(2**31)))
+            draws = [np.random.default_rng((seed, run, place)) for place in places]
+            dealt = [dealt_anew(region, rng) for region, rng in zip(regions, draws, strict=True)]
+            given = seeded(copy.deepcopy(learner), seed + run)
         model = as_learner(given, classes)
         if not run:
             before = errors_in(model, regions, measure) if hasattr(model, "coef_") else None
