@@ -19,7 +19,7 @@ from learnroute.model.losses import Loss, as_order, expected_loss, largest_loss,
 from learnroute.model.notes import first_model_note, travel_note
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan
+from learnroute.model.result import Guarantee, Plan, training_members
 from learnroute.model.rounding import OPTIMALITY, margin
 from learnroute.model.validation import IntArray, as_count
 from learnroute.solvers.compiling import hurried
@@ -295,6 +295,7 @@ def assessed(
         learner=problem.learner,
         loss_at_most=most,
         dissimilarities=problem.dissimilarity_kind,
+        **training_members(problem, order),
         problem=problem,
     )
 

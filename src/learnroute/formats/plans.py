@@ -10,7 +10,7 @@ from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
 from learnroute.model.losses import as_order, expected_loss, largest_loss, travel_cost, true_loss
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan
+from learnroute.model.result import Guarantee, Plan, training_members
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import as_count, as_number, as_vector
 
@@ -69,6 +69,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         regularization_range=_range(trained),
         loss_at_most=largest_loss(problem, order),
         dissimilarities=problem.dissimilarity_kind,
+        **training_members(problem, order),
     )  # fmt: skip
 
 

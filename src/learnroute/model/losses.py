@@ -212,6 +212,25 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     return frozen(errors)
 
 
+def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
+    """Return the expected error on each region after the last visit, in the order of visit: what a test would measure.
+
+    It is the last row of `error_over_time`, without going through all visits.
+    """
+    stops, known = as_order(order, problem.size), problem.dissimilarities
+    shares = model_shares(problem, stops)
+    if known.vectors is None:
+        learnt = shares @ known.matrix[stops]
+    else:
+        total = math.fsum(shares)
+        middle = shares @ known.vectors[stops] / total if total else np.zeros(known.vectors.shape[1])
+        apart = ((known.vectors - middle) ** 2).sum(axis=1)
+        learnt = float(shares @ apart[stops]) + total * apart
+    model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
+    common = _loss(problem, known, stops).error - math.fsum(model) / problem.size
+    return frozen((model + common)[stops])
+
+
 def objective_of(problem: Problem) -> Objective:
     """Compile the regime away: the same minimisation, in the terms that solvers see.
 

@@ -16,6 +16,7 @@ from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.depot import Depot, checked_depot, framed, taken_out
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
+from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import (
     check_geographic,
     check_one_kind,
@@ -58,7 +59,7 @@ MEASURED: Final = "measured"
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate", "transfer", "depot",
+    "initial_estimate", "transfer", "depot", "features_scaling",
 )  # fmt: skip
 
 
@@ -110,6 +111,9 @@ class Problem:
         (`with_upper_bounds()` leaves them out). Entries below 0 count as 0.
     depot
         A place that is no region: routes start there and, if it says so, return there. T does not count it.
+    features_scaling
+        How raw features become the learner's, where the dissimilarities were estimated from scaled ones: what `follow`
+        and `transfer` apply to samples. No plan depends on it.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
 
@@ -137,6 +141,7 @@ class Problem:
     initial_estimate: FloatArray | None
     transfer: FloatArray | None
     depot: Depot | None
+    features_scaling: FeaturesScaling | None
     streets: Streets | None
     points: Points | None
     ends: Ends
@@ -163,6 +168,7 @@ class Problem:
         transfer: ArrayLike | None = None,
         depot: Depot | None = None,
         streets: Streets | None = None,
+        features_scaling: FeaturesScaling | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
         assert learner is not None
@@ -216,6 +222,8 @@ class Problem:
             raise InputError("Constraints are needed", field="constraints", value=wanted)
         if streets is not None:
             check_type("streets", streets, Streets)
+        if features_scaling is not None:
+            check_type("features_scaling", features_scaling, FeaturesScaling)
         checked = {
             "learner": learner,
             "dissimilarity": delta,
@@ -241,6 +249,7 @@ class Problem:
             "transfer": transfer,
             "depot": checked_depot(depot, names, places, None if travel is None else self.travel, geographic),
             "streets": streets,
+            "features_scaling": features_scaling,
             "points": Points(places, geographic) if travel is None and places is not None else None,
             "ends": wanted.compiled(names, depot),
         }  # fmt: skip
@@ -464,6 +473,8 @@ class Problem:
             fields["constraints"] = Constraints(**{MEMBERS[key]: value for key, value in wanted.items()})
         if "depot" in fields:
             fields["depot"] = Depot.from_dict(fields["depot"])
+        if "features_scaling" in fields:
+            fields["features_scaling"] = FeaturesScaling.from_dict(fields["features_scaling"])
         if not isinstance(fields.get("geographic", False), bool):
             raise InputError("true or false is needed", field="geographic", value=fields["geographic"])
         return cls(**{**fields, "learner": Learner(**learner)})

@@ -248,10 +248,11 @@ def _largest_means(problem: Problem, terms: Terms) -> FloatArray:
         return np.asarray(np.maximum(terms.floats.max(axis=0), problem.initial_errors))
     retention, plasticity = problem.updates.retention[:, -1], problem.updates.plasticity[:, -1]
     falling = np.sort(terms.floats.T, axis=1)[:, ::-1]
-    most, held, first = np.array(problem.initial_errors), np.empty(0), 1.0
+    initial = problem.initial_errors
+    most, held, first = np.array(initial), np.empty(0), 1.0
     for t in range(size - 1):
         held, first = np.append(held * retention[t], plasticity[t]), first * retention[t]
-        most = np.maximum(most, (falling[:, : t + 1] * np.sort(held)[::-1]).sum(axis=1) + first * problem.initial_errors)
+        most = np.maximum(most, (falling[:, : t + 1] * np.sort(held)[::-1]).sum(axis=1) + first * initial)
     return most
 
 

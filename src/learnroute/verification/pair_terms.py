@@ -50,7 +50,8 @@ def terms_of(problem: Problem, true: bool = False) -> Terms:
         delta = problem.matrix
         places = _places(delta, problem.initial_errors, noise)
         scores = tuple(exact_sum(row) for row in delta.tolist())
-        return Terms(places, lambda k: whole(delta[k], places), whole(problem.initial_errors, places), scores, delta, None)
+        initial = whole(problem.initial_errors, places)
+        return Terms(places, lambda k: whole(delta[k], places), initial, scores, delta, None)
     exact = [[Fraction(float(x)) for x in row] for row in vectors]
     floats = np.array([(1 + 64 * (len(exact[0]) + 4) * UNIT) * ((vectors - v) ** 2).sum(axis=1) for v in vectors])
     places = 2 * _places(np.sqrt(floats), np.sqrt(problem.initial_errors), np.sqrt(np.abs(noise)))
