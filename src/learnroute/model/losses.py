@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.distances import Points
-from learnroute.model.fields import distance_sums
+from learnroute.model.fields import centred, distance_sums
 from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.objective import Objective, least_products, products_after
 from learnroute.model.pairs import Dissimilarities, Linear, Pairs
@@ -223,8 +223,9 @@ def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
         learnt = shares @ known.matrix[stops]
     else:
         total = math.fsum(shares)
-        middle = shares @ known.vectors[stops] / total if total else np.zeros(known.vectors.shape[1])
-        apart = ((known.vectors - middle) ** 2).sum(axis=1)
+        points = centred(known.vectors)
+        middle = shares @ points[stops] / total if total else np.zeros(points.shape[1])
+        apart = ((points - middle) ** 2).sum(axis=1)
         learnt = float(shares @ apart[stops]) + total * apart
     model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
     common = _loss(problem, known, stops).error - math.fsum(model) / problem.size
