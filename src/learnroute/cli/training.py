@@ -134,9 +134,10 @@ def transfer_command(
 
 @command(
     "follow",
-    epilog="\b\nExamples:\n  learnroute follow held-out --target height --plan plan.json --repeats 10\n"
-    "  learnroute follow examples/buoys/samples --target height --learner proximal \\\n"
-    '    --route "Dunes,Harbour Bar,Cape Grey,Anse Noire,Ferry Point,Eastern Shoal" -o errors.json',
+    epilog="\b\nExample:\n  learnroute estimate examples/buoys/samples --target height --scaling whiten --intercept "
+    "\\\n    --travel examples/buoys/travel.csv --problem buoys.json --rest held-out\n"
+    "  learnroute plan buoys.json -o plan.json\n"
+    "  learnroute follow held-out --target height --plan plan.json --repeats 10",
 )
 @data_options
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="A plan, to be followed.")
