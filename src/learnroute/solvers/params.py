@@ -220,6 +220,7 @@ class ParetoParams(_Checked):
     """The Pareto front of travel and score part (`exact.pareto`)."""
 
     labels: int = 30_000_000  # labels of 32 bytes that may be made
+    enumerated: int = 8  # regions up to which all orders are tried where pair terms couple regions
 
 
 @dataclass(frozen=True)

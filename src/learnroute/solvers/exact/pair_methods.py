@@ -143,7 +143,7 @@ def _polished(objective: Objective, order: IntArray) -> IntArray:
         if not len(around):
             return order
         best = around[int(np.argmin(_values(objective, around)))]
-        if objective(best) >= value:
+        if not objective(best) < value:  # each order at most once: the value falls
             return order
         order, value = best, objective(best)
 

@@ -69,6 +69,8 @@ from learnroute.solvers.local_search.tour import (
     cost,
 )
 
+MOST_MOVES = 1000  # at one look at a vertex; it is queued again after each, so that nothing is lost
+
 
 @kernel
 def potential(tour: Tour, last: int) -> float:
@@ -209,7 +211,9 @@ def descend(tour: Tour, most: int, noted: int) -> float:
         counts[QUEUE_FIRST] = counts[QUEUE_FIRST] + 1 if counts[QUEUE_FIRST] + 1 < counts[SIZE] else 0
         counts[QUEUE_SIZE] -= 1
         route[QUEUED, vertex] = 0
-        while counts[JOURNAL_SIZE] + counts[LONGEST] + 2 <= len(tour.journal):
+        moves = 0
+        while moves < MOST_MOVES and counts[JOURNAL_SIZE] + counts[LONGEST] + 2 <= len(tour.journal):
+            moves += 1
             k = find_move(tour, vertex)
             if k == 0:
                 break

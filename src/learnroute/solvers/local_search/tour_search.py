@@ -19,6 +19,8 @@ from learnroute.solvers.params import KOptParams
 if TYPE_CHECKING:
     from learnroute.model.pairs import Pairs
 
+MOST_LOOKS = 10_000  # at each vertex, during one descent: more than moves that gain ever need
+
 
 class TourSearch:
     """A tour, improved by k-opt moves and perturbations in rounds until the caller has had enough.
@@ -325,10 +327,10 @@ class TourSearch:
         vertices = len(self.route[0])
         self.route[tour.QUEUE], self.route[tour.QUEUED] = self.route[tour.ORDER], 1
         self.counts[tour.QUEUE_FIRST], self.counts[tour.QUEUE_SIZE] = 0, vertices
-        looks, pace = 0, self._looks
-        while self.counts[tour.QUEUE_SIZE] and not (looks and budget.exhausted):  # a moment's work is always done
+        looks, pace, enough = 0, self._looks, MOST_LOOKS * vertices
+        while self.counts[tour.QUEUE_SIZE] and looks < enough and not (looks and budget.exhausted):  # at least a moment
             started = time.monotonic()
-            most = int(max(10, pace * self.params.pause))
+            most = min(int(max(10, pace * self.params.pause)), enough - looks)
             self._descend(most)
             looks += most
             pace = min(2 * pace, most / max(time.monotonic() - started, 1e-6))

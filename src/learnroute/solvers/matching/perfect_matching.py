@@ -214,8 +214,11 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
         missing = _negative_edges(weights, state, scale, budget, params) if complete else None
         if missing is None or not len(missing):
             break
-        edges = np.union1d(edges, missing)
+        before, edges = len(edges), np.union1d(edges, missing)
         rounds += 1
+        if len(edges) == before:  # nothing new: rounding, so that nothing is proved
+            missing = None
+            break
     duals, sets = _proof(state, 2 * scale)
     mate = blossom.unfold(state)
     if not complete:

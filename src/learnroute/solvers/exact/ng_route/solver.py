@@ -388,8 +388,8 @@ class NgRouteProof:
             self._settle(cost, route, multipliers)
             if self.proved:
                 self.relaxation, self.bidirectional = (multipliers, ng_sets), (multipliers, start, routes)
-            if self.labels > self.params.bidirectional_growth * self.room:
-                return
+            if self.labels > self.params.bidirectional_growth * self.room or len(np.unique(route)) == len(route):
+                return  # too many labels, or no cycle is left to break: the cheapest route stays the same
             augment(ng_sets, route, self.params.spread)
             routes.append(route)
             other, forward, first = labels, not forward, False
