@@ -157,7 +157,7 @@ def test_edges_that_must_stay_are_in_every_tour() -> None:
     search = running(objective, rng.permutation(40))
     population = population_of(search, [rng.permutation(40) for _ in range(20)])
     population.evolve(rng, Budget())
-    fixed = search.route[tour.FIXED]
+    fixed = search.state.route[tour.FIXED]
     for each in population.tours:
         edges = edges_of(each)
         assert all((min(v, w), max(v, w)) in edges for v, w in enumerate(fixed.tolist()) if w >= 0)

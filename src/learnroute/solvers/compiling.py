@@ -20,7 +20,7 @@ LATER = "python -m learnroute.precompile compiles for later plans (after `learnr
 
 def searching(objective: Objective) -> tuple[str, ...]:
     """Return what a search needs."""
-    return ("iterate", *(("nearest_places",) if objective.points is not None else ()))
+    return ("nearest_places",) if objective.points is not None else ()
 
 
 def too_late_for(needed: tuple[str, ...], budget: Budget, params: SolverParams) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from learnroute.model.objective import ANYWHERE
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.local_search import crossover, tour
+from learnroute.solvers.local_search import crossover
 from learnroute.solvers.local_search.ab_cycles import room_for
 from learnroute.solvers.local_search.edge_entropy import COUNT, count_edges
 from learnroute.solvers.local_search.rotations import best_cut
@@ -43,10 +43,10 @@ class Population:
 
     def _first_perturbations(self, clustered: bool) -> int:
         """Return how often a new tour is perturbed: no descent alone gets clusters, or many scores, in order."""
-        params, counts = self.params, self.search.counts
+        params, terms = self.params, self.search.terms
         each = params.clustered if clustered else 0.0
-        if counts[tour.SCORED]:
-            each = max(each, params.scored * float(counts[tour.REACH] / counts[tour.SIZE]) ** 2)
+        if terms is not None:
+            each = max(each, params.scored * (terms.reach / self.search.vertices) ** 2)
         return math.ceil(each * self.search.objective.size) if each >= params.fewest_perturbations else 0
 
     @property
@@ -72,7 +72,7 @@ class Population:
         if size > params.near_regions:
             order = self._start[np.argsort(np.arange(size) + stream.normal(0.0, params.near_positions, size))]
         order = search.objective.ends.repair(order)
-        if search.counts[tour.SCORED]:  # travel alone first: that is quicker
+        if search.terms is not None:  # travel alone first: that is quicker
             blind = self._blind[self._searches.index(search)]
             blind.use_candidates(i % search.kinds)
             blind.set_order(order)
