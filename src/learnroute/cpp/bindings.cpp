@@ -6,4 +6,5 @@ NB_MODULE(_core, m)
 {
     m.doc() = "The compiled core: local search, construction, matching, proofs. No validation; callers check.";
     learnroute::bind_metric(m);
+    learnroute::bind_proofs(m);
 }

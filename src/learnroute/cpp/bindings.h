@@ -5,4 +5,5 @@
 namespace learnroute
 {
 void bind_metric(nanobind::module_ &m);
+void bind_proofs(nanobind::module_ &m);
 } // namespace learnroute
