@@ -66,7 +66,7 @@ void bind_held_karp(nb::module_ &m)
             [](HeldKarp const &self, FloatVector const &begin) { return to_numpy_indices(self.order(span_of(begin))); },
             "begin"_a, "Trace the best order; `begin` has the cost of beginning at each region.")
         .def_prop_ro(
-            "values", [](HeldKarp const &self) { return copied(self.values()); },
+            "values", [](HeldKarp const &self) { return copied(self.values()); }, nb::rv_policy::automatic,
             "The least cost of visiting each set to the end, from each of its regions.");
 }
 
@@ -86,9 +86,9 @@ void bind_ascent(nb::module_ &m)
             "progress"_a)
         .def_prop_ro(
             "multipliers", [](SubgradientAscent const &self) { return copied(self.multipliers()); },
-            "Where the relaxation is to be solved next.")
+            nb::rv_policy::automatic, "Where the relaxation is to be solved next.")
         .def_prop_ro(
-            "best", [](SubgradientAscent const &self) { return copied(self.best()); },
+            "best", [](SubgradientAscent const &self) { return copied(self.best()); }, nb::rv_policy::automatic,
             "The multipliers of the best bound so far.")
         .def_prop_ro("bound", &SubgradientAscent::bound, "The best bound so far.")
         .def_prop_ro("ended", &SubgradientAscent::ended, "Whether nothing is left to gain.")
