@@ -8,4 +8,5 @@ NB_MODULE(_core, m)
     learnroute::bind_crossover(m);
     learnroute::bind_local_search(m);
     learnroute::bind_metric(m);
+    learnroute::bind_proofs(m);
 }

@@ -7,4 +7,5 @@ namespace learnroute
 void bind_crossover(nanobind::module_ &m);
 void bind_local_search(nanobind::module_ &m);
 void bind_metric(nanobind::module_ &m);
+void bind_proofs(nanobind::module_ &m);
 } // namespace learnroute

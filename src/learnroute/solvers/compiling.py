@@ -14,7 +14,7 @@ from learnroute.solvers.params import SolverParams
 
 BUILDING = ("match_next",)  # Algorithm 1
 CROSSING: tuple[str, ...] = ()  # populations
-PROVING = ("label", "minimum_cuts")
+PROVING: tuple[str, ...] = ()  # proofs
 LATER = "python -m learnroute.precompile compiles for later plans (after `learnroute plan` it is done by itself)"
 
 
