@@ -20,7 +20,7 @@ struct OrderCosts
     MatrixView<bool> positions;         // which positions (rows) are open to which regions
 };
 
-/// Dynamic programming over sets of regions (Held and Karp 1962, Bellman 1962), with position-weighted scores.
+/// Held–Karp: dynamic programming over sets of regions (Held and Karp 1962, Bellman 1962), with weighted scores.
 ///
 /// A set, a number with a bit for each region, is visited to the end of an order. Built from the end, because what a
 /// score counts is decided by the regions that follow. 2^(T-1)·T values are kept.

@@ -6,6 +6,8 @@ else branch on an edge. Two things are done differently. The bound of a node is 
 1-tree at the dual values of the LP, which anyone recomputes without an LP. And the root is a Lagrangian ascent, which
 fixes most edges before the first LP is made.
 
+Fixing (`reduced_costs.h`), propagation (`propagation.h`) and 1-trees (`one_tree.h`) are in the compiled core.
+
 Scores other than the last one are met by branching on how orders end (`end_costs`).
 """
 
