@@ -91,3 +91,11 @@ def drag(page: Page, name: str, dx: float, dy: float) -> None:
         page.mouse.move(x + dx * k / 4, y + dy * k / 4)
     page.mouse.up()
     settle(page)
+
+
+def cancel(page: Page) -> None:
+    """Click "cancel" in the page itself, as soon as it shows: on a busy machine the work may end before a click."""
+    page.wait_for_function(
+        "() => !document.querySelector('#working').hidden && (document.querySelector('#cancel').click(), true)",
+        polling="raf",
+    )

@@ -24,7 +24,6 @@ from flights_data import COLUMNS, great_circle, load
 from learnroute import Problem, evaluate, expected_loss, plan
 from learnroute.formats.files import write_text, written_whole
 from learnroute.learning import Estimate, ProximalRegressor, RegionData, RouteRegressor, estimate, follow
-from learnroute.tuning import expected
 
 try:
     from scipy.stats import spearmanr
@@ -206,7 +205,7 @@ def proximal_row(
 
 def predicted_error(learner: Any, problem: Problem, found: Estimate, order: Sequence[int]) -> float:
     """Return the error that the closed form expects with unbiased estimates, and each region's noise."""
-    return expected_loss(expected(problem).changed(learner=learner), order).error + float(np.mean(found.noise**2))
+    return expected_loss(problem.changed(learner=learner), order).error + float(np.mean(found.noise**2))
 
 
 def along_random_orders(

@@ -59,13 +59,11 @@ class Comparison(Shown):
 
     def bound_text(self, style: str) -> str:
         """Return the bound in words, its number in a format."""
-        if self.lower_bound is None:
-            return "no lower bound"
         return f"{'optimum' if self.optimal else 'lower bound'} {self.lower_bound:{style}}"
 
     def ratio(self, row: Row) -> float | None:
-        """How many times the bound a row's loss is; None if unknown, and where the bound is negative or zero."""
-        if row.loss is None or self.lower_bound is None or self.lower_bound <= 0:
+        """How many times the bound a row's loss is; None where the bound is negative or zero."""
+        if row.loss is None or self.lower_bound <= 0:
             return None
         return row.loss.total / self.lower_bound
 

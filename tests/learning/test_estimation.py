@@ -336,7 +336,8 @@ def test_the_estimate_makes_a_problem_that_can_be_planned() -> None:
     assert problem.regions == ("region 0", "region 2", "region 3")
     np.testing.assert_array_equal(problem.travel, travel[np.ix_([0, 2, 3], [0, 2, 3])])
     np.testing.assert_array_equal(problem.dissimilarity, found.upper)
-    np.testing.assert_array_equal(problem.scores, found.scores)
+    np.testing.assert_array_equal(problem.with_upper_bounds().scores, found.scores)
+    np.testing.assert_allclose(problem.scores, np.maximum(found.dissimilarity, 0.0).sum(axis=1), rtol=1e-14)
     assert (problem.learner.features, problem.learner.samples) == (3, 10)
     assert problem.learner.noise == found.pooled_noise
     assert problem.coordinates is not None

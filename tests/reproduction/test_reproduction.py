@@ -40,7 +40,7 @@ def reproduce_quickly(folder: Path) -> None:
         [sys.executable, "-m", "learnroute", *example, "--json"],
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=3000,
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from learnroute import Learner, Problem, evaluate, plan, read_problem, write_problem
 from learnroute.study.families import random_problem
-from pages import Open, drag, region, route, settle, total
+from pages import Open, cancel, drag, region, route, settle, total
 from proxy import proxy
 from service import EXAMPLES, Service, example, long_task, serving
 
@@ -329,8 +329,7 @@ def test_a_long_plan_shows_progress_and_can_be_cancelled(opened: Open, tmp_path:
     page = opened()
     write_problem(Problem.from_dict(long_task()["problem"]), tmp_path / "long.json")
     page.set_input_files("#file", tmp_path / "long.json")
-    page.wait_for_selector("#working:not([hidden])")
-    page.click("#cancel")
+    cancel(page)
     page.wait_for_selector('#status:has-text("Cancelled")')
     settle(page)
     page.select_option("#method", "nearest")

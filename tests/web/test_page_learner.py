@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 from learnroute import Learner, Problem, evaluate, plan, read_problem, write_problem
 from learnroute.model.losses import error_over_time
-from pages import Open, route, settle, total
+from pages import Open, cancel, route, settle, total
 from service import EXAMPLES, example
 
 CITY = EXAMPLES / "city-survey.json"
@@ -246,8 +246,7 @@ def test_a_choice_that_is_cancelled_leaves_the_regularization_where_it_was(opene
     settle(page)
     before = total(page)
     page.click("#best-lambda")
-    page.wait_for_selector("#working:not([hidden])")
-    page.click("#cancel")
+    cancel(page)
     settle(page)
     assert page.inner_text("#lambda-label") == "2"
     assert total(page) == before

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from learnroute import Problem, compare_learners, evaluate, read_problem
 from learnroute.worth import LearnerRow
-from pages import Open, route, settle, total
+from pages import Open, cancel, route, settle, total
 from service import example
 
 FEW, KEPT = 6, slice(3, 9)  # regions whose three routes differ
@@ -150,8 +150,7 @@ def test_a_refusal_is_one_line(opened: Open, tmp_path: Path) -> None:
 def test_a_comparison_is_cancelled_by_hand_or_by_a_change(opened: Open) -> None:
     page = opened()
     page.click("#compare-learners")
-    page.wait_for_selector("#working:not([hidden])")
-    page.click("#cancel")
+    cancel(page)
     page.wait_for_selector("#worth-text:has-text('Cancelled.')")
     assert page.is_enabled("#compare-learners")
     page.click("#compare-learners")

@@ -297,8 +297,7 @@ def _print_comparison(found: Comparison, problem: Problem) -> None:
         ratio = found.ratio(row)
         shown.add_row(name, *parts, "" if ratio is None else f"{ratio:.4f}", f"{row.seconds:.3f}")
     console.print(shown)
-    bound = "unknown" if found.lower_bound is None else f"{found.lower_bound:.6g} per region"
-    console.print(f"{kind}  {bound}")
+    console.print(f"{kind}  {found.lower_bound:.6g} per region")
     for row in found.rows:
         if row.refused:
             console.print(row.refused, markup=False)

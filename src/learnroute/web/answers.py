@@ -39,7 +39,7 @@ class ComparedMethod(BaseModel):
 class Comparison(BaseModel):
     """Several methods on one problem, and the best lower bound that any of them proved."""
 
-    lower_bound: float | None = Field(description="No route has a smaller loss; null where no bound is known")
+    lower_bound: float = Field(description="No route has a smaller loss")
     bound_is_optimum: bool
     dissimilarities: Dissimilarities
     rows: list[ComparedMethod]
