@@ -2,11 +2,54 @@
 The compiled core: local search, construction, matching, proofs. No validation; callers check.
 """
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
 
+
+class KdTree:
+    """A k-d tree of places in three dimensions (Bentley 1975)."""
+
+    def __init__(self, places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def nearest(self, count: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """
+        For each place its nearest others, nearest first; ties by number. There must be that many.
+        """
+
+    def spanning_edges(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """The edges of a minimum spanning tree, one row each; ties by number."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """
+        Its arrays: items, 2 x nodes ranges of them, 6 x nodes corners; the halves of node k are 2k+1 and 2k+2.
+        """
+
+def lengths(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool, origins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], goals: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """What it costs to go from each origin to its goal."""
+
+class GreedyPaths:
+    """Paths that greedy edges join (Bentley 1992)."""
+
+    def __init__(self, size: int) -> None: ...
+
+    def join(self, one: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], two: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """
+        Join paths along these edges, in their order, where both ends are free; return how many were joined.
+        """
+
+    def ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The ends of all paths."""
+
+    def path(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The regions along the path that the first end belongs to."""
+
+def nearest_among(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+    """
+    For each of these regions the nearest others of them, as places in their list.
+    """
 
 class ScoreBounds:
     """
