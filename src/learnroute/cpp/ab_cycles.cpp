@@ -2,18 +2,6 @@
 
 namespace learnroute
 {
-void link(std::span<Index const> tour, std::vector<Neighbours> &neighbours)
-{
-    neighbours.resize(tour.size());
-    auto last = tour.back();
-    for (auto const here : tour)
-    {
-        neighbours[here].before = last;
-        neighbours[last].after = here;
-        last = here;
-    }
-}
-
 void AbCycles::find(std::span<Neighbours const> tour, std::span<Neighbours const> other, RandomBits random)
 {
     auto const size = static_cast<Index>(tour.size());

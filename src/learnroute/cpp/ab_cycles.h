@@ -1,6 +1,7 @@
 #pragma once
 
 #include "matrix_view.h"
+#include "neighbours.h"
 #include "random_bits.h"
 
 #include <array>
@@ -10,18 +11,6 @@
 
 namespace learnroute
 {
-/// The two neighbours of a vertex in a tour.
-struct Neighbours
-{
-    Index before, after;
-
-    [[nodiscard]] bool has(Index vertex) const { return before == vertex || after == vertex; }
-    [[nodiscard]] Index other_than(Index vertex) const { return before == vertex ? after : before; }
-};
-
-/// Fill in the neighbours of all vertices of a tour.
-void link(std::span<Index const> tour, std::vector<Neighbours> &neighbours);
-
 /// AB-cycles of two tours (Nagata and Kobayashi 2013): cycles in which edges of the first and the second alternate.
 ///
 /// They are found at random, by alternating paths, and have every edge that only one of the tours has.

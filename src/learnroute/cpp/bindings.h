@@ -4,6 +4,7 @@
 
 namespace learnroute
 {
+void bind_construction(nanobind::module_ &m);
 void bind_crossover(nanobind::module_ &m);
 void bind_local_search(nanobind::module_ &m);
 void bind_metric(nanobind::module_ &m);

@@ -113,9 +113,8 @@ void bind_scores(nb::module_ &m)
              "reach"_a, "floor"_a, "swing"_a, "powers"_a.noconvert());
     nb::class_<TourScores>(m, "TourScores", "The score part of a tour's value.");
     nb::class_<FallingScores, TourScores>(m, "FallingScores", "Weights are products of the factors of later regions.")
-        .def(nb::new_(
-                 [](Bounds const &bounds, double heaviest, FloatVector const &scores, FloatVector const &factors)
-                 { return std::make_shared<FallingScores>(bounds, heaviest, floats_of(scores), floats_of(factors)); }),
+        .def(nb::new_([](Bounds const &bounds, double heaviest, FloatVector const &scores, FloatVector const &factors)
+                      { return std::make_shared<FallingScores>(bounds, heaviest, span_of(scores), span_of(factors)); }),
              "bounds"_a, "heaviest"_a, "scores"_a.noconvert(), "factors"_a.noconvert());
     nb::class_<PositionScores, TourScores>(m, "PositionScores", "Each position has a weight of its own.")
         .def(nb::new_([](Bounds const &bounds, FloatVector const &scores, FloatVector const &weights)

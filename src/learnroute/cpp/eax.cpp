@@ -1,6 +1,7 @@
 #include "eax.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
@@ -166,22 +167,29 @@ double EdgeAssembly::join_subtours(double least)
             {
                 position = position + 1 < size_ ? position + 1 : 0;
                 auto const a = tour_[position];
+                std::array const nexts_a{neighbours_[a].before, neighbours_[a].after};
+                std::array const removed_a{costs(a, nexts_a[0]), costs(a, nexts_a[1])};
                 for (auto const b : candidates.subspan(a * candidates_each_, candidates_each_))
                 {
+                    if (subtours_.contains(segment, positions_[b]))
+                        continue;
                     auto const subtour = subtours_.of_position(positions_[b]);
                     if (subtour == smallest)
                         continue;
                     auto const added = costs(a, b);
                     for (auto const next_b : {neighbours_[b].before, neighbours_[b].after})
-                        for (auto const next_a : {neighbours_[a].before, neighbours_[a].after})
+                    {
+                        auto const removed_b = costs(b, next_b);
+                        for (std::size_t side = 0; side < 2; ++side)
                         {
+                            auto const next_a = nexts_a[side];
                             if (fixed[a] == next_a || fixed[b] == next_b)
                                 continue;
-                            auto const removed = costs(a, next_a) + costs(b, next_b);
-                            auto const better = removed - added - costs(next_a, next_b);
+                            auto const better = removed_a[side] + removed_b - added - costs(next_a, next_b);
                             if (better > best.gain)
                                 best = {better, subtour, a, next_a, b, next_b};
                         }
+                    }
                 }
             }
         }
@@ -223,36 +231,21 @@ void EdgeAssembly::undo()
 /// Write down the tour that neighbours make up, with the same last vertex.
 void EdgeAssembly::rewrite()
 {
-    auto before = tour_.back();
-    auto here = problem_.scores ? score_part().second : neighbours_[before].before;
+    auto const last = tour_.back();
+    Walk walk(neighbours_, last, problem_.scores ? score_part().second : neighbours_[last].before);
     for (Index position = 0; position < size_; ++position)
     {
-        tour_[position] = here;
-        positions_[here] = position;
-        auto const after = neighbours_[here].other_than(before);
-        before = here;
-        here = after;
+        tour_[position] = walk.next();
+        positions_[tour_[position]] = position;
     }
-}
-
-/// The score part of a tour from this vertex at this position back, away from the vertex `before`.
-double EdgeAssembly::score_back(Index before, Index here, Index position)
-{
-    tail_.resize(std::min(position + 1, problem_.scores->depth(size_)));
-    for (auto &vertex : tail_)
-    {
-        vertex = here;
-        auto const after = neighbours_[here].other_than(before);
-        before = here;
-        here = after;
-    }
-    return problem_.scores->value(tail_, position);
 }
 
 /// The score part of the tour as it was written down.
 double EdgeAssembly::current_score()
 {
-    return is_cyclic() ? score_back(tour_.front(), tour_.back(), size_ - 1) : score_part().first;
+    if (!is_cyclic())
+        return score_part().first;
+    return problem_.scores->value({neighbours_, tour_.front(), tour_.back()}, size_ - 1);
 }
 
 /// The score part of the tour that neighbours make up, and the vertex behind its last one.
@@ -263,11 +256,11 @@ std::pair<double, Index> EdgeAssembly::score_part()
     auto const last = tour_.back();
     auto const fixed = problem_.fixed[last];
     if (!is_cyclic()) // from `end`, behind which `start` is
-        return {score_back(last, neighbours_[last].other_than(fixed), size_ - 2), fixed};
+        return {problem_.scores->value({neighbours_, last, neighbours_[last].other_than(fixed)}, size_ - 2), fixed};
     std::pair best{infinity, Index{-1}};
     for (auto const behind : {neighbours_[last].before, neighbours_[last].after})
         if (behind != fixed)
-            best = std::min(best, {score_back(behind, last, size_ - 1), behind},
+            best = std::min(best, {problem_.scores->value({neighbours_, behind, last}, size_ - 1), behind},
                             [](auto const &one, auto const &two) { return one.first < two.first; });
     return best;
 }

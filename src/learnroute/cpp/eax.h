@@ -3,6 +3,7 @@
 #include "ab_cycles.h"
 #include "edge_costs.h"
 #include "edge_counts.h"
+#include "neighbours.h"
 #include "random_bits.h"
 #include "subtours.h"
 #include "tour_scores.h"
@@ -46,7 +47,7 @@ private:
     EdgeCounts counts_;
     AbCycles cycles_;
     Subtours subtours_;
-    std::vector<Index> tour_, positions_, untried_, tail_;
+    std::vector<Index> tour_, positions_, untried_;
     std::vector<Neighbours> neighbours_, other_;
     std::vector<Change> changes_, kept_; ///< of the child at hand, and of the best one of a batch
 
@@ -61,7 +62,6 @@ private:
     [[nodiscard]] bool is_cyclic() const { return !problem_.has_ends; }
     [[nodiscard]] double credit(double score) const;
     [[nodiscard]] bool reaches_end(Index position) const;
-    double score_back(Index before, Index here, Index position);
     double current_score();
     std::pair<double, Index> score_part();
 

@@ -33,13 +33,16 @@ bool Subtours::cut(std::span<Index const> cycle, std::span<Index const> position
     std::sort(removed_.begin(), removed_.end(),
               [](Removed const &one, Removed const &two) { return one.position < two.position; });
     ranks_.resize(count);
+    cuts_.resize(count);
     for (Index rank = 0; rank < count; ++rank)
+    {
         ranks_[removed_[rank].number] = rank;
+        cuts_[rank] = removed_[rank].position;
+    }
     for (Index i = 0; i < count; ++i)
     {
         auto const j = i + 1 < count ? i + 1 : 0;
-        auto const end_at = [&](Index rank, Index vertex)
-        { return End{rank, positions[vertex] != removed_[rank].position}; };
+        auto const end_at = [&](Index rank, Index vertex) { return End{rank, positions[vertex] != cuts_[rank]}; };
         auto const join = [&](End one, End two)
         { (one.right ? removed_[one.edge].right : removed_[one.edge].left) = two; };
         auto const one = end_at(ranks_[i], cycle[2 * i + 1]);
@@ -77,15 +80,13 @@ void Subtours::find()
 
 Index Subtours::length(Index segment) const
 {
-    auto const distance = removed_[next(segment)].position - removed_[segment].position;
+    auto const distance = cuts_[next(segment)] - cuts_[segment];
     return segment + 1 < segments() ? distance : distance + size_;
 }
 
 Index Subtours::of_position(Index position) const
 {
-    auto const behind = std::lower_bound(removed_.begin(), removed_.end(), position,
-                                         [](Removed const &each, Index at) { return each.position < at; });
-    auto const segment = behind - removed_.begin();
+    auto const segment = std::ranges::lower_bound(cuts_, position) - cuts_.begin();
     return segment > 0 ? labels_[segment - 1] : labels_.back();
 }
 

@@ -30,6 +30,7 @@ class Subtours
 
     Index size_ = 0;
     std::vector<Removed> removed_; ///< along the tour
+    std::vector<Index> cuts_;      ///< their positions, close together for binary searches
     std::vector<Index> ranks_;     ///< of the edges of the AB-cycle, along the tour
     std::vector<Index> labels_;    ///< the subtour of the segment behind each removed edge
     std::vector<Index> sizes_;     ///< of subtours; 0 for those that were merged with others
@@ -51,10 +52,16 @@ public:
     [[nodiscard]] Index segments() const { return static_cast<Index>(removed_.size()); }
 
     /// The position before the first one of a segment.
-    [[nodiscard]] Index cut_before(Index segment) const { return removed_[segment].position; }
+    [[nodiscard]] Index cut_before(Index segment) const { return cuts_[segment]; }
 
-    [[nodiscard]] Index last_cut() const { return removed_.back().position; }
+    [[nodiscard]] Index last_cut() const { return cuts_.back(); }
     [[nodiscard]] Index length(Index segment) const;
+    [[nodiscard]] bool contains(Index segment, Index position) const
+    {
+        if (segment + 1 < segments())
+            return cuts_[segment] < position && position <= cuts_[segment + 1];
+        return cuts_[segment] < position || position <= cuts_[0];
+    }
     [[nodiscard]] Index of_segment(Index segment) const { return labels_[segment]; }
     [[nodiscard]] Index of_position(Index position) const;
     [[nodiscard]] Index smallest() const;

@@ -8,24 +8,28 @@ namespace learnroute
 {
 TourScores::TourScores(Bounds bounds) : bounds_(std::move(bounds)) {}
 
-Index TourScores::depth(Index size) const
+Index TourScores::counted_up_to(Index position) const
 {
-    return std::min(size, bounds_.reach + 1);
+    return std::min(position, bounds_.reach) + 1;
 }
 
-FallingScores::FallingScores(Bounds bounds, double heaviest, std::vector<double> scores, std::vector<double> factors)
-    : TourScores(std::move(bounds)), heaviest_(heaviest), scores_(std::move(scores)), factors_(std::move(factors))
+FallingScores::FallingScores(Bounds bounds, double heaviest, std::span<double const> scores,
+                             std::span<double const> factors)
+    : TourScores(std::move(bounds)), heaviest_(heaviest)
 {
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        vertices_.push_back({scores[i], factors[i]});
 }
 
-double FallingScores::value(std::span<Index const> backwards, Index)
+double FallingScores::value(Walk walk, Index position)
 {
     auto total = 0.0;
     auto weight = heaviest_;
-    for (auto const vertex : backwards)
+    for (auto left = counted_up_to(position); left > 0; --left)
     {
-        total += weight * scores_[vertex];
-        weight *= factors_[vertex];
+        auto const &vertex = vertices_[walk.next()];
+        total += weight * vertex.score;
+        weight *= vertex.factor;
     }
     return total;
 }
@@ -35,11 +39,11 @@ PositionScores::PositionScores(Bounds bounds, std::vector<double> scores, std::v
 {
 }
 
-double PositionScores::value(std::span<Index const> backwards, Index position)
+double PositionScores::value(Walk walk, Index position)
 {
     auto total = 0.0;
-    for (auto const vertex : backwards)
-        total += weights_[position--] * scores_[vertex];
+    for (auto left = counted_up_to(position); left > 0; --left)
+        total += weights_[position--] * scores_[walk.next()];
     return total;
 }
 
@@ -49,13 +53,13 @@ PairScores::PairScores(Bounds bounds, std::vector<double> scores, Updates update
 {
 }
 
-double PairScores::value(std::span<Index const> backwards, Index)
+double PairScores::value(Walk walk, Index)
 {
     auto constexpr negligible = 1e-14;
     auto const regions = static_cast<Index>(order_.size());
     auto t = regions;
-    for (auto const vertex : backwards)
-        if (vertex < regions)
+    while (t > 0)
+        if (auto const vertex = walk.next(); vertex < regions)
         {
             order_[--t] = vertex;
             retention_[t] = updates_.retention(t, vertex);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "matrix_view.h"
+#include "neighbours.h"
 
 #include <span>
 #include <vector>
@@ -25,6 +26,9 @@ protected:
 
     explicit TourScores(Bounds bounds);
 
+    /// How many vertices count of those up to this position.
+    [[nodiscard]] Index counted_up_to(Index position) const;
+
 public:
     TourScores(TourScores const &) = delete;
     TourScores &operator=(TourScores const &) = delete;
@@ -32,24 +36,26 @@ public:
 
     [[nodiscard]] Bounds const &bounds() const { return bounds_; }
 
-    /// How many vertices of a tour of this size are needed, from its end.
-    [[nodiscard]] virtual Index depth(Index size) const;
-
-    /// The score part of the tour with these last vertices, last one first; the last one is at this position.
-    virtual double value(std::span<Index const> backwards, Index position) = 0;
+    /// The score part of the tour that is walked backwards, from this position on.
+    virtual double value(Walk walk, Index position) = 0;
 };
 
 /// A region's weight is the product of the factors of those behind it: weights that fall geometrically, or least
 /// squares with numbers of samples that differ.
 class FallingScores : public TourScores
 {
+    struct Vertex
+    {
+        double score, factor;
+    };
+
     double heaviest_; ///< the weight of the last region
-    std::vector<double> scores_, factors_;
+    std::vector<Vertex> vertices_;
 
 public:
-    FallingScores(Bounds bounds, double heaviest, std::vector<double> scores, std::vector<double> factors);
+    FallingScores(Bounds bounds, double heaviest, std::span<double const> scores, std::span<double const> factors);
 
-    double value(std::span<Index const> backwards, Index position) override;
+    double value(Walk walk, Index position) override;
 };
 
 /// Each position has a weight of its own.
@@ -60,7 +66,7 @@ class PositionScores : public TourScores
 public:
     PositionScores(Bounds bounds, std::vector<double> scores, std::vector<double> weights);
 
-    double value(std::span<Index const> backwards, Index position) override;
+    double value(Walk walk, Index position) override;
 };
 
 /// The error of a regularised learner along a tour, which depends on pairs of regions (`model.pairs`).
@@ -94,7 +100,6 @@ private:
 public:
     PairScores(Bounds bounds, std::vector<double> scores, Updates updates, double counted, Parts before);
 
-    [[nodiscard]] Index depth(Index size) const override { return size; }
-    double value(std::span<Index const> backwards, Index position) override;
+    double value(Walk walk, Index position) override;
 };
 } // namespace learnroute

@@ -18,9 +18,9 @@ PROVING: tuple[str, ...] = ()  # proofs
 LATER = "python -m learnroute.precompile compiles for later plans (after `learnroute plan` it is done by itself)"
 
 
-def searching(objective: Objective) -> tuple[str, ...]:
+def searching(_objective: Objective) -> tuple[str, ...]:
     """Return what a search needs."""
-    return ("nearest_places",) if objective.points is not None else ()
+    return ()
 
 
 def too_late_for(needed: tuple[str, ...], budget: Budget, params: SolverParams) -> bool:

@@ -66,7 +66,7 @@ def candidates_of(objective: Objective, neighbours: int) -> IntArray:
         ground = ground_of(points)
         flat = plane(points.places) if points.geographic else ground
         near = nearest_places(ground, tree_of(ground), most)
-        _put_quadrants(flat, tree_of(flat), near)
+        _put_quadrants(flat, Tree(*tree_of(flat)), near)
         return near
     if objective.symmetric:
         lists = np.empty((objective.size, most), dtype=np.int64)
