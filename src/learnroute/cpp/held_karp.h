@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,18 +28,32 @@ struct OrderCosts
 class HeldKarp
 {
     std::size_t size_;
-    std::size_t stride_;            // length of a row of travel_to_: even, so that rows are summed in pairs
     std::vector<double> travel_to_; // one row for each region gone to
     std::vector<double> scores_;
     std::vector<double> weights_;  // by how many regions follow
     std::vector<double> products_; // by the set of regions that follow, where there are factors
     std::vector<double> last_costs_;
     std::vector<std::uint8_t> open_; // one row for each number of regions that follow
-    std::vector<std::size_t> first_; // where the values of a set begin
-    std::vector<double> values_;     // of each set: the least cost from each of its regions to the end
-    std::size_t done_ = 0;           // sets that were prolonged
 
-    void prolong(std::size_t set, std::vector<double> &best);
+    /// Of the high bits of a set: how many regions they are, and how many are in all sets below, low bits aside.
+    struct HighBits
+    {
+        std::size_t regions;
+        std::size_t below;
+    };
+
+    std::vector<HighBits> high_;
+    std::vector<std::size_t> low_;     // of the low bits of a set: how many regions are in all sets below
+    std::unique_ptr<double[]> values_; // of each set: the least cost from each of its regions to the end
+    std::size_t done_ = 0;             // sets that were prolonged
+
+    [[nodiscard]] std::size_t all() const { return (std::size_t{1} << size_) - 1; }
+
+    /// Where the values of a set begin.
+    [[nodiscard]] std::size_t first(std::size_t set) const;
+
+    /// Put each region that is not in a set before it; sets that it is made of have lesser numbers.
+    void prolong(std::size_t set);
 
 public:
     explicit HeldKarp(OrderCosts const &costs);
@@ -50,6 +65,6 @@ public:
     [[nodiscard]] std::vector<Index> order(std::span<double const> begin) const;
 
     /// The values of all sets, by set and region.
-    [[nodiscard]] std::vector<double> const &values() const { return values_; }
+    [[nodiscard]] std::span<double const> values() const { return {values_.get(), size_ << (size_ - 1)}; }
 };
 } // namespace learnroute

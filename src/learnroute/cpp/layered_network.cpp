@@ -54,7 +54,10 @@ std::vector<double> LayeredNetwork::q_route_costs(std::span<double const> multip
                 auto const *ways = &arc_costs_[i * size_];
                 auto const *free = &free_[arc(position - 1, i, 0)];
                 for (std::size_t j = 0; j < size_; ++j)
-                    onward[j] = std::min(onward[j], free[j] != 0 ? here + ways[j] : inf);
+                {
+                    auto const cost = here + ways[j];
+                    onward[j] = std::min(onward[j], free[j] != 0 ? cost : inf);
+                }
             }
             add_nodes(position);
         }
@@ -71,7 +74,10 @@ std::vector<double> LayeredNetwork::q_route_costs(std::span<double const> multip
             auto const *free = &free_[arc(position, i, 0)];
             std::array<double, 4> best{inf, inf, inf, inf}; // side by side, because one minimum waits for the next
             for (std::size_t j = 0; j < size_; ++j)
-                best[j % 4] = std::min(best[j % 4], free[j] != 0 ? onward[j] + ways[j] : inf);
+            {
+                auto const cost = onward[j] + ways[j];
+                best[j % 4] = std::min(best[j % 4], free[j] != 0 ? cost : inf);
+            }
             costs[position * size_ + i] = std::ranges::min(best);
         }
         add_nodes(position);

@@ -36,7 +36,7 @@ template <std::size_t Words> bool subset(RegionSet<Words> const &inner, RegionSe
 }
 
 /// The labels of one node while they are made: one for each forbidden set, looked up in a hash table with open
-/// addressing (std::unordered_map, which allocates each entry, makes labelling slower by half).
+/// addressing, because std::unordered_map allocates each entry.
 template <std::size_t Words> class NodeLabels
 {
     std::vector<Label<Words>> labels_; // in the order in which their sets were first met

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace learnroute
 {
@@ -12,8 +11,7 @@ constexpr auto inf = std::numeric_limits<double>::infinity();
 }
 
 OneTree::OneTree(std::size_t vertices)
-    : parent_(vertices, -1), joined_(vertices - 1), degree_(vertices), near_(vertices - 1), forced_(vertices - 1),
-      outside_(vertices - 2)
+    : parent_(vertices, -1), joined_(vertices - 1), degree_(vertices), outside_(vertices - 2)
 {
 }
 
@@ -39,11 +37,9 @@ bool OneTree::find(MatrixView<double> costs, StatusView status, std::span<double
     if (last_ < 0)
         return false;
     auto total = least + costs(out, home) - multipliers[home] - 2.0 * multipliers[out];
-    std::ranges::fill(near_, inf);
-    std::ranges::fill(forced_, std::uint8_t{0});
-    std::ranges::fill(parent_, -1);
     std::ranges::fill(degree_, 0);
-    std::iota(outside_.begin(), outside_.end(), 0);
+    for (std::size_t v = 0; v < home; ++v)
+        outside_[v] = {inf, multipliers[v], static_cast<Index>(v), -1, false};
     ++degree_[last()];
     ++degree_[home];
     degree_[out] = 2;
@@ -59,31 +55,31 @@ bool OneTree::find(MatrixView<double> costs, StatusView status, std::span<double
         auto best_forced = false;
         for (std::size_t x = 0; x < left; ++x)
         {
-            auto const v = static_cast<std::size_t>(outside_[x]);
-            auto const kind = status(here, v);
+            auto &other = outside_[x];
+            auto const kind = status(here, static_cast<std::size_t>(other.vertex));
             auto const fixed = kind == EdgeStatus::fixed_to_1;
-            if (kind != EdgeStatus::fixed_to_0 && fixed >= static_cast<bool>(forced_[v]))
+            if (kind != EdgeStatus::fixed_to_0 && (fixed || !other.forced))
             {
-                auto const cost = row[v] - own - multipliers[v];
-                if (cost < near_[v] || fixed > static_cast<bool>(forced_[v]))
+                auto const cost = row[other.vertex] - own - other.multiplier;
+                if (cost < other.near || (fixed && !other.forced))
                 {
-                    forced_[v] = fixed;
-                    near_[v] = cost;
-                    parent_[v] = static_cast<Index>(here);
+                    other.near = cost;
+                    other.parent = static_cast<Index>(here);
+                    other.forced = fixed;
                 }
             }
-            auto const forced = static_cast<bool>(forced_[v]);
-            if (forced == best_forced ? near_[v] < best : forced)
+            if (other.forced == best_forced ? other.near < best : other.forced)
             {
-                best = near_[v];
+                best = other.near;
                 best_place = x;
-                best_forced = forced;
+                best_forced = other.forced;
             }
         }
         if (best_place == left)
             return false;
         auto const chosen = outside_.begin() + static_cast<std::ptrdiff_t>(best_place);
-        here = static_cast<std::size_t>(*chosen);
+        here = static_cast<std::size_t>(chosen->vertex);
+        parent_[here] = chosen->parent;
         std::copy(chosen + 1, outside_.begin() + static_cast<std::ptrdiff_t>(left), chosen);
         --left;
         joined_[k] = static_cast<Index>(here);

@@ -4,7 +4,7 @@
 #include "matrix_view.h"
 #include "subgradient.h"
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -23,10 +23,17 @@ class OneTree
     std::vector<Index> joined_;
     std::vector<Index> degree_;
 
-    // Of each vertex outside of the tree: its cheapest edge into it, and whether that edge is fixed to 1.
-    std::vector<double> near_;
-    std::vector<std::uint8_t> forced_;
-    std::vector<Index> outside_;
+    /// A vertex outside of the tree: its cheapest edge into it, and whether that edge is fixed to 1.
+    struct Outside
+    {
+        double near;
+        double multiplier;
+        Index vertex;
+        Index parent;
+        bool forced;
+    };
+
+    std::vector<Outside> outside_;
 
 public:
     explicit OneTree(std::size_t vertices);
