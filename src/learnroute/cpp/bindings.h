@@ -4,5 +4,6 @@
 
 namespace learnroute
 {
+void bind_matching(nanobind::module_ &m);
 void bind_metric(nanobind::module_ &m);
 } // namespace learnroute
