@@ -9,6 +9,42 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
+def put_quadrant_neighbours(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], items: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ranges: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], boxes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.
+    """
+
+def relative_neighbours(travel: numpy.typing.NDArray[numpy.float64], most: int, first: int, last: int) -> numpy.typing.NDArray[numpy.int64]:
+    """
+    Return candidate lists of the regions `first` to `last` - 1: relative neighbours, then the nearest regions.
+    """
+
+class AlphaNearness:
+    """α-nearness on a sparse graph (Helsgaun 2000)."""
+
+    def __init__(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_step: float) -> None:
+        """
+        The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction.
+        """
+
+    def ascend(self, steps: int) -> bool:
+        """
+        Raise the 1-tree bound by at most so many subgradient steps; return whether the ascent is over.
+        """
+
+    @property
+    def bound(self) -> float:
+        """The best bound found."""
+
+    @property
+    def multipliers(self) -> numpy.typing.NDArray[numpy.float64]:
+        """The multipliers of that bound."""
+
+    def candidate_lists(self, multipliers: numpy.typing.NDArray[numpy.float64], most: int) -> numpy.typing.NDArray[numpy.int64]:
+        """
+        Return for each vertex the `most` others of least α-value at some multipliers.
+        """
+
 class MinimumWeightMatching:
     """
     Minimum-weight perfect matching on a sparse graph with even integer weights (Edmonds 1965).

@@ -4,6 +4,7 @@
 
 namespace learnroute
 {
+void bind_candidates(nanobind::module_ &m);
 void bind_matching(nanobind::module_ &m);
 void bind_metric(nanobind::module_ &m);
 } // namespace learnroute

@@ -115,17 +115,24 @@ void MinimumWeightMatching::schedule(Weight time, Index item)
         events_.set(item, time);
 }
 
-/// Bring an outermost node's duals up to date.
-void MinimumWeightMatching::settle(Index node)
+/// By how much an outermost node's duals have moved since they were settled; its lift moves here and now.
+MinimumWeightMatching::Weight MinimumWeightMatching::elapse(Index node)
 {
     auto &settled = nodes_[node];
     auto moved = now_ - std::exchange(settled.since, now_);
-    if (moved == 0 || settled.label == Label::free)
-        return;
-    if (settled.label == Label::inner)
-        moved = -moved;
+    if (settled.label != Label::outer)
+        moved = settled.label == Label::inner ? -moved : 0;
     settled.lift += moved; // that of a vertex is never read
-    for_vertices(node, [&](Index v) { vertices_[v].dual += moved; });
+    return moved;
+}
+
+/// Move the duals of a node's vertices, and say which node is the outermost around them.
+void MinimumWeightMatching::move(Index node, Weight moved, Index outermost)
+{
+    for_vertices(node, [&](Index v) {
+        vertices_[v].dual += moved;
+        vertices_[v].top = outermost;
+    });
 }
 
 void MinimumWeightMatching::set_label(Index node, Label label)
@@ -137,12 +144,6 @@ void MinimumWeightMatching::set_label(Index node, Label label)
         touched_.push_back(node);
     if (label == Label::inner && node >= size())
         schedule(now_ + labelled.lift, static_cast<Index>(arcs_.size()) + node - size());
-}
-
-/// Make a node the outermost one of its vertices.
-void MinimumWeightMatching::set_top(Index node)
-{
-    for_vertices(node, [&](Index v) { vertices_[v].top = node; });
 }
 
 /// Schedule the edges of all vertices of a node that has just become outer (or is now inside an outer one).
@@ -254,7 +255,7 @@ void MinimumWeightMatching::shrink(Index u, Index v)
     std::vector<Index> former_inner;
     auto end = none;
     for_cycle(base, [&](Index child) {
-        settle(child);
+        move(child, elapse(child), blossom);
         if (nodes_[child].label == Label::inner)
             former_inner.push_back(child);
         nodes_[child].label = Label::free;
@@ -269,7 +270,6 @@ void MinimumWeightMatching::shrink(Index u, Index v)
     made.parent = none;
     made.lift = 0;
     made.match = nodes_[base].match;
-    set_top(blossom);
     set_label(blossom, Label::outer);
     for (auto const child : former_inner)
         scan_outer(child);
@@ -302,14 +302,14 @@ Index MinimumWeightMatching::settle_inside(Index blossom)
 /// Replace an inner blossom by the nodes of its cycle: half of the cycle stays in the tree.
 void MinimumWeightMatching::expand(Index blossom)
 {
-    settle(blossom);
+    auto const moved = elapse(blossom);
     auto const entry = child_with(blossom, nodes_[blossom].tree.inside);
     std::vector<Index> cycle; // starts at the node matched outwards
     for_cycle(settle_inside(blossom), [&](Index node) {
         cycle.push_back(node);
         nodes_[node].parent = none;
         nodes_[node].label = Label::free;
-        set_top(node);
+        move(node, moved, node);
     });
     nodes_[blossom].label = Label::free;
     spare_.push_back(blossom);
@@ -360,7 +360,8 @@ void MinimumWeightMatching::end_search()
 {
     for (auto const node : touched_)
     {
-        settle(node);
+        if (auto const moved = elapse(node); moved != 0)
+            move(node, moved, node);
         nodes_[node].label = Label::free;
         nodes_[node].is_touched = false;
     }
@@ -433,40 +434,32 @@ Index MinimumWeightMatching::match_next(Index first, Index most)
 MinimumWeightMatching::DualSolution MinimumWeightMatching::dual_solution() const
 {
     DualSolution found;
-    for (auto const &vertex : vertices_)
-        found.duals.push_back(vertex.dual);
-    std::vector<bool> is_blossom(nodes_.size(), false);
-    for (auto const &node : nodes_)
-        if (node.parent != none)
-            is_blossom[node.parent] = true;
-    for (auto b = size(); b < node_count(); ++b)
+    found.sets.resize(nodes_.size()); // one per node first
+    for (Index v = 0; v < size(); ++v)
     {
-        auto const &blossom = nodes_[b];
-        if (!is_blossom[b] || blossom.lift == 0)
-            continue;
-        std::vector<Index> members{blossom.head};
-        while (members.back() != blossom.tail)
-            members.push_back(vertices_[members.back()].next);
-        for (auto const v : members)
-            found.duals[v] -= blossom.lift;
-        std::sort(members.begin(), members.end());
-        found.sets.push_back({std::move(members), blossom.lift});
+        auto own = vertices_[v].dual;
+        for (auto b = nodes_[v].parent; b != none; b = nodes_[b].parent)
+            if (nodes_[b].lift != 0)
+            {
+                own -= nodes_[b].lift;
+                found.sets[b].lift = nodes_[b].lift;
+                found.sets[b].members.push_back(v);
+            }
+        found.duals.push_back(own);
     }
+    std::erase_if(found.sets, [](OddSet const &set) { return set.members.empty(); });
     return found;
 }
 
 std::vector<Index> MinimumWeightMatching::unfold()
 {
     std::vector<Index> mates;
-    for (Index v = 0; v < size(); ++v)
-    {
-        // the outermost blossom around v gives way to the next one
+    for (Index v = 0; v < size(); ++v) // the outermost blossom around v gives way to the next one, and so on
         while (nodes_[v].parent != none && nodes_[top(v)].match.inside != none)
             for_cycle(settle_inside(top(v)), [&](Index node) {
                 nodes_[node].parent = none;
-                set_top(node);
+                move(node, 0, node);
             });
-    }
     for (Index v = 0; v < size(); ++v)
         mates.push_back(nodes_[v].match.outside);
     return mates;

@@ -47,7 +47,7 @@ public:
     struct OddSet
     {
         std::vector<Index> members; // sorted
-        Weight lift;
+        Weight lift = 0;
     };
 
     struct DualSolution
@@ -149,9 +149,9 @@ private:
     template <typename Visit> void for_vertices(Index node, Visit visit);
     template <typename Visit> void for_cycle(Index first, Visit visit);
 
-    void settle(Index node);
+    Weight elapse(Index node);
+    void move(Index node, Weight moved, Index outermost);
     void set_label(Index node, Label label);
-    void set_top(Index node);
     void scan_outer(Index node);
     void scan_free(Index node);
     void grow(Index inside, Index outside);
