@@ -15,7 +15,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 AlphaNearness::AlphaNearness(SparseGraph graph, double first_step)
     : graph_(std::move(graph)), forest_(graph_.vertices()), multipliers_(graph_.vertices()), best_(graph_.vertices()),
       last_direction_(graph_.vertices()), step_(first_step),
-      period_(static_cast<int>(std::clamp<std::size_t>(graph_.vertices() / 2, 20, 100))), has_ended_(!(first_step > 0.0))
+      period_(static_cast<int>(std::clamp<std::size_t>(graph_.vertices() / 2, 20, 100))),
+      has_ended_(!(first_step > 0.0))
 {
 }
 

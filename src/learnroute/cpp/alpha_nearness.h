@@ -1,8 +1,8 @@
 #pragma once
 
 #include "matrix_view.h"
-#include "sparse_graph.h"
 #include "spanning_forest.h"
+#include "sparse_graph.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -13,7 +13,8 @@ void bind_candidates(nb::module_ &m)
     m.def(
         "put_quadrant_neighbours",
         [](FloatMatrix const &places, IntVector const &items, IntMatrix const &ranges, FloatMatrix const &boxes,
-           Lists const &lists) {
+           Lists const &lists)
+        {
             KdTreeView const tree{span_of(items), matrix_of(ranges), matrix_of(boxes)};
             nb::gil_scoped_release release;
             put_quadrant_neighbours({matrix_of(places)}, tree, {lists.data(), lists.size()}, lists.shape(1));
@@ -23,7 +24,8 @@ void bind_candidates(nb::module_ &m)
         "Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.");
     m.def(
         "relative_neighbours",
-        [](FloatMatrix const &travel, std::size_t most, std::size_t first, std::size_t last) {
+        [](FloatMatrix const &travel, std::size_t most, std::size_t first, std::size_t last)
+        {
             std::vector<std::int64_t> lists;
             {
                 nb::gil_scoped_release release;
@@ -40,7 +42,8 @@ void bind_candidates(nb::module_ &m)
         .def(
             "__init__",
             [](AlphaNearness *self, IntVector const &start, IntVector const &target, FloatVector const &cost,
-               double first_step) {
+               double first_step)
+            {
                 nb::gil_scoped_release release;
                 SparseGraph graph{indices_of(start), indices_of(target), {cost.data(), cost.data() + cost.size()}};
                 new (self) AlphaNearness(std::move(graph), first_step);
@@ -51,14 +54,13 @@ void bind_candidates(nb::module_ &m)
              "Raise the 1-tree bound by at most so many subgradient steps; return whether the ascent is over.")
         .def_prop_ro("bound", &AlphaNearness::bound, "The best bound found.")
         .def_prop_ro(
-            "multipliers",
-            [](AlphaNearness const &self) {
-                return to_numpy(std::vector<double>(self.multipliers().begin(), self.multipliers().end()));
-            },
+            "multipliers", [](AlphaNearness const &self)
+            { return to_numpy(std::vector<double>(self.multipliers().begin(), self.multipliers().end())); },
             nb::sig("def multipliers(self) -> numpy.typing.NDArray[numpy.float64]"), "The multipliers of that bound.")
         .def(
             "candidate_lists",
-            [](AlphaNearness &self, FloatVector const &multipliers, std::size_t most) {
+            [](AlphaNearness &self, FloatVector const &multipliers, std::size_t most)
+            {
                 std::vector<std::int64_t> lists;
                 {
                     nb::gil_scoped_release release;

@@ -3,8 +3,6 @@
 #include "blossom.h"
 #include "pricing.h"
 
-#include <nanobind/stl/pair.h>
-
 namespace learnroute
 {
 using namespace nb::literals;
@@ -16,7 +14,8 @@ void bind_matching(nb::module_ &m)
                          "Minimum-weight perfect matching on a sparse graph with even integer weights (Edmonds 1965).")
         .def(
             "__init__",
-            [](Matching *self, Index size, IntVector const &source, IntVector const &target, IntVector const &weight) {
+            [](Matching *self, Index size, IntVector const &source, IntVector const &target, IntVector const &weight)
+            {
                 nb::gil_scoped_release release;
                 std::vector<Matching::Arc> arcs(source.size());
                 for (std::size_t k = 0; k < arcs.size(); ++k)
@@ -30,8 +29,13 @@ void bind_matching(nb::module_ &m)
              "when done, -1 if there is no perfect matching.")
         .def(
             "dual_solution",
-            [](Matching const &self) {
-                auto found = self.dual_solution();
+            [](Matching const &self)
+            {
+                Matching::DualSolution found;
+                {
+                    nb::gil_scoped_release release;
+                    found = self.dual_solution();
+                }
                 nb::list sets;
                 for (auto const &set : found.sets)
                     sets.append(nb::make_tuple(to_numpy_indices(set.members), set.lift));
@@ -41,7 +45,16 @@ void bind_matching(nb::module_ &m)
                     "list[tuple[numpy.typing.NDArray[numpy.int64], int]]]"),
             "Return each vertex's own dual value, and the odd sets of positive value with theirs.")
         .def(
-            "unfold", [](Matching &self) { return to_numpy_indices(self.unfold()); },
+            "unfold",
+            [](Matching &self)
+            {
+                std::vector<Index> mates;
+                {
+                    nb::gil_scoped_release release;
+                    mates = self.unfold();
+                }
+                return to_numpy_indices(mates);
+            },
             nb::sig("def unfold(self) -> numpy.typing.NDArray[numpy.int64]"),
             "Return each vertex's mate, -1 if it has none. The dual solution is gone afterwards.");
 
@@ -50,7 +63,8 @@ void bind_matching(nb::module_ &m)
         .def(
             "negative_pairs",
             [](Pricing const &self, FloatMatrix const &weights, double scale, std::size_t first, std::size_t last,
-               std::size_t most) {
+               std::size_t most)
+            {
                 std::vector<std::int64_t> found;
                 {
                     nb::gil_scoped_release release;
@@ -61,11 +75,13 @@ void bind_matching(nb::module_ &m)
             "weights"_a.noconvert(), "scale"_a, "first"_a, "last"_a, "most"_a,
             nb::sig("def negative_pairs(self, weights: numpy.typing.NDArray[numpy.float64], scale: float, first: int, "
                     "last: int, most: int) -> numpy.typing.NDArray[numpy.int64]"),
-            "Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; none only if there are none.")
+            "Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; none only if there are "
+            "none.")
         .def(
             "negative_pairs_of_places",
-            [](Pricing const &self, FloatMatrix const &places, double unit, bool round, double scale,
-               std::size_t first, std::size_t last, std::size_t most) {
+            [](Pricing const &self, FloatMatrix const &places, double unit, bool round, double scale, std::size_t first,
+               std::size_t last, std::size_t most)
+            {
                 std::vector<std::int64_t> found;
                 {
                     nb::gil_scoped_release release;

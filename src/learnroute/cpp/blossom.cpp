@@ -75,27 +75,13 @@ void MinimumWeightMatching::match_greedily()
     }
 }
 
-/// Visit the vertices of a node.
-template <typename Visit> void MinimumWeightMatching::for_vertices(Index node, Visit visit)
+/// The nodes of a cycle.
+std::vector<Index> MinimumWeightMatching::cycle_of(Index first) const
 {
-    auto const tail = nodes_[node].tail;
-    for (auto v = nodes_[node].head;; v = vertices_[v].next)
-    {
-        visit(v);
-        if (v == tail)
-            break;
-    }
-}
-
-/// Visit the nodes of a cycle, `first` first.
-template <typename Visit> void MinimumWeightMatching::for_cycle(Index first, Visit visit)
-{
-    auto node = first;
-    do
-    {
-        visit(node);
-        node = nodes_[node].follower;
-    } while (node != first);
+    std::vector<Index> cycle{first};
+    for (auto node = nodes_[first].follower; node != first; node = nodes_[node].follower)
+        cycle.push_back(node);
+    return cycle;
 }
 
 MinimumWeightMatching::Weight MinimumWeightMatching::dual_now(Index vertex) const
@@ -129,10 +115,11 @@ MinimumWeightMatching::Weight MinimumWeightMatching::elapse(Index node)
 /// Move the duals of a node's vertices, and say which node is the outermost around them.
 void MinimumWeightMatching::move(Index node, Weight moved, Index outermost)
 {
-    for_vertices(node, [&](Index v) {
+    for (auto const v : vertices_of(node))
+    {
         vertices_[v].dual += moved;
         vertices_[v].top = outermost;
-    });
+    }
 }
 
 void MinimumWeightMatching::set_label(Index node, Label label)
@@ -150,7 +137,8 @@ void MinimumWeightMatching::set_label(Index node, Label label)
 void MinimumWeightMatching::scan_outer(Index node)
 {
     auto const own = top(nodes_[node].head);
-    for_vertices(node, [&](Index v) {
+    for (auto const v : vertices_of(node))
+    {
         auto const reach = dual_now(v) - now_;
         auto item = static_cast<Index>(start_[v]);
         for (auto const &arc : arcs_of(v))
@@ -167,13 +155,14 @@ void MinimumWeightMatching::scan_outer(Index node)
                 limit_ = time; // the search ends no later than by reaching this node
             schedule(time, this_item);
         }
-    });
+    }
 }
 
 /// Schedule the edges from outer vertices to a node that has just become free.
 void MinimumWeightMatching::scan_free(Index node)
 {
-    for_vertices(node, [&](Index v) {
+    for (auto const v : vertices_of(node))
+    {
         auto item = static_cast<Index>(start_[v]);
         for (auto const &arc : arcs_of(v))
         {
@@ -181,7 +170,7 @@ void MinimumWeightMatching::scan_free(Index node)
                 schedule(now_ + arc.weight - dual_now(v) - dual_now(arc.target), item);
             ++item;
         }
-    });
+    }
 }
 
 /// Hang a matched free node, and its mate, on the tree.
@@ -254,7 +243,8 @@ void MinimumWeightMatching::shrink(Index u, Index v)
     // adopt the nodes of the cycle and join their chains of vertices
     std::vector<Index> former_inner;
     auto end = none;
-    for_cycle(base, [&](Index child) {
+    for (auto const child : cycle_of(base))
+    {
         move(child, elapse(child), blossom);
         if (nodes_[child].label == Label::inner)
             former_inner.push_back(child);
@@ -263,7 +253,7 @@ void MinimumWeightMatching::shrink(Index u, Index v)
         if (end != none)
             vertices_[end].next = nodes_[child].head;
         end = nodes_[child].tail;
-    });
+    }
     auto &made = nodes_[blossom];
     made.head = nodes_[base].head;
     made.tail = end;
@@ -304,13 +294,13 @@ void MinimumWeightMatching::expand(Index blossom)
 {
     auto const moved = elapse(blossom);
     auto const entry = child_with(blossom, nodes_[blossom].tree.inside);
-    std::vector<Index> cycle; // starts at the node matched outwards
-    for_cycle(settle_inside(blossom), [&](Index node) {
-        cycle.push_back(node);
+    auto const cycle = cycle_of(settle_inside(blossom)); // starts at the node matched outwards
+    for (auto const node : cycle)
+    {
         nodes_[node].parent = none;
         nodes_[node].label = Label::free;
         move(node, moved, node);
-    });
+    }
     nodes_[blossom].label = Label::free;
     spare_.push_back(blossom);
     // the way of even length from the entry to the outward node: inner, outer, …, inner
@@ -456,10 +446,11 @@ std::vector<Index> MinimumWeightMatching::unfold()
     std::vector<Index> mates;
     for (Index v = 0; v < size(); ++v) // the outermost blossom around v gives way to the next one, and so on
         while (nodes_[v].parent != none && nodes_[top(v)].match.inside != none)
-            for_cycle(settle_inside(top(v)), [&](Index node) {
+            for (auto const node : cycle_of(settle_inside(top(v))))
+            {
                 nodes_[node].parent = none;
                 move(node, 0, node);
-            });
+            }
     for (Index v = 0; v < size(); ++v)
         mates.push_back(nodes_[v].match.outside);
     return mates;

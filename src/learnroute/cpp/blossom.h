@@ -100,7 +100,7 @@ private:
     // What is walked through vertex by vertex is apart from what a node has, and small.
     struct Vertex
     {
-        Weight dual = 0; // the sum over the sets that contain it
+        Weight dual = 0;   // the sum over the sets that contain it
         Index top = none;  // the outermost node around it
         Index next = none; // in the chain of its node's vertices
     };
@@ -108,18 +108,32 @@ private:
     // Vertices 0 … n - 1 are nodes of one vertex, the others blossoms.
     struct Node
     {
-        Weight since = 0; // time up to which an outermost node's duals are settled
-        Weight lift = 0;  // the dual value, of a blossom
+        Weight since = 0;          // time up to which an outermost node's duals are settled
+        Weight lift = 0;           // the dual value, of a blossom
         Label label = Label::free; // of an outermost node
         bool is_touched = false;   // whether it was labelled in this search
-        Exit match;          // its matching edge
-        Exit tree;           // an inner node's edge towards the root
-        Index parent = none; // the enclosing blossom
-        Index follower = none; // the next node on the parent's cycle, ...
-        Exit onward;           // ... and the edge to it
-        Index head = none;     // the first of its vertices, a chain through Vertex::next, ...
-        Index tail = none;     // ... and the last
-        std::int64_t mark = 0; // for finding common ancestors
+        Exit match;                // its matching edge
+        Exit tree;                 // an inner node's edge towards the root
+        Index parent = none;       // the enclosing blossom
+        Index follower = none;     // the next node on the parent's cycle, ...
+        Exit onward;               // ... and the edge to it
+        Index head = none;         // the first of its vertices, a chain through Vertex::next, ...
+        Index tail = none;         // ... and the last
+        std::int64_t mark = 0;     // for finding common ancestors
+    };
+
+    /// A chain of vertices, to loop over.
+    struct Chain
+    {
+        MinimumWeightMatching const &matching;
+        Index vertex; // `none` behind the last
+        Index tail;
+
+        [[nodiscard]] Chain begin() const { return *this; }
+        [[nodiscard]] Index end() const { return none; }
+        bool operator!=(Index other) const { return vertex != other; }
+        Index operator*() const { return vertex; }
+        void operator++() { vertex = vertex == tail ? none : matching.vertices_[vertex].next; }
     };
 
     std::vector<Arc> arcs_;
@@ -146,8 +160,8 @@ private:
     [[nodiscard]] Index child_with(Index blossom, Index vertex) const;
     Index common_ancestor(Index a, Index b);
 
-    template <typename Visit> void for_vertices(Index node, Visit visit);
-    template <typename Visit> void for_cycle(Index first, Visit visit);
+    [[nodiscard]] Chain vertices_of(Index node) const { return {*this, nodes_[node].head, nodes_[node].tail}; }
+    [[nodiscard]] std::vector<Index> cycle_of(Index first) const;
 
     Weight elapse(Index node);
     void move(Index node, Weight moved, Index outermost);

@@ -152,9 +152,8 @@ std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::si
     for (auto i = first; i < last; ++i)
     {
         auto const ways = travel[i];
-        auto const is_nearer = [ways](std::int64_t a, std::int64_t b) {
-            return std::pair(ways[a], a) < std::pair(ways[b], b);
-        };
+        auto const is_nearer = [ways](std::int64_t a, std::int64_t b)
+        { return std::pair(ways[a], a) < std::pair(ways[b], b); };
         std::iota(others.begin(), others.begin() + i, 0);
         std::iota(others.begin() + i, others.end(), i + 1);
         std::partial_sort_copy(others.begin(), others.end(), near.begin(), near.end(), is_nearer);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 namespace learnroute
@@ -9,7 +10,8 @@ namespace learnroute
 namespace
 {
 /// Round to the nearest integer, halves to even, for numbers below 2^51 in size: adding 3·2^51 pushes the fraction out
-/// of the significand, which then holds the integer. Compilers call a function for std::nearbyint, and do not vectorise.
+/// of the significand, which then holds the integer. Compilers call a function for std::nearbyint, and do not
+/// vectorise.
 std::int64_t round_to_integer(double x)
 {
     constexpr auto shift = 0x1.8p52;
@@ -54,25 +56,34 @@ Pricing::Weight Pricing::common_lifts(std::size_t i, std::size_t j) const
     return a >= 0 ? levels_[a].lifts : 0;
 }
 
-/// `row_of(i)` gives the weights of the pairs of vertex i; those with the vertices behind it are used.
-template <typename RowOf>
-std::vector<std::int64_t> Pricing::collect(RowOf row_of, std::size_t size, double scale, std::size_t first,
-                                           std::size_t last, std::size_t most) const
+/// `row_of(i)` gives lower bounds on the weights of the pairs of vertex i with the vertices behind it, up to rounding;
+/// `weight_of(i, j)`, which may be slow, the weight itself.
+template <typename RowOf, typename WeightOf>
+std::vector<std::int64_t> Pricing::collect(RowOf row_of, WeightOf weight_of, std::size_t size, double scale,
+                                           std::size_t first, std::size_t last, std::size_t most) const
 {
+    constexpr Weight rounding = 4; // more than it can do to a reduced cost
+    auto const reduced = [&](double weight, std::size_t i, std::size_t j)
+    { return 2 * round_to_integer(weight * scale) - duals_[i] - duals_[j]; };
     std::vector<std::int64_t> found;
     std::vector<Weight> slacks(size);
     std::vector<std::pair<Weight, std::size_t>> negative;
     for (auto i = first; i < std::min(last, size); ++i)
     {
         std::span<double const> const row = row_of(i);
-        auto const own = duals_[i];
         for (auto j = i + 1; j < size; ++j)
-            slacks[j] = 2 * round_to_integer(row[j] * scale) - own - duals_[j];
+            slacks[j] = reduced(row[j], i, j);
         negative.clear();
         for (auto j = i + 1; j < size; ++j)
-            if (slacks[j] < 0)
-                if (auto const slack = slacks[j] + 2 * common_lifts(i, j); slack < 0)
-                    negative.emplace_back(slack, j);
+        {
+            if (slacks[j] >= rounding)
+                continue;
+            auto slack = reduced(weight_of(i, j), i, j);
+            if (slack < 0)
+                slack += 2 * common_lifts(i, j);
+            if (slack < 0)
+                negative.emplace_back(slack, j);
+        }
         auto const taken = negative.begin() + std::min(most, negative.size());
         std::partial_sort(negative.begin(), taken, negative.end());
         for (auto edge = negative.begin(); edge != taken; ++edge)
@@ -84,18 +95,21 @@ std::vector<std::int64_t> Pricing::collect(RowOf row_of, std::size_t size, doubl
 std::vector<std::int64_t> Pricing::negative_pairs(MatrixView<double> weights, double scale, std::size_t first,
                                                   std::size_t last, std::size_t most) const
 {
-    return collect([&](std::size_t i) { return weights[i]; }, weights.rows(), scale, first, last, most);
+    auto const row_of = [&](std::size_t i) { return weights[i]; };
+    return collect(row_of, weights, weights.rows(), scale, first, last, most);
 }
 
 std::vector<std::int64_t> Pricing::negative_pairs(Places const &places, double scale, std::size_t first,
                                                   std::size_t last, std::size_t most) const
 {
-    std::vector<double> row(places.size());
-    auto const lengths_from = [&](std::size_t i) {
-        for (auto j = i + 1; j < row.size(); ++j)
-            row[j] = places.length(i, j);
-        return std::span<double const>{row};
+    std::vector<double> chords(places.size());
+    auto const row_of = [&](std::size_t i)
+    {
+        for (auto j = i + 1; j < chords.size(); ++j)
+            chords[j] = places.unit * std::sqrt(places.square(i, j)); // no great circle is shorter
+        return std::span<double const>{chords};
     };
-    return collect(lengths_from, places.size(), scale, first, last, most);
+    auto const length = [&](std::size_t i, std::size_t j) { return places.length(i, j); };
+    return collect(row_of, length, places.size(), scale, first, last, most);
 }
 } // namespace learnroute

@@ -39,7 +39,7 @@ private:
     struct Level
     {
         Index parent;
-        Index depth = -1;     // how many blossoms are around it
+        Index depth = -1; // how many blossoms are around it
         Weight lifts = 0; // the sum of their lifts and its own
     };
 
@@ -48,8 +48,8 @@ private:
 
     [[nodiscard]] Weight common_lifts(std::size_t i, std::size_t j) const;
 
-    template <typename RowOf>
-    [[nodiscard]] std::vector<std::int64_t> collect(RowOf row_of, std::size_t size, double scale, std::size_t first,
-                                                    std::size_t last, std::size_t most) const;
+    template <typename RowOf, typename WeightOf>
+    [[nodiscard]] std::vector<std::int64_t> collect(RowOf row_of, WeightOf weight_of, std::size_t size, double scale,
+                                                    std::size_t first, std::size_t last, std::size_t most) const;
 };
 } // namespace learnroute
