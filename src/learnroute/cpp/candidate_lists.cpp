@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace learnroute
@@ -92,6 +91,26 @@ std::array<Neighbour, 2> nearest_two(Places const &places, KdTreeView const &tre
     return nearest;
 }
 
+/// Fill `near` with the nearest regions but i itself, nearest first, ties by number, and `apart` with the ways to them.
+/// Few regions are near, so that putting them in their places is faster than std::partial_sort_copy.
+void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::int64_t> near, std::span<double> apart)
+{
+    std::fill(apart.begin(), apart.end(), infinity);
+    for (std::size_t j = 0; j < ways.size(); ++j)
+    {
+        if (!(ways[j] < apart.back()) || j == i)
+            continue;
+        auto place = near.size() - 1;
+        for (; place > 0 && apart[place - 1] > ways[j]; --place)
+        {
+            apart[place] = apart[place - 1];
+            near[place] = near[place - 1];
+        }
+        apart[place] = ways[j];
+        near[place] = static_cast<std::int64_t>(j);
+    }
+}
+
 bool is_in(std::span<std::int64_t const> list, std::int64_t entry)
 {
     return std::find(list.begin(), list.end(), entry) != list.end();
@@ -145,8 +164,8 @@ std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::si
     auto const size = travel.rows();
     std::vector<std::int64_t> lists;
     lists.reserve((last - first) * most);
-    std::vector<std::int64_t> others(size - 1);
     std::vector<std::int64_t> near(std::min(std::max(looked_at, most), size - 1));
+    std::vector<double> apart(near.size());
     std::vector<std::int64_t> list;
     std::vector<std::int64_t> farther;
     for (auto i = first; i < last; ++i)
@@ -154,18 +173,16 @@ std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::si
         auto const ways = travel[i];
         auto const is_nearer = [ways](std::int64_t a, std::int64_t b)
         { return std::pair(ways[a], a) < std::pair(ways[b], b); };
-        std::iota(others.begin(), others.begin() + i, 0);
-        std::iota(others.begin() + i, others.end(), i + 1);
-        std::partial_sort_copy(others.begin(), others.end(), near.begin(), near.end(), is_nearer);
+        fill_nearest(ways, i, near, apart);
         list.clear();
         for (auto const j : near)
             if (list.size() < most && few_nearer(travel, list, i, j))
                 list.push_back(j);
         farther.clear(); // regions out of a cluster
         if (list.size() < most)
-            for (auto const j : others)
-                if (is_nearer(near.back(), j) && few_nearer(travel, list, i, j))
-                    farther.push_back(j);
+            for (std::size_t j = 0; j < size; ++j)
+                if (j != i && is_nearer(near.back(), j) && few_nearer(travel, list, i, j))
+                    farther.push_back(static_cast<std::int64_t>(j));
         while (list.size() < most && !farther.empty())
         {
             auto const nearest = std::min_element(farther.begin(), farther.end(), is_nearer);

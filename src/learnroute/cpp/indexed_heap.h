@@ -3,7 +3,7 @@
 #include "matrix_view.h"
 
 #include <cstddef>
-#include <utility>
+#include <span>
 #include <vector>
 
 namespace learnroute
@@ -26,39 +26,41 @@ private:
     std::vector<Entry> heap_;
     std::vector<Index> position_; // where in the heap an item stands, or `outside`
 
-    void put(std::size_t i, Entry entry)
-    {
-        heap_[i] = entry;
-        position_[entry.item] = static_cast<Index>(i);
-    }
-
     /// Put an entry at place i or above it.
     void rise(std::size_t i, Entry entry)
     {
+        std::span const heap{heap_};
+        std::span const position{position_};
         while (i > 0)
         {
             auto const above = (i - 1) / 2;
-            if (heap_[above].key <= entry.key)
+            if (heap[above].key <= entry.key)
                 break;
-            put(i, heap_[above]);
+            heap[i] = heap[above];
+            position[heap[i].item] = static_cast<Index>(i);
             i = above;
         }
-        put(i, entry);
+        heap[i] = entry;
+        position[entry.item] = static_cast<Index>(i);
     }
 
     /// Put an entry at place i or below it.
     void sink(std::size_t i, Entry entry)
     {
-        for (auto below = 2 * i + 1; below < heap_.size(); below = 2 * i + 1)
+        std::span const heap{heap_};
+        std::span const position{position_};
+        for (auto below = 2 * i + 1; below < heap.size(); below = 2 * i + 1)
         {
-            if (below + 1 < heap_.size() && heap_[below + 1].key < heap_[below].key)
+            if (below + 1 < heap.size() && heap[below + 1].key < heap[below].key)
                 ++below;
-            if (entry.key <= heap_[below].key)
+            if (entry.key <= heap[below].key)
                 break;
-            put(i, heap_[below]);
+            heap[i] = heap[below];
+            position[heap[i].item] = static_cast<Index>(i);
             i = below;
         }
-        put(i, entry);
+        heap[i] = entry;
+        position[entry.item] = static_cast<Index>(i);
     }
 
 public:

@@ -15,6 +15,8 @@ double SpanningForest::span(SparseGraph const &graph, std::span<double const> mu
     std::fill(vertices_.begin(), vertices_.end(), Vertex{none, 0, std::numeric_limits<double>::infinity(), false});
     joined_.clear();
     trees_ = 0;
+    std::span<Index const> const target = graph.target;
+    std::span<double const> const costs = graph.cost;
     auto total = 0.0;
     for (Index root = 0; joined_.size() < vertices_.size(); ++root)
     {
@@ -35,12 +37,13 @@ double SpanningForest::span(SparseGraph const &graph, std::span<double const> mu
                 ++vertex.degree;
                 ++vertices_[vertex.parent].degree;
             }
-            for (auto e = graph.start[v]; e < graph.start[v + 1]; ++e)
+            auto const own = multipliers[v];
+            for (auto e = graph.start[v], end = graph.start[v + 1]; e < end; ++e)
             {
-                auto const u = graph.target[e];
+                auto const u = target[e];
                 auto &other = vertices_[u];
-                auto const cost = graph.cost[e] + multipliers[u] + multipliers[v];
-                if (!other.has_joined && cost < other.cost)
+                auto const cost = costs[e] + multipliers[u] + own;
+                if (cost < other.cost && !other.has_joined)
                 {
                     other.cost = cost;
                     other.parent = v;
