@@ -12,7 +12,7 @@ from learnroute.model.objective import Objective
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import SolverParams
 
-BUILDING = ("match_next",)  # Algorithm 1
+BUILDING: tuple[str, ...] = ()  # Algorithm 1
 CROSSING: tuple[str, ...] = ()  # populations
 PROVING: tuple[str, ...] = ()  # proofs
 LATER = "python -m learnroute.precompile compiles for later plans (after `learnroute plan` it is done by itself)"

@@ -227,7 +227,7 @@ class ParetoParams(_Checked):
 class MatchingParams(_Checked):
     """Minimum-weight perfect matching (`matching.perfect_matching`)."""
 
-    enumerated: int = 12  # vertices up to which subsets are enumerated, so that a small problem wakes no compiler
+    enumerated: int = 12  # vertices up to which subsets are enumerated
     dense: int = 40  # vertices up to which all edges are candidates from the start
     neighbours: int = 10  # lightest edges of each vertex that are candidates from the start, with more vertices
     priced_in: int = 6  # edges of negative reduced cost that are added at a time, a vertex at most
