@@ -192,10 +192,10 @@ class TourSearch:
     def _spare(self) -> float:
         """Return how much less the score part could be, at most: a bound on what moves can gain."""
         objective = self.objective
+        if self.terms is not None and objective.pairs is not None:
+            return max(0.0, float(self.core.sums[0]) - self.score_floor())
         if self.terms is None or objective.factors is not None:
             return np.inf
-        if objective.pairs is not None:
-            return max(0.0, float(self.core.sums[0]) - self.score_floor())
         now = float(objective.weights @ objective.scores[self.order()])
         return max(0.0, now - float(objective.weights @ np.sort(objective.scores)[::-1]))
 
