@@ -2,11 +2,376 @@
 The compiled core: local search, construction, matching, proofs. No validation; callers check.
 """
 
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
+
+def put_quadrant_neighbours(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], items: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ranges: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], boxes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.
+    """
+
+def relative_neighbours(travel: numpy.typing.NDArray[numpy.float64], most: int, first: int, last: int) -> numpy.typing.NDArray[numpy.int64]:
+    """
+    Return candidate lists of the regions `first` to `last` - 1: relative neighbours, then the nearest regions.
+    """
+
+class AlphaNearness:
+    """α-nearness on a sparse graph (Helsgaun 2000)."""
+
+    def __init__(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_step: float) -> None:
+        """
+        The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction.
+        """
+
+    def ascend(self, steps: int) -> bool:
+        """
+        Raise the 1-tree bound by at most so many subgradient steps; return whether the ascent is over.
+        """
+
+    @property
+    def bound(self) -> float:
+        """The best bound found."""
+
+    @property
+    def multipliers(self) -> numpy.typing.NDArray[numpy.float64]:
+        """The multipliers of that bound."""
+
+    def candidate_lists(self, multipliers: numpy.typing.NDArray[numpy.float64], most: int) -> numpy.typing.NDArray[numpy.int64]:
+        """
+        Return for each vertex the `most` others of least α-value at some multipliers.
+        """
+
+class KdTree:
+    """A k-d tree of places in three dimensions (Bentley 1975)."""
+
+    def __init__(self, places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def nearest(self, count: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """
+        For each place its nearest others, nearest first; ties by number. There must be that many.
+        """
+
+    def spanning_edges(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """The edges of a minimum spanning tree, one row each; ties by number."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """
+        Its arrays: items, 2 x nodes ranges of them, 6 x nodes corners; the halves of node k are 2k+1 and 2k+2.
+        """
+
+def lengths(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool, origins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], goals: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """What it costs to go from each origin to its goal."""
+
+class GreedyPaths:
+    """Paths that greedy edges join (Bentley 1992)."""
+
+    def __init__(self, size: int) -> None: ...
+
+    def join(self, one: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], two: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """
+        Join paths along these edges, in their order, where both ends are free; return how many were joined.
+        """
+
+    def ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The ends of all paths."""
+
+    def path(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The regions along the path that the first end belongs to."""
+
+def nearest_among(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+    """
+    For each of these regions the nearest others of them, as places in their list.
+    """
+
+class ScoreBounds:
+    """
+    How far scores reach from the end of a tour, and what changes can gain.
+    """
+
+    def __init__(self, reach: int, floor: float, swing: float, powers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class TourScores:
+    """The score part of a tour's value."""
+
+class FallingScores(TourScores):
+    """Weights are products of the factors of later regions."""
+
+    def __init__(self, bounds: ScoreBounds, heaviest: float, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class PositionScores(TourScores):
+    """Each position has a weight of its own."""
+
+    def __init__(self, bounds: ScoreBounds, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class PairScores(TourScores):
+    """The error of a regularised learner (`model.pairs`)."""
+
+    @staticmethod
+    def of(bounds: ScoreBounds, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counted: float, summed: float, common: float) -> PairScores:
+        """The arrays are not copied; row j of `dissimilarity` has Δ[i, j]."""
+
+class EdgeCosts:
+    """What edges between the vertices of a tour cost."""
+
+    @staticmethod
+    def by_matrix(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], directed: bool) -> EdgeCosts:
+        """The matrix is not copied."""
+
+    @staticmethod
+    def by_places(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool) -> EdgeCosts:
+        """
+        Each place has three coordinates, and what edges to `start` and `end` cost.
+        """
+
+    def __call__(self, a: int, b: int) -> float: ...
+
+class EdgeCounts:
+    """How many tours of a population have each edge."""
+
+    def __init__(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], entropies: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        `entropies` are those of an edge, by the number of tours that it is in.
+        """
+
+    def count(self, v: int, w: int) -> int: ...
+
+    def entropy_lost(self, changes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> float:
+        """
+        What the entropy falls by if neighbours are replaced: rows of vertex, old and new neighbour.
+        """
+
+class EdgeAssembly:
+    """Edge assembly crossover (Nagata and Kobayashi 2013)."""
+
+    @staticmethod
+    def of(costs: EdgeCosts, scores: TourScores | None, fixed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], candidates: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], has_ends: bool, least_gain: float, most_credit: float, counts: EdgeCounts) -> EdgeAssembly: ...
+
+    def cross(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: int, batches: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Cross pairs (two tours and a seed): a better child takes the place of the first. Return the gains.
+        """
+
+    @property
+    def counts(self) -> EdgeCounts: ...
+
+    @property
+    def kept(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """Changes of the last child kept: rows of vertex, old and new neighbour."""
+
+def ab_cycles(tour: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> list[Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    AB-cycles of two tours, each from a vertex that it leaves by an edge of the first.
+    """
+
+class Costs:
+    """What edges between vertices cost."""
+
+    @staticmethod
+    def from_matrix(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], finish: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directed: bool, has_ends: bool) -> Costs:
+        """
+        Travel between regions, renumbered along an order; and what beginning and ending at each of these costs.
+        """
+
+    @staticmethod
+    def from_places(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool, begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], finish: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], has_ends: bool) -> Costs:
+        """
+        Places in three dimensions, in the plane or on the unit sphere; and the costs of ends.
+        """
+
+    def __call__(self, a: int, b: int) -> float:
+        """Return the cost of an edge."""
+
+    @property
+    def vertices(self) -> int:
+        """How many vertices there are."""
+
+class Candidates:
+    """Candidate lists of all vertices, sorted by distance."""
+
+    def __init__(self, costs: Costs, lists: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def length(self) -> int:
+        """Entries per list."""
+
+    @property
+    def vertices(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """The lists, nearest first."""
+
+    @property
+    def distances(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """What the edges to them cost."""
+
+class ScoreTerms:
+    """The part of the objective that depends on the positions of regions."""
+
+    @property
+    def reach(self) -> int:
+        """Positions from the end beyond which scores count for nothing."""
+
+    @property
+    def swing(self) -> float:
+        """What all terms add up to, at most."""
+
+    @property
+    def least_gain(self) -> float:
+        """A smaller gain is taken for rounding."""
+
+    @property
+    def powers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """By how much terms fall over so many positions, at least."""
+
+class GeometricScores(ScoreTerms):
+    """Weights that fall by one factor per position."""
+
+    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float, heaviest: float, least_gain: float) -> None: ...
+
+class FactoredScores(ScoreTerms):
+    """Weights that fall by factors of the regions."""
+
+    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], heaviest: float, least_gain: float) -> None: ...
+
+class GeneralScores(ScoreTerms):
+    """Any weights by position."""
+
+    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least_gain: float) -> None: ...
+
+class PairTerms(ScoreTerms):
+    """The error of a regularised learner (`model.pairs`)."""
+
+    def __init__(self, costs: Costs, retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, count: float, most: float, slowest: float, least_gain: float) -> None: ...
+
+class KOptLimits:
+    """What moves are looked for (`cpp/k_opt.h`)."""
+
+    def __init__(self, least_gain: float, credit: float, end_positions: int, longest: int) -> None: ...
+
+    @property
+    def least_gain(self) -> float: ...
+
+    @property
+    def credit(self) -> float: ...
+
+class PerturbationParams:
+    """How far apart the edges of a double bridge may be."""
+
+    def __init__(self, walk: int, segment: int, longest_bridge: int, far_bridge: int, most_worse: float) -> None: ...
+
+class LocalSearch:
+    """A tour under iterated local search by k-opt moves and perturbations."""
+
+    def __init__(self, costs: Costs, terms: ScoreTerms | None, limits: KOptLimits, perturbation: PerturbationParams, journal: int) -> None: ...
+
+    def __copy__(self) -> LocalSearch: ...
+
+    def use_candidates(self, candidates: Candidates, breadth: Sequence[int], only_listed: bool = False) -> None:
+        """
+        Take candidate lists, and how many entries each further edge of a move looks at.
+        """
+
+    def drop_scores(self) -> None:
+        """See travel alone from now on."""
+
+    def set_tour(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Start from a cycle of vertices."""
+
+    @property
+    def tour(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The tour as a cycle of vertices."""
+
+    @property
+    def regions(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Its regions in the order of visits."""
+
+    def next(self, vertex: int) -> int:
+        """Return the vertex behind another one."""
+
+    def update_terms(self) -> None:
+        """Add running sums up afresh."""
+
+    @property
+    def sums(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Running sums of scores along the tour; with pair terms, its error and the parts of it before each visit.
+        """
+
+    def set_spare(self, spare: float) -> None:
+        """Say how much less the score part of this tour could be, at most."""
+
+    @property
+    def queued(self) -> int:
+        """How many vertices are to be looked at."""
+
+    def queue_all(self) -> None:
+        """Queue all vertices for a look."""
+
+    def clear_queue(self) -> None:
+        """Look at no vertex any more."""
+
+    def descend(self, looks: int) -> float:
+        """Make moves, with so many looks at queued vertices; return the gain."""
+
+    def improve(self, vertex: int) -> float:
+        """
+        Make the first move found that removes an edge of a vertex; return its gain, 0 if there is none.
+        """
+
+    def perturb_at(self, vertex: int, bits: int, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """Make a double bridge; return what it costs, inf if it is not allowed."""
+
+    def undo(self) -> None:
+        """Undo all changes since they were last kept for good."""
+
+    def keep_changes(self) -> None:
+        """Keep all changes for good."""
+
+    def perturb(self, draws: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Perturb and descend, once per row; undo what is worse than accepted."""
+
+class MinimumWeightMatching:
+    """
+    Minimum-weight perfect matching on a sparse graph with even integer weights (Edmonds 1965).
+    """
+
+    def __init__(self, size: int, source: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Match greedily. Each edge is given once in each direction, sorted by source.
+        """
+
+    def match_next(self, first: int, most: int) -> int:
+        """
+        Search from up to `most` unmatched vertices, `first` on; return where to go on: the number of vertices when done, -1 if there is no perfect matching.
+        """
+
+    def dual_solution(self) -> tuple[numpy.typing.NDArray[numpy.int64], list[tuple[numpy.typing.NDArray[numpy.int64], int]]]:
+        """
+        Return each vertex's own dual value, and the odd sets of positive value with theirs.
+        """
+
+    def unfold(self) -> numpy.typing.NDArray[numpy.int64]:
+        """
+        Return each vertex's mate, -1 if it has none. The dual solution is gone afterwards.
+        """
+
+class Pricing:
+    """
+    Edges of a complete graph with negative reduced cost (Cook and Rohe 1999).
+    """
+
+    def __init__(self, matching: MinimumWeightMatching) -> None: ...
+
+    def negative_pairs(self, weights: numpy.typing.NDArray[numpy.float64], scale: float, first: int, last: int, most: int) -> numpy.typing.NDArray[numpy.int64]:
+        """
+        Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; none only if there are none.
+        """
+
+    def negative_pairs_of_places(self, places: numpy.typing.NDArray[numpy.float64], unit: float, round: bool, scale: float, first: int, last: int, most: int) -> numpy.typing.NDArray[numpy.int64]:
+        """Do the same where weights are distances."""
 
 def find_detours(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], travel_back: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slack: float, shortest: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], first: int, last: int) -> int:
     """
