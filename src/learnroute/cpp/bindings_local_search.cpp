@@ -54,7 +54,7 @@ void bind_costs(nb::module_ &m)
                     found.push_back(entry.vertex);
                 return to_numpy(std::move(found), candidates.length());
             },
-            "The lists, nearest first.")
+            nb::rv_policy::automatic, "The lists, nearest first.")
         .def_prop_ro(
             "distances",
             [](Candidates const &candidates) {
@@ -63,7 +63,7 @@ void bind_costs(nb::module_ &m)
                     found.push_back(entry.distance);
                 return to_numpy(std::move(found), candidates.length());
             },
-            "What the edges to them cost.");
+            nb::rv_policy::automatic, "What the edges to them cost.");
 }
 
 void bind_terms(nb::module_ &m)
@@ -74,7 +74,7 @@ void bind_terms(nb::module_ &m)
         .def_prop_ro("least_gain", &ScoreTerms::least_gain, "A smaller gain is taken for rounding.")
         .def_prop_ro(
             "powers", [](ScoreTerms const &terms) { return to_numpy(std::vector<double>(terms.powers())); },
-            "By how much terms fall over so many positions, at least.");
+            nb::rv_policy::automatic, "By how much terms fall over so many positions, at least.");
     nb::class_<GeometricScores, ScoreTerms>(m, "GeometricScores", "Weights that fall by one factor per position.")
         .def(
             "__init__",
@@ -150,10 +150,10 @@ void bind_local_search(nb::module_ &m)
             "Start from a cycle of vertices.")
         .def_prop_ro(
             "tour", [](LocalSearch const &self) { return to_numpy_indices(self.tour().order()); },
-            "The tour as a cycle of vertices.")
+            nb::rv_policy::automatic, "The tour as a cycle of vertices.")
         .def_prop_ro(
             "regions", [](LocalSearch const &self) { return to_numpy_indices(self.tour().regions()); },
-            "Its regions in the order of visits.")
+            nb::rv_policy::automatic, "Its regions in the order of visits.")
         .def(
             "next",
             [](LocalSearch const &self, Index vertex) {
@@ -166,6 +166,7 @@ void bind_local_search(nb::module_ &m)
             [](LocalSearch &self) {
                 return to_numpy(self.terms() == nullptr ? std::vector<double>{} : self.terms()->sums());
             },
+            nb::rv_policy::automatic,
             "Running sums of scores along the tour; with pair terms, its error and the parts of it before each visit.")
         .def(
             "set_spare",
