@@ -163,3 +163,16 @@ def test_a_tree_that_takes_too_much_work_is_not_checked(monkeypatch: pytest.Monk
         pytest.fail(str(error))
     assert checks["certificate"].verdict == "not checked"
     assert "work" in checks["certificate"].detail
+
+
+@pytest.mark.parametrize("member", ["expected_errors", "label_noise", "features", "samples", "loss_at_most"])
+def test_what_following_goes_by_is_checked(member: str) -> None:
+    for learner in (Learner(20, 100, 0.3), Learner(120, 100, 0.3), Learner(20, 100, 0.3, "proximal", 0.7)):
+        problem = Problem([[0, 1, 2], [1, 0, 1], [2, 1, 0]], learner, vectors=[[0.0], [1.0], [3.0]], initial=[1, 2, 3])
+        data = plan(problem).to_dict()
+        assert verify(problem, data).holds
+        if data[member] is None:
+            continue
+        value = data[member]
+        data[member] = [value[0] * 1.001, *value[1:]] if isinstance(value, list) else value * 2
+        assert {check.what for check in verify(problem, data) if check.verdict == "refuted"} == {member}

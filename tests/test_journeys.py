@@ -14,7 +14,18 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import Constraints, InputError, Journey, Learner, Problem, plan, with_depot, write_problem
+from learnroute import (
+    Constraints,
+    InputError,
+    Journey,
+    Learner,
+    Problem,
+    error_over_time,
+    expected_loss,
+    plan,
+    with_depot,
+    write_problem,
+)
 from learnroute.cli import run
 from learnroute.model.subsets import only
 from learnroute.study.adapting import adapting_gain
@@ -63,6 +74,56 @@ def test_the_rest_is_always_planned_best(kind: str, learner: Learner, ends: dict
     assert trip.expected_error == pytest.approx(oracle.journey_loss(problem, made)["error"], rel=1e-12)
     with pytest.raises(InputError, match="the journey is over"):
         trip.visit()
+
+
+LAWS = {
+    **REAL,
+    "proximal": Learner(80, 100, 0.3, rule="proximal", regularization=0.7),
+    "schedule": Learner(80, 100, 0.3, rule="proximal", regularization=(0.1, 3.0, 0.5, 1.0, 2.0)),
+    "gradient": Learner(80, 100, 0.3, rule="gradient", steps=3, rate=0.3),
+    "calibrated": Learner(rule="calibrated", retention=0.6, coupling=0.2, noise=0.1),
+    "common gain kept": Learner(rule="calibrated", retention=0.6, coupling=0.2, common_retention=0.9, noise=0.1),
+    "common gain lost": Learner(rule="calibrated", retention=0.6, coupling=0.3, common_retention=0.05, noise=-0.1),
+}
+
+
+@pytest.mark.parametrize("ends", [{}, {"start": "R2", "returns": True}], ids=["free", "tour"])
+@pytest.mark.parametrize("law", LAWS)
+def test_a_journey_expects_what_the_plan_does_from_its_first_to_its_last_visit(law: str, ends: dict[str, Any]) -> None:
+    problem = random_problem("vectors", 5, UNDER, 3).changed(learner=LAWS[law], constraints=Constraints(**ends))
+    totals = {order: expected_loss(problem, order).total for order in oracle.allowed_orders(problem)}
+    trip = Journey(problem)
+    assert trip.expected_loss == pytest.approx(plan(problem).loss.total, rel=1e-9)
+    made: list[int] = []
+    for k in range(5):
+        here = trip.rest[-1] if k == 1 else trip.next  # the agent may go elsewhere
+        made.append(problem.regions.index(here or ""))
+        trip.visit(here)
+        loss = expected_loss(problem, trip.order)
+        assert trip.expected_loss == pytest.approx(loss.total, rel=1e-9)
+        assert trip.expected_error == pytest.approx(loss.error, rel=1e-9)
+        assert trip.errors == pytest.approx(error_over_time(problem, trip.order)[k + 1], rel=1e-9)
+        best = min(total for order, total in totals.items() if list(order[: k + 1]) == made)
+        assert trip.expected_loss == pytest.approx(best, rel=1e-9)
+
+
+def test_the_common_part_survives_what_is_measured_and_a_file(tmp_path: Path) -> None:
+    """By hand, with ρ = 0.9: e_j = a_j + c, a_j <- p1·a_j + (1 - p1)·Δ[k, j], c <- ρ·c - q·a_k + ν."""
+    problem = random_problem("vectors", 5, UNDER, 3).changed(learner=LAWS["common gain kept"])
+    trip = Journey(problem, file=tmp_path / "trip.json")
+    errors, common = np.array(problem.initial), 0.0
+    for k in range(5):
+        here = problem.regions.index(trip.next or "")
+        model = errors - common
+        common = 0.9 * common - 0.2 * model[here] + 0.1
+        errors = 0.6 * model + 0.4 * problem.dissimilarities_to(here) + common
+        measured = {}
+        if k == 1:
+            measured, errors[0] = {"R1": 1.25}, 1.25
+        trip.visit(errors=measured)
+        for one in (trip, Journey.resume(tmp_path / "trip.json")):
+            assert one.errors == pytest.approx(errors, rel=1e-12)
+    assert trip.expected_error == pytest.approx(float(errors.mean()), rel=1e-12)
 
 
 @pytest.mark.parametrize("learner", REAL.values(), ids=REAL)

@@ -37,7 +37,8 @@ FUNCTIONS = {
 }
 CLASSES = {
     "Problem": learnroute.Problem, "Learner": learnroute.Learner, "Constraints": learnroute.Constraints,
-    "Depot": learnroute.Depot, "Journey": learnroute.Journey, "SolverParams": learnroute.SolverParams,
+    "Depot": learnroute.Depot, "FeaturesScaling": learnroute.FeaturesScaling, "Journey": learnroute.Journey,
+    "SolverParams": learnroute.SolverParams,
 }  # fmt: skip
 
 
@@ -97,9 +98,10 @@ def right() -> dict[str, dict[str, Any]]:
                      "initial_model": None, "features": None, "scaling": "none", "intercept": False,
                      "missing": "drop", "pilot": None, "columns": ["p", "q"], "draws": 100, "progress": None},
         "follow": {"route": list("ABC"), "data": regions, "learner": RouteRegressor(),
-                   "error": learnroute.learning.squared_error, "features": None, "progress": None},
+                   "error": learnroute.learning.squared_error, "features": None, "progress": None, "repeats": 2,
+                   "seed": 1},
         "transfer": {"data": regions, "learner": RouteRegressor(), "repeats": 1, "error": "squared", "workers": 1,
-                     "file": None, "resample": False, **fine},
+                     "file": None, "resample": False, "features": None, **fine},
         "calibrate": {"transfer": routes[0], "followed": [(list(range(7)), routes[1])], "level": 0.9,
                       "forms": ["linear"]},
         "zero_one_error": {"model": fitted, "region": regions["A"]},
@@ -131,13 +133,14 @@ def right() -> dict[str, dict[str, Any]]:
             "initial": [1, 2, 3, 4], "regions": list("ABCD"), "coordinates": None, "truth": asked.truth,
             "initial_model": [0.0], "title": "", "geographic": False, "constraints": None, "travel_rate": 1.0,
             "samples": None, "dissimilarity_low": None, "dissimilarity_estimate": None, "initial_estimate": None,
-            "streets": None, "transfer": None, "depot": None,
+            "streets": None, "transfer": None, "depot": None, "features_scaling": None,
         },
         "Learner": {"features": 80, "samples": 100, "noise": 0.1, "rule": "proximal", "regularization": 1.0,
                     "steps": None, "rate": None, "retention": None, "coupling": None,
                     "common_retention": None},
         "Constraints": {"start": None, "end": None, "returns": False},
         "Depot": {"name": "Base", "coordinates": None, "travel": None, "travel_back": None, "returns": True},
+        "FeaturesScaling": {"means": [1.0, 2.0], "matrix": [[1.0], [2.0]], "intercept": True, "columns": ["p", "q"]},
         "Journey": {"problem": asked, "method": "auto", "seed": 0, "file": None, "progress": None, "time_limit": None},
         "SolverParams": dict(vars(learnroute.SolverParams())),
     }  # fmt: skip
@@ -191,6 +194,7 @@ METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
             "regions": list("ABC"),
             "title": "",
             "geographic": False,
+            "regularization": 1.0,
         },
     ),
 }

@@ -60,7 +60,7 @@ def ames(strength: float = 0.3, seeds: int = 10, orders: int = 100) -> None:
         moved = transfer(halves[0], learner)
         pilots = [follow(order, halves[0], learner) for order in tried[:3]]
         kept.append(calibrate(moved, pilots, forms=()).retention.value)
-        allowed.append(calibrate(moved, pilots).retention.value)
+        allowed.append(calibrate(moved, pilots, forms=("held",)).retention.value)
     print(f"Ames, λ = {strength:g}: final errors of the same {orders} orders on two halves have a rank correlation of "
           f"{np.mean(alike):.2f}. p₁ is {np.mean(kept):.2f}, and {np.mean(allowed):.2f} if the first model is "
           "allowed for.")  # fmt: skip

@@ -151,7 +151,7 @@ def summary(name: str, found: Seeds) -> list[str]:
 
     explained, total = np.array([one["law"]["r_squared"] for one in good]), law("coefficient_sum")
     forms = Counter(one["law"]["form"] for one in good)
-    warned = sum(not one["law"]["holds"] for one in good)
+    verdicts = Counter(one["law"]["verdict"] for one in good)
     common = [one["law"]["common_retention"]["value"] for one in good if one["law"]["common_retention"]]
     rho = f", ρ {np.mean(common):.2f} where it is fitted" if common else ""
     digits = _digits(good)
@@ -160,8 +160,8 @@ def summary(name: str, found: Seeds) -> list[str]:
         f"each. The law: R² {explained.mean():.2f} ({explained.min():.2f} … {explained.max():.2f}), p₁ "
         f"{law('retention').mean():.2f}, q {law('coupling').mean():.2f}{rho}, sum of the coefficients of e and D "
         f"{total.mean():.2f} ({total.min():.2f} … {total.max():.2f}). Form taken: "
-        f"{', '.join(f'{form} in {count}' for form, count in forms.most_common())} seeds. `calibrate` warned in "
-        f"{warned}.",
+        f"{', '.join(f'{form} in {count}' for form, count in forms.most_common())} seeds. Verdict: "
+        f"{', '.join(f'{verdict} in {count}' for verdict, count in verdicts.most_common())}.",
         "",
     ]
     lengths = good[0]["lengths"]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from learnroute.model.certificates import Certificate
     from learnroute.model.constraints import Constraints
     from learnroute.model.depot import Depot
+    from learnroute.model.features_scaling import FeaturesScaling
     from learnroute.model.learner import Learner
     from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
     from learnroute.model.metric import MetricReport, check_metric, metric_closure
@@ -48,6 +49,7 @@ __all__ = [
     "Comparison",
     "Constraints",
     "Depot",
+    "FeaturesScaling",
     "Guarantee",
     "InputError",
     "Journey",
@@ -93,6 +95,7 @@ _HOMES = {
     "learnroute.model.certificates": ("Certificate",),
     "learnroute.model.constraints": ("Constraints",),
     "learnroute.model.depot": ("Depot",),
+    "learnroute.model.features_scaling": ("FeaturesScaling",),
     "learnroute.model.learner": ("Learner",),
     "learnroute.model.losses": ("Loss", "error_over_time", "expected_loss", "objective_of", "true_loss"),
     "learnroute.model.metric": ("MetricReport", "check_metric", "metric_closure"),

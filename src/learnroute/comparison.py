@@ -14,7 +14,7 @@ from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.model.certificates import Certificate
 from learnroute.model.losses import Loss, expected_loss, objective_of
 from learnroute.model.objective import Objective
-from learnroute.model.problem import Problem
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.showing import Shown
 from learnroute.model.validation import as_count
@@ -41,22 +41,31 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison(Shown):
-    """All methods on one problem, and the best lower bound that any of them proved."""
+    """All methods on one problem, and the best lower bound that any of them proved.
+
+    `dissimilarities` says what all losses go by: `estimate`, `upper` or `measured`.
+    """
 
     rows: tuple[Row, ...]
     lower_bound: float
     optimal: bool
+    dissimilarities: DissimilarityKind = UPPER
 
     def __repr__(self) -> str:
         losses = {row.method: row.loss.total for row in self.rows if row.loss is not None}
         best = min(losses, key=lambda name: losses[name], default=None)
         found = "all refused" if best is None else f"least total loss {losses[best]:.5g} by {best}"
-        kind = "optimum" if self.optimal else "lower bound"
-        return f"<Comparison of {len(self.rows)} methods: {found}, {kind} {self.lower_bound:.5g}>"
+        return f"<Comparison of {len(self.rows)} methods: {found}, {self.bound_text('.5g')}>"
+
+    def bound_text(self, style: str) -> str:
+        """Return the bound in words, its number in a format."""
+        if self.lower_bound is None:
+            return "no lower bound"
+        return f"{'optimum' if self.optimal else 'lower bound'} {self.lower_bound:{style}}"
 
     def ratio(self, row: Row) -> float | None:
-        """How many times the bound a row's loss is; None if unknown."""
-        if row.loss is None or self.lower_bound <= 0:
+        """How many times the bound a row's loss is; None if unknown, and where the bound is negative or zero."""
+        if row.loss is None or self.lower_bound is None or self.lower_bound <= 0:
             return None
         return row.loss.total / self.lower_bound
 
@@ -65,6 +74,7 @@ class Comparison(Shown):
         return {
             "lower_bound": self.lower_bound,
             "bound_is_optimum": self.optimal,
+            "dissimilarities": self.dissimilarities,
             "rows": [
                 {
                     "method": row.method,
@@ -140,7 +150,7 @@ def compare(
         for method, (answer, seconds) in zip(chosen, answers, strict=True)
     )
     bound = certificate.bound / problem.size if optimum is None else optimum
-    return Comparison(rows, bound, optimum is not None, problem=problem)
+    return Comparison(rows, bound, optimum is not None, problem.dissimilarity_kind, problem=problem)
 
 
 def _answer(

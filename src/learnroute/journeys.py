@@ -3,7 +3,8 @@
 Lemma 2 holds from any model on. Standing in a region with errors e_j of the current model, a route through the k
 regions left ends with r^k·e_j + sum_t (1-r)·r^(k-t)·Δ[τ_t, j] + noise on region j: the scores of the regions left are
 still sums over all regions, visited or not; the errors so far are those of the new first model; and the way begins
-where the agent is. A regularised learner goes on by its own recursion (docs/theory.md) in the same way.
+where the agent is. A regularised learner goes on by its own recursion (docs/theory.md) in the same way: its errors are
+e_j = a_j + c, where c is common to all regions and decays at a rate of its own.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
+from learnroute.formats.plans import problem_of
 from learnroute.model.ends import Ends
 from learnroute.model.labels import labelled, names_along
 from learnroute.model.learner import Updates
 from learnroute.model.losses import legs_of, objective_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.pairs import Dissimilarities, Pairs
-from learnroute.model.problem import Problem
+from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.showing import shortened
 from learnroute.model.subsets import only, with_region
 from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
@@ -89,6 +91,8 @@ class Journey:
         What is known now, with everything that was measured.
     errors
         The expected error of the current model on each region, or the measured one.
+    common
+        The part of these errors that is the same in all regions, by the learner's law.
     visits, rest
         The visits made, and the names of the regions planned next, in order.
 
@@ -113,7 +117,8 @@ class Journey:
         budget = Budget.of(time_limit, progress)
         problem = decided(problem, self.seed, budget.part(0.5).seconds_left, progress)
         self.origin = self.problem = problem
-        self.errors: FloatArray = problem.initial
+        self.errors: FloatArray = problem.initial_errors
+        self.common = 0.0
         self.visits: tuple[Visit, ...] = ()
         self.rest: tuple[str, ...] = self._planned(budget)
         self._keep()
@@ -134,8 +139,9 @@ class Journey:
         journey.file, journey.method = path, data["method"]
         method_named(journey.method)
         journey.seed = as_count("seed", data["seed"], least=0, meaning="the seed")
-        journey.origin = journey.problem = Problem.from_dict(data["problem"])
-        journey.errors, journey.visits, journey.rest = journey.problem.initial, (), journey.problem.regions
+        journey.origin = journey.problem = problem_of(data, Problem.from_dict(data["problem"]))
+        journey.errors, journey.common = journey.problem.initial_errors, 0.0
+        journey.visits, journey.rest = (), journey.problem.regions
         if not isinstance(data["visits"], list):
             raise InputError("a list is needed", field="visits", value=data["visits"])
         visits: list[Any] = data["visits"]
@@ -189,7 +195,12 @@ class Journey:
     @property
     def expected_error(self) -> float:
         """The expected final error over all regions, if the rest goes as planned."""
-        return float(self._after(self.order[len(self.visits) :]).mean())
+        return float(self._after(self.order[len(self.visits) :])[0].mean())
+
+    @property
+    def dissimilarities(self) -> DissimilarityKind:
+        """What errors and routes go by: `estimate`, `upper` or `measured`."""
+        return self.problem.dissimilarity_kind
 
     @property
     def travel_cost(self) -> float:
@@ -264,7 +275,7 @@ class Journey:
             self.origin = self.problem = with_region(
                 self.origin, region, travel, travel_back, coordinates, dissimilarity, vector, initial, samples
             )
-            made, self.visits, self.errors = self.visits, (), self.problem.initial
+            made, self.visits, self.errors, self.common = self.visits, (), self.problem.initial_errors, 0.0
             for visit in made:
                 self._take(visit)
         return self.next
@@ -299,13 +310,13 @@ class Journey:
     @contextlib.contextmanager
     def _planning_anew(self, budget: Budget) -> Iterator[None]:
         """After the change made in here, plan the rest and store the journey; where one of these fails, undo all."""
-        before = self.origin, self.problem, self.errors, self.visits, self.rest
+        before = self.origin, self.problem, self.errors, self.common, self.visits, self.rest
         try:
             yield
             self.rest = self._planned(budget)
             self._keep()
         except BaseException:
-            self.origin, self.problem, self.errors, self.visits, self.rest = before
+            self.origin, self.problem, self.errors, self.common, self.visits, self.rest = before
             raise
 
     def to_dict(self) -> dict[str, Any]:
@@ -314,6 +325,7 @@ class Journey:
             "problem": json_files.problem_to_dict(self.origin),
             "method": self.method,
             "seed": self.seed,
+            "dissimilarities": self.dissimilarities,
             "visits": [visit.to_dict() for visit in self.visits],
             "rest": list(self.rest),
         }
@@ -374,32 +386,39 @@ class Journey:
         if visit.vector is not None and self.problem.vectors is not None:
             vectors = np.array(self.problem.vectors)
             vectors[here] = visit.vector
-            self.problem = self.problem.changed(vectors=vectors)
+            self.problem = self.problem.changed(vectors=vectors, **self._corrected(here, _distances(vectors, here)))
         elif visit.dissimilarity:
-            delta = np.array(self.problem.dissimilarity)
-            for name, value in visit.dissimilarity.items():
-                other = self.problem.regions.index(name)
-                delta[here, other] = delta[other, here] = value
-            self.problem = self.problem.changed(
-                dissimilarity=delta, dissimilarity_low=None, dissimilarity_estimate=None
-            )
-        errors = np.array(self._after((here,)))
+            apart = {self.problem.regions.index(name): value for name, value in visit.dissimilarity.items()}
+            self.problem = self.problem.changed(**self._corrected(here, apart), dissimilarity_low=None)
+        after, self.common = self._after((here,))
+        errors = np.array(after)
         for name, value in visit.errors.items():
             errors[self.problem.regions.index(name)] = value
         self.errors = frozen(errors)
         self.visits = (*self.visits, visit)
 
-    def _after(self, stops: Sequence[int]) -> FloatArray:
-        """Return the expected errors after more visits.
+    def _corrected(self, here: int, apart: Mapping[int, float]) -> dict[str, FloatArray]:
+        """Return the matrices of dissimilarities with what was measured in a region: what was known is replaced."""
+        found = {}
+        for name in ("dissimilarity", "dissimilarity_estimate"):
+            known = getattr(self.problem, name)
+            if known is not None:
+                found[name] = delta = np.array(known)
+                for other, value in apart.items():
+                    delta[here, other] = delta[other, here] = value
+        return found
 
-        What all regions have gained is not told apart from the rest here: of a calibrated learner with a common
-        retention, levels are those of p₁ - q. Which way is best does not depend on them.
+    def _after(self, stops: Sequence[int]) -> tuple[FloatArray, float]:
+        """Return the expected errors after more visits, and the part of them that is common to all regions.
+
+        Planning (`_ahead`) need not tell the common part apart from the rest: which way is best does not depend on it.
         """
-        errors, along = self.errors, self.problem.updates.along(stops, len(self.visits))
+        model, common = self.errors - self.common, self.common
+        along = self.problem.updates.along(stops, len(self.visits))
         for t, i in enumerate(stops):
-            gained = along.plasticity[t] * self.problem.dissimilarities_to(i) - along.coupling[t] * errors[i]
-            errors = along.retention[t] * errors + gained + along.noise[t]
-        return errors
+            common = float(along.second[t] * common - along.coupling[t] * model[i] + along.noise[t])
+            model = along.retention[t] * model + along.plasticity[t] * self.problem.dissimilarities_to(i)
+        return model + common, common
 
     def _planned(self, budget: Budget) -> tuple[str, ...]:
         """Plan the rest from where the agent stands."""
@@ -456,3 +475,8 @@ class Journey:
     def _keep(self) -> None:
         if self.file is not None:
             write_text(self.file, json_files.dumps(self.to_dict()))
+
+
+def _distances(vectors: FloatArray, here: int) -> dict[int, float]:
+    """Return the squared distances of a region's vector to those of all others."""
+    return {j: float(d) for j, d in enumerate(((vectors - vectors[here]) ** 2).sum(axis=1)) if j != here}

@@ -19,9 +19,9 @@ from learnroute.formats.json_files import dumps
 from learnroute.learning.simulation import Simulation
 from learnroute.model.itinerary import itinerary
 from learnroute.model.losses import model_shares
-from learnroute.model.problem import Problem
+from learnroute.model.problem import ESTIMATE, Problem
 from learnroute.model.result import Plan
-from learnroute.model.showing import Shown, clipped, shortened
+from learnroute.model.showing import KINDS, Shown, clipped, shortened
 from learnroute.model.validation import as_path
 from learnroute.plots import (
     draw_comparison,
@@ -275,10 +275,8 @@ def _(result: Comparison, problem: Any) -> Table:
     for row in result.rows:
         losses = (math.nan,) * 6 if row.loss is None else tuple(getattr(row.loss, part) for part in ("total", *PARTS))
         ratio = result.ratio(row)
-        rows.append((
-            row.method, row.draws, *losses, math.nan if ratio is None else ratio, result.lower_bound, row.seconds,
-            row.refused,
-        ))  # fmt: skip
+        known = (math.nan if number is None else number for number in (ratio, result.lower_bound))
+        rows.append((row.method, row.draws, *losses, *known, row.seconds, row.refused))
     return Table(("method", "draws", "total", *PARTS, "ratio", "lower_bound", "seconds", "refused"), rows)
 
 
@@ -350,11 +348,16 @@ def _(result: Plan) -> Sheet:
 
 def _plan_lines(result: Plan) -> tuple[str, ...]:
     paired = PARTS if result.loss.pairs else PARTS[:-1]
-    loss = " + ".join(f"{part} {getattr(result.loss, part):.4g}" for part in paired).replace("+ pairs -", "- pairs ")
+    values = [(part, getattr(result.loss, part)) for part in paired]
+    signed = "".join(f" {'-' if value < 0 else '+'} {part} {abs(value):.4g}" for part, value in values)
+    loss = signed.removeprefix(" + ")
+    trained = "" if result.learner is None or result.problem is None else result.learner.training_text
     bound = "" if result.optimal or result.lower_bound is None else f", lower bound {result.lower_bound:.5g}"
     return (
+        *_kind_lines(result),
         f"loss per region: {loss}{bound}",
         f"method {result.method}, {result.seconds:.3f} s; travel {result.travel_cost:.5g} for the whole route",
+        *([f"learner: {result.problem.shape}, {trained}"] if trained and result.problem is not None else []),
         *result.notes,
     )
 
@@ -373,10 +376,10 @@ def _(result: Comparison) -> Sheet:
         rows.append((name, *losses, "" if ratio is None else f"{ratio:.4f}", f"{row.seconds:.3f}"))
     columns = ("method", "total", "travel", "dissimilar", "first model", "noise", "pairs", f"× {kind}", "seconds")
     return Sheet(
-        f"{_title(result)}{len(rows)} methods, {kind} {result.lower_bound:.5g} per region",
+        f"{_title(result)}{len(rows)} methods, {result.bound_text('.5g')}, per region",
         columns,
         rows,
-        tuple(row.refused for row in result.rows if row.refused),
+        (*_kind_lines(result), *(row.refused for row in result.rows if row.refused)),
     )
 
 
@@ -393,7 +396,7 @@ def _(result: Tradeoff) -> Sheet:
         f"{_title(result)}{len(result.points)} routes between least travel and least error, {kind}",
         ("", "travel", "error", "best for travel rates", "first", "last"),
         _with_gap(rows, len(result.points), 0),
-        (f"chosen at travel rate {result.rate:g}: {shortened(chosen.route)}",),
+        (*_kind_lines(result), f"chosen at travel rate {result.rate:g}: {shortened(chosen.route)}"),
     )
 
 
@@ -426,7 +429,7 @@ def _(result: Robustness) -> Sheet:
         f"loss {result.best_case:.5g} at best, {result.worst_case:.5g} at worst",
         f"regret {result.mean_regret:.4g} on average, {result.late_regret:.4g} in 95 % of the draws at most, "
         f"{result.worst_regret:.4g} at most",
-        f"planned: {shortened(result.plan.route, result.plan.closed, result.plan.depot)}",
+        f"planned for the upper bounds: {shortened(result.plan.route, result.plan.closed, result.plan.depot)}",
     ]
     if not result.pairs:
         lines.insert(0, "the plan hangs on no single pair")
@@ -456,6 +459,11 @@ def _(result: Simulation) -> Sheet:
         rows,
         (shortened(result.route), *result.notes),
     )
+
+
+def _kind_lines(result: Plan | Comparison | Tradeoff) -> tuple[str, ...]:
+    """Say what losses go by, where that is not what the problem's own dissimilarities are."""
+    return (f"by {KINDS[result.dissimilarities]}",) if result.dissimilarities == ESTIMATE else ()
 
 
 def _title(result: Shown) -> str:

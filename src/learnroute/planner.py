@@ -16,9 +16,10 @@ from learnroute.kernels import in_a_hurry
 from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
 from learnroute.model.losses import Loss, as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
+from learnroute.model.notes import first_model_note, travel_note
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan
+from learnroute.model.result import Guarantee, Plan, training_members
 from learnroute.model.rounding import OPTIMALITY, margin
 from learnroute.model.validation import IntArray, as_count
 from learnroute.solvers.compiling import hurried
@@ -28,7 +29,7 @@ from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.registry import METHODS, Method, method_named
-from learnroute.tuning import Tuned, expected, tune, tuned_for
+from learnroute.tuning import Tuned, tune, tuned_for
 
 TUNED_EXACTLY = 9  # regions up to which routes are optimal while a regularisation is chosen
 TUNING_SHARE = 0.1  # of the time left, for each of these routes
@@ -154,19 +155,8 @@ def route_finder(
 
 def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:
     """Say how a regularisation was chosen."""
-    notes = list(made.notes)
-    if expected(problem) is not problem:
-        bounds = tuned_for(problem.changed(dissimilarity_estimate=None, initial_estimate=None), made.order,
-                           str(problem.learner.regularization))  # fmt: skip
-        said = bounds.regularization
-        by = f"{said:.4g}" if isinstance(said, float) else f"{min(said):.4g} … {max(said):.4g}"
-        notes.append(
-            f"λ was chosen by unbiased estimates of the dissimilarities, which expect a loss of {found.total:.5g}; "
-            f"by their upper bounds, λ = {by} would suit this route best, with a loss of {bounds.total:.5g}"
-        )
     return replace(
         made,
-        notes=tuple(notes),
         chosen=str(problem.learner.regularization),
         regularization_range=(found.low, found.high),
         problem=made.problem,
@@ -288,7 +278,13 @@ def assessed(
         requested=requested,
         seconds=seconds,
         seed=seed,
-        notes=(*answer.notes, *_tie_note(problem, answer), *_bound_note(problem, most)),
+        notes=(
+            *answer.notes,
+            *_tie_note(problem, answer),
+            *_bound_note(problem, most),
+            *travel_note(problem, loss),
+            *first_model_note(problem, order),
+        ),
         certificate=certificate,
         true_loss=true_loss(problem, order) if problem.truth is not None else None,
         travel_cost=travel_cost(problem, order),
@@ -298,6 +294,8 @@ def assessed(
         constraints=problem.constraints,
         learner=problem.learner,
         loss_at_most=most,
+        dissimilarities=problem.dissimilarity_kind,
+        **training_members(problem, order),
         problem=problem,
     )
 
@@ -310,7 +308,7 @@ def _rounding(loss: Loss, problem: Problem) -> float:
 
 def _bound_note(problem: Problem, most: float | None) -> tuple[str, ...]:
     """Say what upper bounds on dissimilarities mean for a regularised learner."""
-    if not problem.updates.coupled:
+    if not problem.updates.coupled or problem.has_estimates:
         return ()
     said = "some dissimilarities count negatively for a regularised learner, so with upper bounds on them the loss is "
     if most is None:

@@ -11,9 +11,9 @@ import numpy as np
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.losses import expected_loss, slopes
-from learnroute.model.problem import Problem
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
-from learnroute.model.rounding import PRINTED
+from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import FloatArray, as_count, as_number
 from learnroute.planner import decided, plan
@@ -52,7 +52,7 @@ class Robustness(Shown):
     Attributes
     ----------
     plan
-        The route planned for the upper bounds.
+        The route planned for the upper bounds, whatever estimates the problem has.
     best_case, worst_case
         Its loss with all dissimilarities at their lower, at their upper bounds: no others do better, or worse.
     draws
@@ -67,6 +67,8 @@ class Robustness(Shown):
         The single dissimilarities on which the choice hangs most, the worst first.
     complete
         Whether all routes compared with were proved best, and all draws made.
+    dissimilarities
+        What the plan goes by: always `upper`.
     """
 
     plan: Plan
@@ -80,6 +82,7 @@ class Robustness(Shown):
     last: dict[str, float]
     pairs: tuple[Pair, ...]
     complete: bool
+    dissimilarities: DissimilarityKind = UPPER
 
     def __repr__(self) -> str:
         way = shortened(self.plan.route, self.plan.closed, self.plan.depot)
@@ -105,6 +108,7 @@ def robustness(
     """Plan for the upper bounds, and see how the choice and its loss move when dissimilarities are smaller.
 
     Lower bounds are the problem's `dissimilarity_low`; or each may be smaller than its bound by a share of `within`.
+    Unbiased estimates, which `plan` goes by where the problem has them, are left aside.
 
     Parameters
     ----------
@@ -128,6 +132,7 @@ def robustness(
         Where there are no lower bounds and no `within`, or an argument is out of its range.
     """
     check_type("problem", problem, Problem)
+    problem = problem.with_upper_bounds()
     low, high = dissimilarity_bounds(problem, within)
     draws = as_count("draws", draws, meaning="the number of draws")
     if draws > MOST_DRAWS:
@@ -141,10 +146,10 @@ def robustness(
     for k in range(draws):
         drawn = _with(problem, _between(low, high, rng))
         best = plan(drawn, "auto", seed, budget.seconds_left)
-        own = expected_loss(drawn, planned.order).total
-        regret = own - best.loss.total
-        order = best.order if regret > PRINTED * own else planned.order
-        regrets.append(max(0.0, regret) if order != planned.order else 0.0)
+        own = expected_loss(drawn, planned.order)
+        better = is_less(best.loss.total, own.total, PRINTED, own.magnitude)
+        order = best.order if better else planned.order
+        regrets.append(own.total - best.loss.total if better else 0.0)
         ends[problem.regions[order[-1]]] += 1
         routes[order] += 1
         proved = proved and best.optimal
@@ -188,7 +193,7 @@ def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatA
 
 
 def _with(problem: Problem, delta: FloatArray) -> Problem:
-    return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None, dissimilarity_estimate=None)
+    return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None)
 
 
 def _spread(problem: Problem, planned: Plan, low: FloatArray, high: FloatArray, sign: float) -> float:
@@ -211,19 +216,20 @@ def _hanging(
     """
     upper = _with(problem, high)
     counted = [slopes(upper, order)[0] for order in routes]
-    losses = [expected_loss(upper, order).total for order in routes]
+    losses = [expected_loss(upper, order) for order in routes]
     own = routes.index(planned.order)
     best, least = np.zeros_like(high), np.full(high.shape, np.inf)
     for k, counts in enumerate(counted):
         slope = counts - counted[own]
-        behind = losses[k] - losses[own]
+        behind = losses[k].total - losses[own].total
         best = np.maximum(best, slope * (high - low) - behind)
         with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller the number must be for a tie
-            least = np.where(slope > 0, np.minimum(least, behind / slope), least)
+            smaller = behind / slope if behind > 0 else np.zeros_like(high)  # none, where it is better as it is
+        least = np.where((slope > 0) | (behind < 0), np.minimum(least, smaller), least)
     found = []
     for place in np.argsort(-np.triu(best, 1), axis=None, kind="stable")[:TOLD].tolist():
         i, j = divmod(place, problem.size)
-        if best[i, j] <= PRINTED * losses[own] or i >= j:
+        if best[i, j] <= PRINTED * losses[own].magnitude or i >= j:
             continue
         switch = float(high[i, j] - least[i, j])
         found.append(Pair((problem.regions[i], problem.regions[j]), float(low[i, j]), float(high[i, j]), switch,

@@ -13,8 +13,8 @@ import numpy as np
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.losses import expected_loss, objective_of, travel_cost
-from learnroute.model.problem import Problem
-from learnroute.model.rounding import PRINTED
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
+from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import as_count
 from learnroute.planner import decided, plan
@@ -79,12 +79,15 @@ class Tradeoff(Shown):
         What some methods make of the problem, for comparison: at, above or beyond the curve.
     rate
         The problem's own travel rate, and `chosen` the place in `points` of the route with the least loss there.
+    dissimilarities
+        What all errors go by: `estimate`, `upper` or `measured`.
     """
 
     points: tuple[Choice, ...]
     complete: bool
     marks: dict[str, Choice]
     rate: float
+    dissimilarities: DissimilarityKind = UPPER
 
     def __repr__(self) -> str:
         first, last = self.points[0], self.points[-1]
@@ -102,7 +105,7 @@ class Tradeoff(Shown):
     def within(self, budget: float) -> Choice:
         """Return the route of least error that travels no more than a budget."""
         _check_number("budget", budget)
-        allowed = [point for point in self.points if point.travel_cost <= budget * (1 + PRINTED)]
+        allowed = [point for point in self.points if not is_less(budget, point.travel_cost, PRINTED)]
         if not allowed:
             raise InputError(
                 f"no route travels so little; the least is {self.points[0].travel_cost:.6g}{self._as_found()}",
@@ -115,7 +118,7 @@ class Tradeoff(Shown):
         """Return the route of least travel whose expected error is no more than a ceiling."""
         _check_number("ceiling", ceiling)
         for point in self.points:
-            if point.error <= ceiling * (1 + PRINTED):
+            if not is_less(ceiling, point.error, PRINTED):
                 return point
         raise InputError(
             f"no route has so small an error; the least is {self.points[-1].error:.6g}{self._as_found()}",
@@ -133,6 +136,7 @@ class Tradeoff(Shown):
             "complete": self.complete,
             "rate": self.rate,
             "chosen": self.chosen,
+            "dissimilarities": self.dissimilarities,
             "marks": {name: mark.to_dict() for name, mark in self.marks.items()},
         }
 
@@ -142,15 +146,15 @@ def tradeoff(
 ) -> Tradeoff:
     """Return the routes between least travel and least error.
 
-    Up to 14 regions: all of them. Beyond, about `points` plans are made: at rates where two neighbours on the
-    curve tie, and, where only the last region counts, with each region as the last one.
+    Up to 14 regions (8 with a regularised learner): all of them. Beyond, about `points` plans are made: at rates where
+    two neighbours on the curve tie, and, where only the last region counts, with each region as the last one.
 
     Parameters
     ----------
     problem
         What to plan; its `travel_rate` only marks a point of the curve.
     points
-        About how many plans to make beyond 14 regions.
+        About how many plans to make beyond these.
     seed, time_limit, progress
         As for `plan`.
 
@@ -171,16 +175,19 @@ def tradeoff(
     budget = Budget.of(time_limit, progress)
     problem = decided(problem, seed, budget.part(0.5).seconds_left, progress)
     objective = objective_of(_at_rate(problem, 1.0))
-    few = problem.size <= MOST_EXACT and objective.pairs is None  # pair terms do not add up along a route
-    orders = pareto_front_orders(objective, budget) if few else None
+    orders = pareto_front_orders(objective, budget) if problem.size <= MOST_EXACT else None
     complete = orders is not None
     marks = {name: _choice(problem, plan(problem, name, seed, budget.seconds_left).order) for name in _methods(problem)}
     if orders is None:
         found, complete = _searched(problem, points, seed, budget)
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
     choices = [_choice(problem, tuple(map(int, problem.regions_of(order)))) for order in orders]
-    front = pareto_front(np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices]))
-    return Tradeoff(_with_rates([choices[k] for k in front]), complete, marks, problem.travel_rate, problem=problem)
+    travel, errors = np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices])
+    front = pareto_front(travel, errors, np.array([_error_size(problem, c.order) for c in choices]))
+    return Tradeoff(
+        _with_rates([choices[k] for k in front]), complete, marks, problem.travel_rate, problem.dissimilarity_kind,
+        problem=problem,
+    )  # fmt: skip
 
 
 def _methods(problem: Problem) -> tuple[str, ...]:
@@ -194,6 +201,11 @@ def _at_rate(problem: Problem, rate: float) -> Problem:
 def _choice(problem: Problem, order: tuple[int, ...]) -> Choice:
     route = tuple(problem.regions[i] for i in order)
     return Choice(order, route, travel_cost(problem, order), expected_loss(problem, order).error)
+
+
+def _error_size(problem: Problem, order: tuple[int, ...]) -> float:
+    """Return what the rounding of a route's error is relative to: its parts may cancel."""
+    return replace(expected_loss(problem, order), travel=0.0).magnitude
 
 
 def _searched(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[list[Choice], bool]:
@@ -239,8 +251,7 @@ def _corners(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[
         found = plan(_at_rate(problem, rate), "auto", seed, budget.seconds_left)
         middle, planned, proved = _choice(problem, found.order), planned + 1, proved and found.optimal
         budget.progress("trade-off", planned / points)
-        value = left.loss(rate)
-        if middle.loss(rate) < value - PRINTED * abs(value):
+        if is_less(middle.loss(rate), left.loss(rate), PRINTED):
             curve.append(middle)
             spans += [(left, middle), (middle, right)]
     return curve, proved and not spans, planned

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from learnroute.errors import InputError
 from learnroute.model.learner import AUTO, SCHEDULE, Learner, updates_from
 from learnroute.model.losses import expected_loss, travel_cost
 from learnroute.model.problem import Problem
+from learnroute.model.rounding import is_less
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
@@ -31,7 +31,8 @@ FACTORS = np.logspace(-3, 3, 121)  # of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
 FLAT = 0.01  # a loss this share above the least one is nearly as good
 VECTORISED_REGIONS = 1000
-SWEEPS = 60
+SWEEPS = 60  # over the positions of a schedule, at most
+ALTERNATIONS = 60  # between a route and its λ, at most; a few are usual
 SETTLED = 1e-9  # the relative gain below which an alternation ends
 
 Solve = Callable[[Problem], IntArray]
@@ -48,7 +49,7 @@ class Tuned:
     order
         The route.
     total
-        Its expected total loss, with the dissimilarities that λ was chosen by.
+        Its expected total loss.
     low, high
         The range of λ (of a common factor, for a schedule) whose loss on this route is within 1 % of that.
     """
@@ -63,13 +64,11 @@ class Tuned:
 def tune(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     """Choose λ (or a schedule, if the learner asks for one) and the route together.
 
-    `solve` plans a route for a problem whose λ is given. Where the problem has unbiased estimates of its
-    dissimilarities, λ is chosen by them.
+    `solve` plans a route for a problem whose λ is given.
     """
-    asked = expected(problem)
-    check_first_model(asked)
-    found = tune_constant(asked, solve, budget)
-    return tune_schedule(asked, solve, budget, found) if problem.learner.regularization == SCHEDULE else found
+    check_first_model(problem)
+    found = tune_constant(problem, solve, budget)
+    return tune_schedule(problem, solve, budget, found) if problem.learner.regularization == SCHEDULE else found
 
 
 def check_first_model(problem: Problem) -> None:
@@ -89,16 +88,6 @@ def tuned_for(problem: Problem, order: Sequence[int], kind: str = AUTO) -> Tuned
     return tune(problem.changed(learner=_asking(problem, kind)), lambda _: stops, Budget())
 
 
-def expected(problem: Problem) -> Problem:
-    """Return the same problem with unbiased estimates in place of upper bounds, where it has them."""
-    changes: dict[str, Any] = {}
-    if problem.dissimilarity_estimate is not None:
-        changes |= {"dissimilarity": problem.dissimilarity_estimate, "vectors": None, "dissimilarity_low": None}
-    if problem.initial_estimate is not None:
-        changes["initial"] = problem.initial_estimate
-    return problem.changed(**changes) if changes else problem
-
-
 def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizations: Iterable[float]) -> FloatArray:
     """Return the expected final error of a route (per region) for each of many λ."""
     stops = np.asarray(order, dtype=np.int64)
@@ -106,7 +95,7 @@ def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizatio
     if problem.size > VECTORISED_REGIONS:
         return np.array([expected_loss(problem.regularized(float(one)), stops).error for one in table])
     laws = _Laws(problem, table)
-    errors = np.tile(problem.initial, (len(table), 1))
+    errors = np.tile(problem.initial_errors, (len(table), 1))
     for k in stops.tolist():
         retention, plasticity, coupling, noise = laws.of(k)
         paired = coupling * errors[:, k] - noise
@@ -136,7 +125,7 @@ def _asking(problem: Problem, kind: str) -> Learner:
 
 
 def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
-    """Choose one λ and the route, by the dissimilarities of the problem as they are."""
+    """Choose one λ and the route."""
     step = 1 if problem.size <= FEW_REGIONS else 4
     pool: dict[tuple[int, ...], tuple[float, float]] = {}  # by route: its best λ, and the total there
     for k, one in enumerate(PLANNED[::step].tolist()):
@@ -146,9 +135,11 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
             break
     for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
         at = order
-        while not budget.exhausted:
+        for _ in range(ALTERNATIONS):
+            if budget.exhausted:
+                break
             better = _add(pool, problem, solve(problem.regularized(pool[at][0])))
-            if pool[better][1] >= pool[at][1] * (1 - SETTLED):
+            if not is_less(pool[better][1], pool[at][1], SETTLED):
                 break
             at = better
     best = min(pool, key=lambda order: pool[order][1])
@@ -203,20 +194,24 @@ def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float
 
 
 def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) -> Tuned:
-    """Choose one λ for each position and the route, from the best single λ on."""
-    assert isinstance(found.regularization, float)
+    """Choose one λ for each position and the route, from what is known on: a single λ, or a schedule.
+
+    The result is never worse than that.
+    """
     positions = np.arange(problem.size, dtype=np.float64)
-    starts = np.full(problem.size, found.regularization), np.maximum(positions, FINE[0])
+    starts = np.full(problem.size, found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
     order = np.array(found.order)
     best: tuple[float, FloatArray, IntArray] = (math.inf, starts[0], order)
     for start in starts:
         schedule, at = _descended(problem, order, start, budget), order
         total = _total(problem, at, schedule)
-        while not budget.exhausted:
+        for _ in range(ALTERNATIONS):
+            if budget.exhausted:
+                break
             other = solve(problem.regularized(schedule.tolist()))
             changed = _descended(problem, other, schedule, budget)
             better = _total(problem, other, changed)
-            if better >= total * (1 - SETTLED):
+            if not is_less(better, total, SETTLED):
                 break
             schedule, at, total = changed, other, better
         best = min(best, (total, schedule, at), key=lambda one: one[0])
@@ -250,7 +245,7 @@ def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Bud
             if budget.exhausted:
                 break
             error = _swept(problem, order, schedule, table)
-            if error >= before * (1 - SETTLED):
+            if not is_less(error, before, SETTLED):
                 break
             before = error
     return schedule
@@ -269,7 +264,7 @@ def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
         gradient = retention * gradient
         gradient[order[t]] -= coupling * total
     laws = None if table is None else _Laws(problem, table)
-    errors = np.array(problem.initial)
+    errors = np.array(problem.initial_errors)
     for t, k in enumerate(order.tolist()):
         others, gradient = problem.dissimilarities_to(k), gradients[t]
         values = np.clip(schedule[t] * NEAR, FINE[0], FINE[-1]) if table is None else table

@@ -16,9 +16,9 @@ from learnroute.errors import InputError, check_type
 from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.losses import expected_loss, travel_cost
 from learnroute.model.pooled import floor_of, pooled_error
-from learnroute.model.problem import Problem
+from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.rounding import PRINTED
-from learnroute.model.showing import Shown
+from learnroute.model.showing import KINDS, Shown
 from learnroute.model.validation import IntArray, as_count
 from learnroute.planner import route_finder
 from learnroute.solvers.contract import Budget, Progress
@@ -27,7 +27,6 @@ from learnroute.tuning import (
     Tuned,
     check_first_model,
     error_curve,
-    expected,
     flat_range,
     least_of,
     tune_constant,
@@ -68,7 +67,7 @@ class LearnerRow:
     travel_cost, total
         Of the whole route, in its own units; and the total loss per region.
     saves, step
-        What the total is below that of the first row that has one, and below that of the row before.
+        How much smaller the total is than that of the first row that has one, and than that of the row before.
     memory
         Numbers that the learner keeps besides the samples at hand; None for the floor, which is no learner.
     regularization, regularization_range
@@ -126,7 +125,8 @@ class LearnerTable(Shown):
     regularizations, curves
         The λ of the curves, and one curve a route.
     dissimilarities
-        By which dissimilarities all errors are: `estimate` (unbiased estimates) or `given` (the problem's own).
+        What all errors go by: `estimate` (unbiased estimates), `upper` (upper bounds) or `measured` (a transfer
+        matrix).
     complete
         False where the time limit came first: better routes or λ may exist.
     notes
@@ -136,7 +136,7 @@ class LearnerTable(Shown):
     rows: tuple[LearnerRow, ...]
     regularizations: tuple[float, ...]
     curves: tuple[Curve, ...]
-    dissimilarities: str
+    dissimilarities: DissimilarityKind
     complete: bool
     notes: tuple[str, ...]
 
@@ -148,8 +148,8 @@ class LearnerTable(Shown):
 
     @property
     def best(self) -> LearnerRow:
-        """The learner that forgets (all but recursive least squares) with the least total loss."""
-        known = [row for row in self.rows if row.total is not None and row.learner not in (RECURSIVE, MEAN_MODEL)]
+        """The learner and route with the least total loss; the floor is no learner."""
+        known = [row for row in self.rows if row.total is not None and row.learner != MEAN_MODEL]
         return min(known, key=lambda row: row.total or 0.0)
 
     @property
@@ -170,20 +170,17 @@ class LearnerTable(Shown):
 
     def lines(self) -> tuple[str, ...]:
         """Return what is to be said below a table of `cells`."""
-        unbiased = "unbiased estimates of the dissimilarities"
-        by = unbiased if self.dissimilarities == "estimate" else "the dissimilarities of the problem"
         late = () if self.complete else ("the time limit came first: better routes or λ may exist",)
         return (
-            f"errors are by {by}; kept: numbers in memory",
-            "saves: of the total loss, against the first row; step: loss, against the row before",
+            f"errors are by {KINDS[self.dissimilarities]}; kept: numbers in memory",
+            "saves: loss below the first row; step: loss below the row before",
             *self.notes,
             *late,
         )
 
     def cells(self) -> list[tuple[str, ...]]:
         """Return what tables show below `COLUMNS`, one tuple of texts a row."""
-        reference = next((row.total for row in self.rows if row.total is not None), None)
-        return [_cells(row, reference) for row in self.rows]
+        return [_cells(row) for row in self.rows]
 
 
 def compare_learners(
@@ -191,8 +188,8 @@ def compare_learners(
 ) -> LearnerTable:
     """Return what each learner is worth on this problem.
 
-    How the problem's own learner trains is left aside; its m, n and σ count. Where the problem has unbiased estimates
-    of its dissimilarities, all routes, λ and errors are by them.
+    How the problem's own learner trains is left aside; its m, n and σ count. All routes, λ and errors go by the same
+    dissimilarities as those of `plan`: unbiased estimates, where the problem has some.
 
     Parameters
     ----------
@@ -221,14 +218,13 @@ def compare_learners(
         raise InputError(reason, field="regions", found=f"has {problem.size} entries")
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
-    asked = expected(problem).changed(dissimilarity_estimate=None, initial_estimate=None)
-    check_first_model(asked)
-    table = _Table(asked.regularized(1.0), seed, budget)
+    check_first_model(problem)
+    table = _Table(problem.regularized(1.0), seed, budget)
     return LearnerTable(
         rows=_with_savings(table.rows()),
         regularizations=tuple(CURVE.tolist()),
         curves=table.curves(),
-        dissimilarities="given" if expected(problem) is problem else "estimate",
+        dissimilarities=problem.dissimilarity_kind,
         complete=not budget.exhausted,
         notes=table.notes(),
         problem=problem,
@@ -253,9 +249,12 @@ class _Table:
         self.on_shortest = self._tuned(self.shortest)
         self.on_papers_best = None if self.papers_best is None else self._tuned(self.papers_best)
         given = [self.on_shortest] + ([] if self.on_papers_best is None else [self.on_papers_best])
-        self.together = min(together, *given, key=_total)
+        self.together = min(together, *given, key=self._loss)
         self.mean = np.maximum(np.arange(problem.size), self._first).tolist()
+        running = Tuned(tuple(self.mean), self.shortest, 0.0, 1.0, 1.0)
         self.scheduled = tune_schedule(problem, search, budget, self.together)
+        if self._loss(running) < self._loss(self.scheduled):  # the running mean is a schedule, too
+            self.scheduled = tune_schedule(problem, search, budget, running)
         budget.progress("schedule", 1.0)
 
     def rows(self) -> list[LearnerRow]:
@@ -303,8 +302,8 @@ class _Table:
             notes.append(f"running mean: λ = {FIRST:g} at the first visit, where least squares has no expected error")
         if not _squared_distances(problem):
             notes.append(
-                "the dissimilarities are no squared distances between models (upper bounds seldom are): the floor is "
-                "what an equal mean of all models would have, and no bound"
+                "the dissimilarities are no squared distances between models (bounds and estimates seldom are): the "
+                "floor is what an equal mean of all models would have, and no bound"
             )
         if problem.initial_sum / problem.size < floor_of(problem):
             notes.append("the first model is said to be better than the mean model: check the initial dissimilarities")
@@ -332,6 +331,9 @@ class _Table:
     def _tuned(self, order: tuple[int, ...]) -> Tuned:
         stops = np.array(order)
         return tune_constant(self.problem, lambda _: stops, Budget())
+
+    def _loss(self, tuned: Tuned) -> float:
+        return expected_loss(self.problem.regularized(tuned.regularization), tuned.order).total
 
     def _travel_loss(self, order: tuple[int, ...]) -> float:
         return self.problem.travel_rate * travel_cost(self.problem, order) / self.problem.size
@@ -399,7 +401,7 @@ def _with_savings(rows: list[LearnerRow]) -> tuple[LearnerRow, ...]:
 
 def _squared_distances(problem: Problem) -> bool:
     """Whether dissimilarities are squared distances between some vectors (Schoenberg 1935)."""
-    matrix = problem.dissimilarity
+    matrix = problem.matrix
     if matrix is None:
         return True
     rows = matrix.mean(axis=0)
@@ -407,11 +409,8 @@ def _squared_distances(problem: Problem) -> bool:
     return bool(np.linalg.eigvalsh(gram)[0] >= -PRINTED * max(1e-300, float(np.abs(matrix).max())) * problem.size)
 
 
-def _cells(row: LearnerRow, reference: float | None) -> tuple[str, ...]:
+def _cells(row: LearnerRow) -> tuple[str, ...]:
     error, travel, total = ("" if x is None else f"{x:.5g}" for x in (row.error, row.travel_cost, row.total))
-    share = ""
-    if row.saves is not None and reference:
-        share = f"{row.saves / reference:.1%}".replace("-0.0%", "0.0%")
     given, within = row.regularization, row.regularization_range
     regularization = "" if given is None else f"{given:.3g}" if isinstance(given, float) else _span(given)
     near = "" if within is None else f"{'× ' * isinstance(given, tuple)}{_span(within)}"
@@ -421,7 +420,7 @@ def _cells(row: LearnerRow, reference: float | None) -> tuple[str, ...]:
         error if row.refused is None else "none",
         travel,
         total,
-        share,
+        "" if row.saves is None else f"{row.saves:.3g}",
         "" if row.step is None else f"{row.step:.3g}",
         "" if row.memory is None else f"{row.memory}",
         regularization,
@@ -435,7 +434,3 @@ def _span(values: tuple[float, ...]) -> str:
 
 def _as_tuple(order: IntArray) -> tuple[int, ...]:
     return tuple(int(i) for i in order)
-
-
-def _total(tuned: Tuned) -> float:
-    return tuned.total

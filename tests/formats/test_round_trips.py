@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnroute import Constraints, InputError, Learner, Problem, read_problem, write_problem
+from learnroute import Constraints, FeaturesScaling, InputError, Learner, Problem, read_problem, write_problem
 from learnroute.formats import WRITERS
 from learnroute.formats.json_files import problem_to_dict
 
@@ -39,6 +39,9 @@ def problems(draw: st.DrawFn) -> Problem:
     start = draw(st.none() | st.sampled_from(names))
     wanted = Constraints(start, draw(st.sampled_from([None, *[n for n in names if n != start]])), draw(st.booleans()))
     vectors = draw(st.booleans())
+    columns = draw(st.none() | st.lists(WORDS, min_size=size, max_size=size, unique=True).map(tuple))
+    scaled = draw(st.booleans())
+    scaling = FeaturesScaling(rows(ANY, 1)[:, 0], rows(ANY, 2), draw(st.booleans()), columns) if scaled else None
     return Problem(
         travel=draw(st.sampled_from([None, square(True), square(False)])),
         learner=Learner(80, 100, draw(SIZES)),
@@ -52,6 +55,7 @@ def problems(draw: st.DrawFn) -> Problem:
         constraints=wanted,
         travel_rate=draw(st.floats(0, 10)),
         samples=draw(st.sampled_from([None, [90 + 20 * i for i in range(size)]])),
+        features_scaling=scaling,
     )
 
 
@@ -67,7 +71,9 @@ def test_what_is_written_is_read(suffix: str, problem: Problem) -> None:
             why = str(refusal)
             lacking = {
                 ".geojson": not problem.geographic and "geographic: true" in why,
-                ".csv": (problem.points is None and "travel: " in why) or "dissimilarity: " in why,
+                ".csv": (problem.points is None and "travel: " in why)
+                or "dissimilarity: " in why
+                or (problem.features_scaling is not None and "features_scaling: " in why),
                 ".tsp": not np.array_equal(problem.travel, problem.travel.T) and "end the name in .atsp" in why,
             }
             assert lacking.get(suffix), why

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
+import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.patches import Rectangle
 
-from learnroute import InputError, Problem, compare, evaluate, plan
+from learnroute import InputError, Learner, Problem, compare, evaluate, plan
+from learnroute.model.losses import Loss
 from learnroute.plots import draw_comparison, draw_plan, save_plan
+from learnroute.plots.losses import segments_of
 from learnroute.plots.scaling import scaled_places
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, small
@@ -63,3 +70,74 @@ def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match=r"pip install matplotlib, or pip install '\.\[plot\]'"):
         save_plan(plan(small()), small(), tmp_path / "a.png")
+
+
+PROXIMAL = Learner(60, 200, 0.5, rule="proximal", regularization=12.0)
+TAKEN_OFF = {
+    "proximal": (PROXIMAL, {"gain: pairs"}, "proximal, λ = 12"),
+    "schedule": (
+        replace(PROXIMAL, regularization=(1.0, 2.0, 3.0, 4.0)), {"gain: pairs"}, "proximal, λ = 1 … 4 by position",
+    ),
+    "gradient": (Learner(60, 200, 0.5, rule="gradient", steps=3, rate=0.3), {"gain: pairs"}, "3 gradient steps of 0.3"),
+    "calibrated": (
+        Learner(noise=-9.0, rule="calibrated", retention=0.7, coupling=0.3),
+        {"gain: pairs", "error: noise (taken off)"}, "calibrated, p₁ = 0.7, q = 0.3",
+    ),
+    "long steps": (Learner(2, 100_000, rule="gradient", steps=1, rate=1.9), None, "1 gradient step of 1.9"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("learner", "taken_off", "said"), TAKEN_OFF.values(), ids=TAKEN_OFF)
+def test_bars_add_up_to_the_total_and_the_learner_is_named(
+    learner: Learner, taken_off: set[str] | None, said: str
+) -> None:
+    problem = small(UNDER).changed(learner=learner, initial=[30.0, 0.0, 40.0, 20.0])
+    found = plan(problem)
+    if taken_off is not None:
+        assert {segment.name for segment in segments_of([found.loss]) if segment.height < 0} == taken_off
+    figure = draw_plan(found, problem)
+    assert said in figure.get_suptitle()
+    axes = figure.axes[1]
+    bars = [bar for bar in axes.patches if isinstance(bar, Rectangle)]
+    size = found.loss.magnitude
+    assert math.fsum(bar.get_height() for bar in bars) == pytest.approx(found.loss.total, abs=1e-3 * size)
+    low, high = axes.get_ylim()
+    assert all(low <= y <= high for bar in bars for y in (bar.get_y(), bar.get_y() + bar.get_height()))
+    legend = axes.get_legend()
+    assert legend is not None
+    labels = {text.get_text().split("  ")[0] for text in legend.get_texts()} - {"total", "lower bound"}
+    assert labels == {segment.name for segment in segments_of([found.loss])}
+    compared = compare(problem, ["exact", "travel", "nearest"])
+    figure = draw_comparison(compared, problem)
+    assert said in figure.get_suptitle()
+    losses = [row.loss for row in compared.rows if row.loss is not None]
+    for k, loss in enumerate(losses):
+        bars = [bar for bar in figure.axes[0].patches if isinstance(bar, Rectangle)]
+        own = [bar for bar in bars if round(bar.get_x() + bar.get_width() / 2) == k]
+        assert math.fsum(bar.get_height() for bar in own) == pytest.approx(loss.total, abs=1e-3 * loss.magnitude)
+    labels = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
+    assert {segment.name for segment in segments_of(losses)} <= labels
+
+
+def test_the_lambda_that_was_chosen_is_named() -> None:
+    problem = small(UNDER).changed(learner=replace(PROXIMAL, regularization="auto"), initial=[30.0, 10.0, 40.0, 20.0])
+    found = plan(problem)
+    assert found.learner is not None
+    wanted = f"proximal, λ = {found.learner.fixed_regularization[0]:.4g}"
+    assert wanted in draw_plan(found, problem).get_suptitle()  # the problem as it was asked
+    assert wanted in draw_comparison(compare(problem, ["travel"]), problem).get_suptitle().replace("\n", " ")
+
+
+@given(st.lists(st.lists(st.floats(-10, 10), min_size=5, max_size=5), min_size=1, max_size=4))
+def test_segments_lead_from_zero_to_the_total(parts: list[list[float]]) -> None:
+    losses = [Loss(math.fsum(each), *each) for each in parts]
+    segments = segments_of(losses)
+    for k, loss in enumerate(losses):
+        own = [segment for segment in segments if segment.bar == k]
+        at = 0.0
+        for segment in own:  # each begins where the one before ends
+            assert segment.bottom == pytest.approx(at, abs=1e-9)
+            at += segment.height
+        assert at == pytest.approx(loss.total, abs=5e-4 * max(one.magnitude for one in losses))
+        signs = [segment.height > 0 for segment in own]
+        assert signs == sorted(signs, reverse=True)

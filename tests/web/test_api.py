@@ -109,6 +109,28 @@ def test_a_travel_rate_counts_travel_more(service: Service) -> None:
     assert thrice["loss"]["dissimilarity"] == once["loss"]["dissimilarity"]
 
 
+@pytest.mark.parametrize("task", ["plan", "evaluate", "compare", "tradeoff", "learners", "error_history", "export"])
+def test_what_is_planned_by_is_the_callers_choice_and_is_told(service: Service, task: str) -> None:
+    data = example()
+    halved = {**data, "dissimilarity_estimate": (np.array(data["dissimilarity"]) / 2).tolist()}
+    more = {"route": data["regions"]} if task in ("evaluate", "error_history") else {}
+    more = {"methods": ["exact"]} if task == "compare" else more
+    for asked, kind in (({}, "estimate"), ({"dissimilarities": "estimate"}, "estimate"),
+                        ({"dissimilarities": "upper"}, "upper")):  # fmt: skip
+        found = service.post(task, problem=halved, **asked, **more).json()
+        assert found["dissimilarities"] == kind
+        if kind == "upper":
+            wanted = service.post(task, problem=data, **more).json()
+        else:
+            wanted = service.post(task, problem={**data, "dissimilarity": halved["dissimilarity_estimate"]}, **more)
+            wanted = {**wanted.json(), "dissimilarities": kind}
+        if task in ("plan", "evaluate", "export"):
+            assert found["loss"] == wanted["loss"]
+            assert found["route"] == wanted["route"]
+        elif task != "compare":
+            assert found == wanted
+
+
 def test_the_tradeoff_has_the_corners_of_all_routes(service: Service) -> None:
     data = example()
     for field in ("travel", "dissimilarity"):
@@ -224,6 +246,9 @@ JSON = {"content-type": "application/json"}
         ({"time_limit": 0}, "time_limit"),
         ({"time_limit": 1e6}, "time_limit"),
         ({"travel_rate": -1}, "travel_rate"),
+        ({"dissimilarities": "given"}, "dissimilarities"),
+        ({"dissimilarities": 1}, "dissimilarities"),
+        ({"dissimilarities": "estimate"}, "dissimilarities"),  # the example has none
         ({"problem": {**example(), "vectors": [[1]] * 8}}, "problem.dissimilarity"),
         ({"problem": 3}, "problem"),
         ({"method": ["exact"]}, "method"),
@@ -240,7 +265,7 @@ def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, A
 @pytest.mark.parametrize(
     ("task", "members", "detail"),
     [
-        ("evaluate", {}, "route: missing; known are problem, travel_rate, route"),
+        ("evaluate", {}, "route: missing; known are problem, travel_rate, dissimilarities, route"),
         ("evaluate", {"route": [True] * 8}, "route = [True, True, True, True, True, True, True, True]: a list of reg"),
         ("evaluate", {"route": [1 << 62] * 8}, "route: there is no region with so large an index"),
         ("compare", {"methods": []}, "methods = []: a list of different methods is needed"),
@@ -248,7 +273,11 @@ def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, A
         ("compare", {"draws": 1001}, "draws = 1001: this service takes at most 1000"),
         ("tradeoff", {"points": 1}, "points = 1: the number of points must be >= 2"),
         ("plan", {"seed": "x"}, "seed = 'x': the seed must be a whole number"),
-        ("plan", {"wings": 2}, "'wings': unknown field; known are problem, travel_rate, seed, time_limit, method"),
+        (
+            "plan",
+            {"wings": 2},
+            "'wings': unknown field; known are problem, travel_rate, dissimilarities, seed, time_limit, method",
+        ),
         ("export", {"what": "map"}, "what = 'map': unknown; known are plan, problem"),
         ("export", {"what": "problem", "format": ".gpx"}, "format = '.gpx': unknown for a problem; known are .json"),
         ("export", {"format": ".gpx"}, "plan.gpx: .gpx files need longitudes and latitudes, but the coordinates"),

@@ -35,7 +35,8 @@ from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files,
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import errors_naming, write_text
 from learnroute.journeys import MEASURED, Journey
-from learnroute.model.problem import Problem
+from learnroute.model.problem import ESTIMATE, UPPER, Problem
+from learnroute.model.showing import KINDS
 from learnroute.planner import evaluate
 from learnroute.robust import Robustness, robustness
 from learnroute.solvers.registry import METHODS
@@ -56,7 +57,13 @@ MOST_ROWS = 60  # points up to which the whole curve is printed
     "  learnroute tradeoff examples/north-sea.json --budget 40",
 )
 @problem_options
-@click.option("--points", type=int, default=20, show_default=True, help="Plans to make beyond 14 regions.")
+@click.option(
+    "--points",
+    type=int,
+    default=20,
+    show_default=True,
+    help="Plans to make beyond 14 regions (8 with a regularised learner).",
+)
 @click.option("--budget", type=float, metavar="TRAVEL", help="Pick the route of least error that travels no more.")
 @click.option("--ceiling", type=float, metavar="ERROR", help="Pick the route of least travel with no more error.")
 @seed_option
@@ -72,8 +79,8 @@ def tradeoff_command(
 ) -> None:  # fmt: skip
     """Show the routes between least travel and least expected error for the problem in FILE.
 
-    All routes that no other one beats in both, up to 14 regions; beyond, the best found. The route with the least
-    loss at the problem's travel rate is marked; --budget or --ceiling picks another.
+    All routes that no other one beats in both, up to 14 regions (8 with a regularised learner); beyond, the best found.
+    The route with the least loss at the problem's travel rate is marked; --budget or --ceiling picks another.
     """
     if budget is not None and ceiling is not None:
         raise InputError("each picks a route; give one of them", field="--budget", found="and --ceiling")
@@ -86,6 +93,7 @@ def tradeoff_command(
         check_plan_destination(path, problem)
     with progress_shown() as progress:
         found = tradeoff(problem, points, seed, time_limit, progress)
+    problem = found.problem or problem  # with the regularisation that was chosen
     picked = None
     if budget is not None:
         picked = found.within(budget)
@@ -130,19 +138,24 @@ def robustness_command(
     """Show whether the plan for FILE hangs on single dissimilarities.
 
     Dissimilarities are upper bounds. Lower bounds come from the file (dissimilarity_low) or from --within. The plan is
-    made for the upper ones; then dissimilarities are drawn between their bounds and the route is planned anew.
+    made for the upper ones, not for unbiased estimates; then dissimilarities are drawn between their bounds and the
+    route is planned anew.
     """
     check_outputs(outputs, (".json",), pictures)
-    problem = source.read()
+    if source.dissimilarities == ESTIMATE:
+        raise InputError("robustness plans for the upper bounds; leave it out", field="--dissimilarities",
+                         value=ESTIMATE)  # fmt: skip
+    given = source.read()
+    problem = given.with_upper_bounds()
     with progress_shown() as progress:
-        found = robustness(problem, within, draws, seed, time_limit, progress)
+        found = robustness(given, within, draws, seed, time_limit, progress)
     deliver(
         outputs,
         lambda path: write_text(path, json_files.dumps(found.to_dict())),
         pictures,
         lambda plots, path: plots.save_robustness(found, problem, path),
         found.to_dict() if as_json else None,
-        lambda: _print_robustness(found, problem),
+        lambda: _print_robustness(found, found.problem or problem, given.has_estimates),
     )
 
 
@@ -200,11 +213,15 @@ def learners_command(
 )  # fmt: skip
 @click.option("--method", type=Name(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
 @click.option("--seed", type=int, help="With --begin; 0 if left out. Same seed, same answer.")
+@click.option(
+    "--dissimilarities", type=Name([ESTIMATE, UPPER]),
+    help="With --begin: plan by the unbiased estimates of FILE (default where it has some), or by its upper bounds.",
+)  # fmt: skip
 @time_option
 @json_option
 def journey_command(
     state: Path, begin: Path | None, visited: str | None, measured: Path | None, method: str | None, seed: int | None,
-    drop: str | None, added: Path | None, time_limit: float | None, as_json: bool,
+    dissimilarities: str | None, drop: str | None, added: Path | None, time_limit: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Plan again on the way: JOURNEY is a file that keeps the visits made and the rest of the route.
 
@@ -222,9 +239,14 @@ def journey_command(
         raise InputError(
             "a journey keeps those that it began with; give them with --begin", field="--method", found="and --seed"
         )
+    if not begin and dissimilarities is not None:
+        raise InputError("a journey keeps those that it began with; give it with --begin", field="--dissimilarities",
+                         value=dissimilarities)  # fmt: skip
     with progress_shown() as progress:
         if begin:
-            trip = Journey(read_problem(told(begin)), method or "auto", seed or 0, state, progress, time_limit)
+            problem = read_problem(told(begin))
+            problem = problem if dissimilarities is None else problem.with_dissimilarities(dissimilarities)
+            trip = Journey(problem, method or "auto", seed or 0, state, progress, time_limit)
         else:
             trip = Journey.resume(state)
         if visited:
@@ -238,6 +260,7 @@ def journey_command(
         print_json({
             "next": trip.next, "visited": [visit.region for visit in trip.visits], "rest": list(trip.rest),
             "expected_error": trip.expected_error, "expected_loss": trip.expected_loss, "travel_cost": trip.travel_cost,
+            "dissimilarities": trip.dissimilarities,
             "notes": list(trip.notes), "errors": dict(zip(trip.problem.regions, trip.errors.tolist(), strict=True)),
         })  # fmt: skip
     else:
@@ -354,9 +377,11 @@ def _print_learners(found: LearnerTable, problem: Problem) -> None:
         console.print(f"note       {line}", markup=False)
 
 
-def _print_robustness(found: Robustness, problem: Problem) -> None:
+def _print_robustness(found: Robustness, problem: Problem, estimates: bool) -> None:
     console = terminal()
     print_heading(console, problem)
+    if estimates:
+        console.print(f"by {KINDS[found.dissimilarities]}, not by the unbiased estimates", markup=False)
     shown = table("the plan where dissimilarities are between their bounds", "", left=1)
     shown.add_row("its loss at worst, per region", f"{found.worst_case:.6g}")
     shown.add_row("its loss at best", f"{found.best_case:.6g}")

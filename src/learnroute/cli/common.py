@@ -25,8 +25,9 @@ from learnroute.formats import PICTURES, READERS, json_files, main_file, problem
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
-from learnroute.model.learner import CALIBRATED, GRADIENT, PROXIMAL, RULES
-from learnroute.model.problem import Problem
+from learnroute.model.learner import GRADIENT, LEAST_SQUARES, PROXIMAL, RULES
+from learnroute.model.problem import ESTIMATE, UPPER, Problem
+from learnroute.model.showing import KINDS
 from learnroute.model.subsets import with_depot
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
@@ -56,12 +57,15 @@ class Source:
     travel_rate: float | None
     title: str | None = None
     depot: str | None = None
+    dissimilarities: str | None = None
 
     def read(self) -> Problem:
         """Read the problem, or refuse; of a folder, say which of its files is read."""
         problem = self._read()
         if self.depot is not None:
             problem = with_depot(problem, depot_place(self.depot, problem), self.constraints.get("return", True))
+        if self.dissimilarities is not None:
+            problem = problem.with_dissimilarities(self.dissimilarities)
         return problem if self.title is None else problem.changed(title=self.title)
 
     def _read(self) -> Problem:
@@ -128,6 +132,12 @@ OPTIONS = {
     "travel_rate": click.option(
         "--travel-rate", type=float, metavar="X", help="How much loss a unit of travel is worth, instead of the file's."
     ),
+    "dissimilarities": click.option(
+        "--dissimilarities",
+        type=Name([ESTIMATE, UPPER]),
+        help="What to plan by: the unbiased estimates of FILE (default where it has some), or its upper bounds "
+        "(Assumption 1).",
+    ),
     "title": click.option(
         "--title", metavar="TEXT", help="What pictures and prints are headed by, instead of the file's."
     ),
@@ -144,8 +154,8 @@ def problem_options(function: F) -> F:
     def command(
         *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, rule: str | None,
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
-        end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None, title: str | None,
-        **others: Any,
+        end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None,
+        dissimilarities: str | None, title: str | None, **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
         learner["regularization"] = (
@@ -156,7 +166,7 @@ def problem_options(function: F) -> F:
         elif rule is None and steps is not None and rate is not None:
             learner["rule"] = GRADIENT
         constraints = {"start": start, "end": end, "return": return_}
-        source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot)
+        source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities)
         return function(*args, source, **others)
 
     command.__doc__ = (
@@ -291,6 +301,8 @@ def print_heading(console: Console, problem: Problem) -> None:
         ends.append(f"{'with ' if ends else ''}travel worth {problem.travel_rate:g} a unit")
     if ends:
         console.print(" ".join(ends), markup=False)
+    if problem.has_estimates:
+        console.print(f"by {KINDS[ESTIMATE]} (--dissimilarities upper: by their upper bounds)", markup=False)
 
 
 def shape(problem: Problem) -> str:
@@ -301,14 +313,8 @@ def shape(problem: Problem) -> str:
 def training(problem: Problem) -> str:
     """Return how the learner trains, as the end of a line; the paper's learner is told by its retention."""
     learner = problem.learner
-    if learner.rule == GRADIENT:
-        return f", {learner.steps} gradient steps of {learner.rate:g}"
-    if learner.rule == PROXIMAL:
-        given = learner.regularization
-        said = f"{min(given):.4g} … {max(given):.4g} by position" if isinstance(given, tuple) else given
-        return f", proximal, λ = {said:.4g}" if isinstance(said, float) else f", proximal, λ = {said}"
-    if learner.rule == CALIBRATED:
-        return ""
+    if learner.rule != LEAST_SQUARES:
+        return f", {learner.training_text}" if learner.training_text else ""
     return (
         f", r = {learner.least_squares_retention:.4g}" if problem.samples is None and learner.regime == "over" else ""
     )

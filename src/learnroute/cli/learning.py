@@ -35,12 +35,13 @@ from learnroute.cli.common import (
 )
 from learnroute.errors import InputError, printable, shown
 from learnroute.formats import WRITERS, places, write_problem
-from learnroute.formats.csv_files import read_matrix, report_text, table_text
+from learnroute.formats.csv_files import read_matrix, report_text, table_text, training_member
 from learnroute.formats.files import LONGEST_NAME, check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import causes, read_samples, write_samples
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
+from learnroute.model.showing import KINDS
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
 
@@ -110,7 +111,7 @@ def simulate_command(
 @command(
     "estimate",
     epilog="\b\nExample:\n  learnroute estimate examples/buoys/samples --target height --scaling whiten --intercept "
-    "\\\n    --travel examples/buoys/travel.csv --samples 40 --problem buoys.json --rest held-out\n"
+    "\\\n    --travel examples/buoys/travel.csv --problem buoys.json --rest held-out\n"
     "  learnroute plan buoys.json",
 )
 @click.argument("data", type=click.Path(path_type=Path))
@@ -133,7 +134,12 @@ def simulate_command(
 @click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
               help="For --problem (.csv): travel costs, a matrix with names; or places (name, and x, y or lat, lon), "
               "whose distances they are then.")  # fmt: skip
-@click.option("--samples", type=int, metavar="n", help="Samples a region of the learner, for --problem.")
+@click.option("--samples", type=int, metavar="n",
+              help="Training samples in every region, for --problem. Default: each region's own number that is left to "
+              "train on.")  # fmt: skip
+@click.option("--regularization", metavar="λ",
+              help="Regularisation strength λ of a proximal learner, for --problem: a number, a comma-separated list "
+              "(one per position), auto or schedule. Default: a least-squares learner.")  # fmt: skip
 @click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
               help=f"Write the planning problem ({suffixes(WRITERS)}); needs --travel.")  # fmt: skip
 @click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
@@ -145,8 +151,8 @@ def estimate_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
     level: float, share: float, no_split: bool, scaling: Scaling,
     intercept: bool, drop_missing: bool, pilot: int | None, initial_model: str | None, travel: Path | None,
-    samples: int | None, problem_file: Path | None, rest: Path | None, seed: int, as_json: bool,
-    outputs: tuple[Path, ...],
+    samples: int | None, regularization: str | None, problem_file: Path | None, rest: Path | None, seed: int,
+    as_json: bool, outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Estimate from samples how different the regions' models are, with upper confidence bounds.
 
@@ -177,7 +183,9 @@ def estimate_command(
         _write_rest(found, target, rest)
         say_written(rest)
     if problem_file:
-        say_written(*write_problem(found.to_problem(samples=samples, **between), problem_file))
+        strength = None if regularization is None else training_member(regularization.replace(",", " "))
+        problem = found.to_problem(samples=samples, regularization=strength, **between)
+        say_written(*write_problem(problem, problem_file))
     if as_json:
         print_json(found.to_dict())
     else:
@@ -229,7 +237,7 @@ def _print_simulations(found: list[tuple[Plan, Simulation]], problem: Problem) -
         )  # fmt: skip
     console.print(shown)
     console.print("average final error F_T; closed form for the true models, bound for all models within Δ")
-    origin = "from the file" if first.truth.origin == "given" else "drawn to match the dissimilarities"
+    origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
     for k, (_, result) in enumerate(found):
         console.print(f"route {k + 1}    {' > '.join(result.route)}", markup=False)
     console.print(f"models     {origin}")

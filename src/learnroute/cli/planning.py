@@ -43,7 +43,7 @@ from learnroute.formats.json_files import dumps
 from learnroute.kernels import compiled_in_haste
 from learnroute.model.itinerary import itinerary
 from learnroute.model.losses import model_shares
-from learnroute.model.problem import Problem
+from learnroute.model.problem import ESTIMATE, Problem
 from learnroute.model.result import Plan
 from learnroute.planner import evaluate, plan
 from learnroute.precompile import in_background
@@ -58,6 +58,7 @@ PARTS = {
     "noise": "error from noise",
 }
 PAIRS = {"pairs": "gained from dissimilar pairs"}  # by regularised learners
+WHAT = {"estimate": "estimate", "upper": "bound", "measured": "expected"}  # what the losses of a plan are
 MOST_STOPS = 60  # regions up to which the whole route is printed
 
 
@@ -250,7 +251,7 @@ def _loss_table(found: Plan, problem: Problem) -> Any:
     loss, true_loss = found.loss, found.true_loss
     other = found.loss_in_travel_units if problem.travel_rate != 1 else None
     more = (["in units of travel, all regions"] if other else []) + (["with true models"] if true_loss else [])
-    shown = table("expected loss per region", "bound", "share", *more)
+    shown = table("expected loss per region", WHAT[found.dissimilarities], "share", *more)
     for part, name in {**PARTS, **(PAIRS if loss.pairs else {}), "total": "total"}.items():
         value = getattr(loss, part)
         share = f"{value / loss.total:.1%}" if loss.total > 0 else ""
@@ -270,6 +271,8 @@ def _print_verdict(console: Console, found: Plan) -> None:
         said = f"λ = {values[0]:.4g}" if len(values) == 1 else f"λ = {' '.join(f'{one:.3g}' for one in values)}"
         what = "" if len(values) == 1 else "times "
         console.print(f"chosen     {said}; {what}{low:.3g} … {high:.3g} is within 1 % on this route", markup=False)
+    if found.dissimilarities == ESTIMATE and found.loss_at_most is not None:
+        console.print(f"at most    {found.loss_at_most:.6g} by the upper bounds on the dissimilarities", markup=False)
     console.print(f"quality    {found.quality}{bound}", markup=False)
     value = found.guarantee.value
     ahead = "none" if value is None else "the least loss" if value == 1 else f"at most {value:.4g} times the least loss"
@@ -294,7 +297,8 @@ def _print_comparison(found: Comparison, problem: Problem) -> None:
         ratio = found.ratio(row)
         shown.add_row(name, *parts, "" if ratio is None else f"{ratio:.4f}", f"{row.seconds:.3f}")
     console.print(shown)
-    console.print(f"{kind}  {found.lower_bound:.6g} per region")
+    bound = "unknown" if found.lower_bound is None else f"{found.lower_bound:.6g} per region"
+    console.print(f"{kind}  {bound}")
     for row in found.rows:
         if row.refused:
             console.print(row.refused, markup=False)

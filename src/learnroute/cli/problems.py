@@ -44,6 +44,7 @@ from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.learner import LEAST_SQUARES, Learner
 from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
+from learnroute.model.notes import first_model_note
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.subsets import with_costs
@@ -196,6 +197,8 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "last_region": problem.regions[objective_of(_fixed(problem)).best_last],
         "guarantee": guarantee_of_algorithm1(problem, report).value,
         "truth_beyond_bounds": _beyond_bounds(problem),
+        "dissimilarities": problem.dissimilarity_kind,
+        "notes": list(first_model_note(problem)),
     }
 
 
@@ -246,6 +249,10 @@ def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
     repaired = facts["repaired_entries"] is not None and facts["symmetric"]
     holds = "applies" if facts["guarantee"] else "applies to the repaired problem" if repaired else "does not apply"
     shown.add_row("guarantee", f"that of Algorithm 1 {holds}")
+    if problem.has_estimates:
+        shown.add_row("dissimilarities", "upper bounds and unbiased estimates; plans go by the estimates")
+    for note in facts["notes"]:
+        shown.add_row("note", note)
     terminal().print(shown)
 
 

@@ -20,30 +20,39 @@ from learnroute.cli.common import (
     plain,
     print_json,
     progress_shown,
+    route_stops,
+    say,
     say_written,
     seed_option,
     suffixes,
     table,
     terminal,
     time_option,
+    told,
 )
-from learnroute.errors import InputError, printable
-from learnroute.formats import WRITERS, read_plan, write_problem
+from learnroute.errors import InputError, listed, printable
+from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
 from learnroute.formats.csv_files import read_matrix
-from learnroute.formats.files import is_folder
+from learnroute.formats.files import errors_naming, is_folder
 from learnroute.formats.samples import RegionTable, causes, read_samples
+from learnroute.model.learner import LEAST_SQUARES, PROXIMAL
+from learnroute.planner import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.console import Console
+
     from learnroute.learning.calibration import Calibration
     from learnroute.learning.data import RegionData
     from learnroute.learning.following import Following
+    from learnroute.learning.planned_training import PlannedTraining
     from learnroute.learning.transfers import Transfer
+    from learnroute.model.features_scaling import FeaturesScaling
 
 F = TypeVar("F", bound="Callable[..., Any]")
 MEASURES = ("squared", "zero-one", "cross-entropy")
-LEARNERS = ("least-squares", "proximal")
+LEARNERS = (LEAST_SQUARES, PROXIMAL)
 FORMS = {
     "linear": "the law of linear learners",
     "held": "the same, allowing for the first model that the transfer matrix was measured from",
@@ -62,10 +71,14 @@ def data_options(function: F) -> F:
                          help="A column that is neither target nor feature; may be repeated."),
             click.option("--test", type=float, default=0.25, show_default=True,
                          help="Share of each region's samples to test on, where DATA has no folders train and test."),
-            click.option("--learner", default="least-squares", show_default=True, metavar="NAME",
-                         help="least-squares, proximal, or MODULE:FUNCTION of your own code, which returns a learner."),
-            click.option("--regularization", type=float, default=1.0, show_default=True, metavar="λ",
-                         help="Of the proximal learner."),
+            click.option("--learner", metavar="NAME",
+                         help="least-squares, proximal, or MODULE:FUNCTION of your own code, which returns a learner. "
+                         "Default: that of the plan, else least-squares."),
+            click.option("--regularization", type=float, metavar="λ",
+                         help="λ of the proximal learner. Default: that of the plan, else 1."),
+            click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
+                         help="The planning problem: scale features as its features_scaling says. follow --route also "
+                         "takes its learner, and compares its prediction with the measured errors."),
             click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
                          help="How a model is judged in a region."),
         )
@@ -91,18 +104,25 @@ def data_options(function: F) -> F:
 @output_option(f"Write the matrix ({suffixes(REPORTS)}).")
 def transfer_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
-    test: float, learner: str, regularization: float, error: str,
+    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str,
     repeats: int, workers: int, rows: Path | None, resample: bool, seed: int, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Train a learner in each region of DATA alone, and test it in all of them."""
+    from learnroute.learning.planned_training import needs_intercept
     from learnroute.learning.transfers import transfer
 
     check_outputs(outputs, REPORTS)
-    regions = _regions(data, target, region, skip, test, seed)
+    scaling, features = None, None
+    if problem_file is not None:
+        problem = read_problem(told(problem_file))
+        scaling, features = problem.features_scaling, problem.learner.features
+        if scaling is None:
+            say(f"learnroute: {printable(str(problem_file))} has no features_scaling; features stay as they are")
+    regions = _regions(data, target, region, skip, test, seed, scaling)
     with progress_shown() as progress:
-        made = _learner(learner, regularization)
-        found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample)
+        made = _learner(learner, regularization, needs_intercept(_width(regions, scaling), features, scaling))
+        found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample, scaling)
     for path in outputs:
         found.write(path)
         say_written(path)
@@ -114,35 +134,45 @@ def transfer_command(
 
 @command(
     "follow",
-    epilog="\b\nExample:\n  learnroute follow examples/buoys/samples --target height --learner proximal "
-    "\\\n"
-    '    --route "Dunes,Harbour Bar,Cape Grey,Anse Noire,Ferry Point,Eastern Shoal" -o errors.json',
+    epilog="\b\nExample:\n  learnroute estimate examples/buoys/samples --target height --scaling whiten --intercept "
+    "\\\n    --travel examples/buoys/travel.csv --problem buoys.json --rest held-out\n"
+    "  learnroute plan buoys.json -o plan.json\n"
+    "  learnroute follow held-out --target height --plan plan.json --repeats 10",
 )
 @data_options
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="A plan, to be followed.")
 @click.option("--route", metavar="A,B,C", help="Or the names of regions in order.")
+@click.option("--repeats", type=int, default=1, show_default=True, metavar="N",
+              help="Follow the route N times, each region's samples dealt anew to training and test.")  # fmt: skip
 @seed_option
 @json_option
 @output_option(f"Write errors ({suffixes(REPORTS)}).")
 def follow_command(
     data: Path, target: str, region: str | None, skip: tuple[str, ...],
-    test: float, learner: str, regularization: float, error: str,
-    plan_file: Path | None, route: str | None, seed: int, as_json: bool, outputs: tuple[Path, ...],
+    test: float, learner: str | None, regularization: float | None, problem_file: Path | None, error: str,
+    plan_file: Path | None, route: str | None, repeats: int, seed: int, as_json: bool, outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Train a learner along a plan or a route through the regions of DATA, and test it in all after each stop.
 
-    DATA is a folder with one CSV file a region, one CSV table with a region column, or a folder with train and test,
-    as `learnroute estimate --rest` writes it.
+    DATA is a folder with one CSV file per region, one CSV table with a region column, or a folder with train and test,
+    as `learnroute estimate --rest` writes it. A plan says how to scale features, how to train, and which errors to
+    expect: they are printed beside the measured ones.
     """
     from learnroute.learning.following import follow, seeded
 
     check_outputs(outputs, REPORTS)
     if (plan_file is None) == (route is None):
         raise InputError("give one of the two", field="--plan", found="and --route")
-    regions = _regions(data, target, region, skip, test, seed)
-    stops = _planned(plan_file) if plan_file else [stop.strip() for stop in (route or "").split(",")]
+    planned = _planned(plan_file, route, problem_file)
+    scaling = None if planned is None else planned.scaling
+    regions = _regions(data, target, region, skip, test, seed, scaling)
+    made = _planned_learner(learner, regularization, planned, _width(regions, scaling))
+    stops = planned or [stop.strip() for stop in (route or "").split(",")]
     with progress_shown() as progress:
-        found = follow(stops, regions, seeded(_learner(learner, regularization), seed), error, progress=progress)
+        made = None if made is None else seeded(made, seed)
+        found = follow(stops, regions, made, error, progress=progress, repeats=repeats, seed=seed)
+    for note in found.notes:
+        say(f"learnroute: {printable(note)}")
     for path in outputs:
         found.write(path)
         say_written(path)
@@ -175,7 +205,7 @@ def calibrate_command(
     followed: tuple[Path, ...], transfer_file: Path, travel: Path | None, level: float, as_json: bool,
     outputs: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Fit retention, coupling and noise of any learner to errors along pilot routes, and say whether to believe it.
+    """Fit retention, coupling and noise of any learner to errors along pilot routes, and say whether to plan by it.
 
     FOLLOWED are files that `learnroute follow -o` or `Following.write` wrote (.json).
     """
@@ -203,16 +233,35 @@ def calibrate_command(
 COMMANDS = (transfer_command, follow_command, calibrate_command)
 
 
-def _learner(name: str, regularization: float) -> Any:
-    """Return a learner by its name, or what a function of the user's own code makes."""
-    if name == "least-squares":
-        from learnroute.learning import RouteRegressor
+def _planned_learner(
+    name: str | None, regularization: float | None, planned: PlannedTraining | None, width: int
+) -> Any:
+    """Return the learner that the command line asks for; None where that is the plan's own."""
+    if planned is None:
+        return _learner(name, regularization, True)
+    rule = planned.learner.rule
+    if name in (None, rule):
+        if regularization is None:
+            return None
+        if rule != PROXIMAL:
+            reason = f"the plan was made for the learner {rule}, which has none; give --learner proximal too"
+            raise InputError(reason, field="--regularization", found=f"= {regularization:g}")
+    return _learner(name or rule, regularization, planned.fits_intercept(width))
 
-        return RouteRegressor(fit_intercept=True)
-    if name == "proximal":
+
+def _learner(name: str | None, regularization: float | None, fit_intercept: bool) -> Any:
+    """Return a learner by its name, or what a function of the user's own code makes."""
+    if name == PROXIMAL:
         from learnroute.learning import ProximalRegressor
 
-        return ProximalRegressor(regularization, fit_intercept=True)
+        return ProximalRegressor(1.0 if regularization is None else regularization, fit_intercept=fit_intercept)
+    if regularization is not None:
+        reason = f"the learner {name or LEAST_SQUARES} has none; give --learner proximal"
+        raise InputError(reason, field="--regularization", found=f"= {regularization:g}")
+    if name in (None, LEAST_SQUARES):
+        from learnroute.learning import RouteRegressor
+
+        return RouteRegressor(fit_intercept=fit_intercept)
     module, _, function = name.partition(":")
     if not module or not function:
         reason = f"unknown; known are {', '.join(LEARNERS)}, or MODULE:FUNCTION"
@@ -226,19 +275,21 @@ def _learner(name: str, regularization: float) -> Any:
 
 
 def _regions(
-    data: Path, target: str, region: str | None, skip: tuple[str, ...], test: float, seed: int
-) -> dict[str, RegionData]:
-    """Return each region's samples, for training and for testing."""
+    data: Path, target: str, region: str | None, skip: tuple[str, ...], test: float, seed: int,
+    scaling: FeaturesScaling | None = None,
+) -> dict[str, RegionData]:  # fmt: skip
+    """Return each region's raw samples, for training and for testing, with columns as their scaling has them."""
     from learnroute.learning.data import RegionData, split
 
     if is_folder(data) and is_folder(data / "train") and is_folder(data / "test"):
         parts = [_usable(read_samples(data / part, target, region, skip), data / part) for part in ("train", "test")]
         both = [name for name in parts[0] if name in parts[1]]
-        return {name: RegionData(_pair(parts[0][name]), _pair(parts[1][name])) for name in both}
+        pairs = {name: [_pair(name, part[name], scaling) for part in parts] for name in both}
+        return {name: RegionData(train, test) for name, (train, test) in pairs.items()}
     tables = _usable(read_samples(data, target, region, skip), data)
     if not 0 < test < 1:
         raise InputError("a share between 0 and 1 is needed", field="--test", found=f"= {test:g}")
-    samples = {name: _pair(found) for name, found in tables.items()}
+    samples = {name: _pair(name, found, scaling) for name, found in tables.items()}
     found = {}
     for name, rows in split(samples, 1 - test, test, seed).items():
         inputs, outputs = samples[name]
@@ -248,16 +299,44 @@ def _regions(
     return found
 
 
-def _pair(found: RegionTable) -> tuple[Any, Any]:
-    return found.features, found.targets
+def _pair(name: str, found: RegionTable, scaling: FeaturesScaling | None) -> tuple[Any, Any]:
+    """Return features and targets of a region, the features in the order of the scaling's columns."""
+    wanted = None if scaling is None else scaling.columns
+    if wanted is None or found.columns == wanted:
+        return found.features, found.targets
+    if sorted(found.columns) != sorted(wanted):
+        extra = [column for column in found.columns if column not in wanted]
+        lacking = [column for column in wanted if column not in found.columns]
+        parts = [f"lacks {listed(lacking)}"] if lacking else []
+        parts += [f"has {listed(extra)}, to be left out (--skip)"] if extra else []
+        raise InputError(
+            f"{' and '.join(parts)}; the features that features_scaling was made for are needed",
+            field=f"region {name!r}",
+        )
+    return found.features[:, [found.columns.index(column) for column in wanted]], found.targets
 
 
-def _planned(path: Path) -> list[str]:
-    """Return the route of a plan."""
-    data = read_plan(path)
-    if not isinstance(data, dict) or not isinstance(data.get("route"), list):
-        raise InputError("a plan with a route is needed", where=path)
-    return list(data["route"])
+def _width(regions: dict[str, RegionData], scaling: FeaturesScaling | None) -> int:
+    """Return how many features a learner gets of raw samples."""
+    if scaling is not None:
+        return scaling.width
+    return next((region.train[0].shape[1] for region in regions.values()), 0)
+
+
+def _planned(plan_file: Path | None, route: str | None, problem_file: Path | None) -> PlannedTraining | None:
+    """Return what a plan says about training, or the plan that a route through a problem is; None of a route alone."""
+    from learnroute.learning.planned_training import PlannedTraining
+
+    problem = None if problem_file is None else read_problem(told(problem_file))
+    if plan_file is None:
+        if problem is None:
+            return None
+        return PlannedTraining.of(evaluate(problem, route_stops(route or "", problem)))
+    data = read_plan(plan_file)
+    with errors_naming(plan_file):
+        if not isinstance(data, dict):
+            raise InputError("a plan with a route is needed")
+        return PlannedTraining.of(data if problem is None else plan_from(data, problem))
 
 
 def _usable(tables: dict[str, RegionTable], where: Path) -> dict[str, RegionTable]:
@@ -291,9 +370,40 @@ def _print_following(found: Following) -> None:
     console.print(shown)
     for name, value in found.metrics.to_dict().items():
         console.print(f"{name.replace('_', ' ')}: {value:.6g}")
+    _print_final(console, found)
+
+
+def _print_final(console: Console, found: Following) -> None:
+    """Print the predicted and the measured error after the last stop, in each region and on average."""
+    final = found.final
+    if final.expected is None and found.repeats == 1:
+        return
+    shown = table("region", "predicted", "with label noise", "measured", "± s.e.", "off by")
+    for name, one in zip(found.route, found.final_by_region, strict=True):
+        off = "" if one.deviation is None else f"{one.deviation:+.1f} s.e."
+        numbers = (one.predicted, one.expected, one.measured)
+        cells = ["" if number is None else f"{number:.4g}" for number in numbers]
+        shown.add_row(plain(name), *cells, "" if one.standard_error is None else f"{one.standard_error:.2g}", off)
+    console.print()
+    console.print(shown)
+    error = "" if final.standard_error is None else f" ± {final.standard_error:.2g}"
+    times = "1 repeat" if found.repeats == 1 else f"{found.repeats} repeats"
+    measured = f"measured {final.measured:.4g}{error} ({times})"
+    if final.expected is None:
+        console.print(measured)
+    elif final.label_noise:
+        console.print(
+            f"predicted {final.predicted:.4g} + label noise {final.label_noise:.4g} = {final.expected:.4g}; {measured}"
+        )
+    else:
+        console.print(f"predicted {final.predicted:.4g}; {measured}")
+    if found.verdict is not None:
+        console.print(printable(found.verdict, None), markup=False)
 
 
 def _print_calibration(found: Calibration) -> None:
+    from learnroute.learning.verdict import MEANING
+
     console = terminal()
     shown = table("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
     pairs = (
@@ -314,11 +424,16 @@ def _print_calibration(found: Calibration) -> None:
         ]
         shown.add_row(name, *cells)
     console.print(shown)
-    console.print(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {found.visits} visits")
+    counted = f"{found.visits} visits in {found.pilots} pilots"
+    console.print(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {counted}")
     console.print(f"form       {found.form}: {FORMS[found.form]}")
+    scores = ", ".join(f"{name} {score:.3f}" for name, score in found.forms.items())
+    console.print(f"forms      R² in left-out {'pilots' if found.pilots > 1 else 'visits'}: {scores}")
     worst = max(found.residuals, key=lambda name: abs(found.residuals[name][0]))
     console.print(
         printable(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}", None), markup=False
     )
-    for note in found.notes:
-        console.print(f"warning    {note}", markup=False)
+    lines = [f"verdict    {found.verdict}, {MEANING[found.verdict]}: {found.reason}"]
+    lines += [] if found.advice is None else [f"advice     {found.advice}"]
+    for line in (*lines, *(f"warning    {note}" for note in found.notes)):
+        console.print(printable(line, None), markup=False, soft_wrap=True)

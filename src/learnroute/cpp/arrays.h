@@ -46,18 +46,32 @@ inline std::vector<Index> indices_of(IntVector const &array)
     return found;
 }
 
-/// Hand a vector over to Python as a NumPy array, without copying it.
-template <typename T> nb::object to_numpy(std::vector<T> &&values, std::size_t columns = 0)
+template <typename T> using OwnedVector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <typename T> using OwnedMatrix = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+
+/// A vector that Python's capsule deletes.
+template <typename T> std::pair<std::vector<T> *, nb::capsule> in_capsule(std::vector<T> &&values)
 {
-    auto *owned = new std::vector<T>(std::move(values)); // Python's capsule deletes it
-    nb::capsule owner(owned, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
-    if (columns == 0)
-        return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(owned->data(), {owned->size() / columns, columns}, owner));
+    auto *owned = new std::vector<T>(std::move(values));
+    return {owned, nb::capsule(owned, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); })};
+}
+
+/// Hand a vector over to Python as a NumPy array, without copying it.
+template <typename T> OwnedVector<T> to_numpy(std::vector<T> &&values)
+{
+    auto const [owned, owner] = in_capsule(std::move(values));
+    return OwnedVector<T>(owned->data(), {owned->size()}, owner);
+}
+
+/// The same for a matrix, row by row.
+template <typename T> OwnedMatrix<T> to_numpy(std::vector<T> &&values, std::size_t columns)
+{
+    auto const [owned, owner] = in_capsule(std::move(values));
+    return OwnedMatrix<T>(owned->data(), {owned->size() / columns, columns}, owner);
 }
 
 /// Indices of the core (int32) as an array of Python's (int64).
-inline nb::object to_numpy_indices(std::span<Index const> values)
+inline OwnedVector<std::int64_t> to_numpy_indices(std::span<Index const> values)
 {
     return to_numpy(std::vector<std::int64_t>(values.begin(), values.end()));
 }

@@ -3,7 +3,9 @@
 A problem folder holds `travel.csv` and `dissimilarity.csv` or `transfer.csv` (matrices with region names in the first
 row and column) or `vectors.csv` (one row a region, its name first), and optionally `regions.csv` (columns `region`,
 and any of `initial`, `samples`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`, `samples`, `noise`, and
-those that say how it trains) and `options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`, `depot`).
+those that say how it trains), `options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`, `depot`) and
+`features_scaling.csv` (one row per raw feature: `column`, `mean` and `z1`, `z2`, …, its row of the matrix; in a last
+column `intercept`, true or false).
 Without `travel.csv`, travel is the distance between the places in `regions.csv`. The depot that `options.csv` names is
 in `travel.csv` and `regions.csv` like a region, its other cells blank, and in no other table.
 """
@@ -21,6 +23,7 @@ from typing import Any
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.files import is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
+from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.itinerary import itinerary
 from learnroute.model.learner import TRAINING
 from learnroute.model.problem import Problem
@@ -31,6 +34,7 @@ PLACES = (("lon", "lat"), ("x", "y"))
 COLUMNS = ("initial", "samples", "initial_estimate", *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
 OPTIONS = ("title", *MEMBERS, "travel_rate", "depot")
+SCALING = "features_scaling.csv"
 DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
 FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
 
@@ -64,7 +68,39 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(
             "no such file; put it there, or give regions.csv columns lon and lat, or x and y", where=travel_file
         )
+    if (folder / SCALING).exists():
+        data["features_scaling"] = _scaling(folder / SCALING)
     return data | with_return(data, settings)
+
+
+def _scaling(path: Path) -> dict[str, Any]:
+    """Read how raw features become the learner's."""
+    header, rows, lines = read_table(path)
+    width = len(header) - 3
+    if width < 0 or header[1:] != ["mean", *(f"z{k + 1}" for k in range(width)), "intercept"]:
+        raise InputError("columns column, mean, z1, z2, … and intercept are needed, in this order", where=path)
+    flags = {row[-1].lower() for row in rows}
+    if len(flags) > 1 or not flags <= {"true", "false"}:
+        raise InputError("true, or false, is needed in all rows", field="column 'intercept'", where=path)
+    numbers = [
+        [_number(path, line, name, cell) for name, cell in zip(header[1:-1], row[1:-1], strict=True)]
+        for row, line in zip(rows, lines, strict=True)
+    ]
+    named = any(row[0] for row in rows)
+    return {
+        "means": [row[0] for row in numbers],
+        "matrix": [row[1:] for row in numbers],
+        "intercept": flags == {"true"},
+        **({"columns": [row[0] for row in rows]} if named else {}),
+    }
+
+
+def _scaling_table(scaling: FeaturesScaling) -> list[list[Any]]:
+    names = scaling.columns or [""] * len(scaling.means)
+    header = ["column", "mean", *(f"z{k + 1}" for k in range(scaling.matrix.shape[1])), "intercept"]
+    flag = str(scaling.intercept).lower()
+    return [header, *([name, mean, *row, flag] for name, mean, row in zip(
+        names, scaling.means.tolist(), scaling.matrix.tolist(), strict=True))]  # fmt: skip
 
 
 def with_return(data: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +149,8 @@ def members_with_depot(
 
 
 TABLES = {
-    "travel.csv", "vectors.csv", "options.csv", "regions.csv", "learner.csv", *(f"{field}.csv" for field in MATRICES),
+    "travel.csv", "vectors.csv", "options.csv", "regions.csv", "learner.csv", SCALING,
+    *(f"{field}.csv" for field in MATRICES),
 }  # fmt: skip
 
 
@@ -150,6 +187,8 @@ def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
     options = options_table(problem)
     if options:
         tables["options.csv"] = options
+    if problem.features_scaling is not None:
+        tables[SCALING] = _scaling_table(problem.features_scaling)
     present = {name for name in TABLES if (folder / name).exists()}
     if present and not {"regions.csv", "learner.csv"} <= present:  # not a folder of this kind
         raise InputError("belongs to another problem; write into a folder of its own", where=folder / min(present))

@@ -31,6 +31,7 @@ MEMBERS = (
     "travel",
     "truth",
     "initial_model",
+    "features_scaling",
 )
 DEPOT = "depot"  # the property that marks it
 PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")

@@ -1,8 +1,8 @@
 """Problems and plans as NumPy archives (.npz): compact, quick to read, for up to millions of regions.
 
-A problem's arrays have the names of its fields. `learner` holds features, samples and noise; `constraints`, `depot` and
-`title` are text; names are left out where they are R1, R2, …. A plan holds `order`, and all else but the route as JSON
-text.
+A problem's arrays have the names of its fields. `learner` holds features, samples and noise; `constraints`, `depot`,
+`features_scaling` and `title` are text; names are left out where they are R1, R2, …. A plan holds `order`, and all else
+but the route as JSON text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ ARRAYS = (
     "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
-TEXTS = ("title", "constraints", "training", "depot")
+OBJECTS = ("constraints", "depot", "features_scaling")  # as JSON text
+TEXTS = ("title", "training", *OBJECTS)
 SINGLES = ("travel_rate", "geographic")
 KNOWN = (*ARRAYS, *TEXTS, *SINGLES, "learner", "regions")
 MOST_BYTES = 1 << 33  # of all arrays together, unpacked
@@ -59,10 +60,9 @@ def read(path: Path) -> dict[str, Any]:
         data["geographic"] = bool(flag) if flag in (0, 1) else flag
     if "title" in members:
         data["title"] = _text("title", members.pop("title"))
-    if "constraints" in members:
-        data["constraints"] = _object("constraints", members.pop("constraints"))
-    if "depot" in members:
-        data["depot"] = _object("depot", members.pop("depot"))
+    for name in OBJECTS:
+        if name in members:
+            data[name] = _object(name, members.pop(name))
     return {**data, **members}  # what is unknown is refused by name, as in any other format
 
 
@@ -96,6 +96,8 @@ def write(problem: Problem, path: Path) -> None:
         data["constraints"] = np.array(json.dumps(problem.constraints.to_dict()))
     if problem.depot is not None:
         data["depot"] = np.array(json.dumps(problem.depot.to_dict()))
+    if problem.features_scaling is not None:
+        data["features_scaling"] = np.array(json.dumps(problem.features_scaling.to_dict(), ensure_ascii=False))
     _write(path, data)
 
 

@@ -17,7 +17,7 @@ TRAVEL: dict[str, Callable[[Path], Any]] = {
     ".json": json_files.read,
 }
 MODELS = ("dissimilarity", "vectors", "transfer", "dissimilarity_low", "dissimilarity_estimate", "initial",
-          "initial_estimate", "truth", "initial_model")  # fmt: skip
+          "initial_estimate", "truth", "initial_model", "features_scaling")  # fmt: skip
 MEASURED = (".csv", ".json")
 
 
@@ -83,7 +83,7 @@ def _in_order(found: dict[str, Any], names: list[str], wanted: list[str]) -> dic
         key: [[rows[i][j] for j in place] for i in place]
         if key in square
         else rows
-        if key == "initial_model"
+        if key in ("initial_model", "features_scaling")
         else [rows[i] for i in place]
         for key, rows in found.items()
     }

@@ -111,6 +111,7 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
         (problem.points is None, "travel", "between places it is their distance"),
         (problem.vectors is None, "dissimilarity", "places have vectors"),
         (problem.truth is not None, "truth", "there is no column for it"),
+        (problem.features_scaling is not None, "features_scaling", "there is no column for it"),
     ):
         if lost:
             raise InputError(

@@ -10,8 +10,8 @@ from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
 from learnroute.model.losses import as_order, expected_loss, largest_loss, travel_cost, true_loss
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan
-from learnroute.model.rounding import PRINTED
+from learnroute.model.result import Guarantee, Plan, training_members
+from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import as_count, as_number, as_vector
 
 NEEDED = ("route", "order", "loss")
@@ -25,6 +25,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     """
     if not isinstance(data, Mapping) or not set(NEEDED) <= set(data):
         raise InputError(f"an object with {', '.join(NEEDED)} is needed", field="plan", value=data)
+    problem = problem_of(data, problem)
     trained = data.get("learner")
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
         problem = problem.regularized(trained["regularization"])
@@ -36,7 +37,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     loss = expected_loss(problem, order)
     total = data["loss"].get("total") if isinstance(data["loss"], Mapping) else None
     claimed = as_number("loss.total", total, meaning="losses")
-    if not math.isclose(claimed, loss.total, rel_tol=PRINTED):
+    if not math.isclose(claimed, loss.total, rel_tol=PRINTED, abs_tol=SAME * loss.magnitude):
         reason = f"{loss.total:.9g} on this problem; give the problem that it was made for, with the same options"
         raise InputError(reason, field="loss.total", value=claimed)
     bound, certificate = data.get("lower_bound"), data.get("certificate")
@@ -67,7 +68,15 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         chosen=str(trained.get("chosen", "")) if isinstance(trained, Mapping) else "",
         regularization_range=_range(trained),
         loss_at_most=largest_loss(problem, order),
+        dissimilarities=problem.dissimilarity_kind,
+        **training_members(problem, order),
     )  # fmt: skip
+
+
+def problem_of(data: Mapping[str, Any], problem: Problem) -> Problem:
+    """Return the problem with the dissimilarities that a plan goes by; plans that do not say go by upper bounds."""
+    kind = data.get("dissimilarities")
+    return problem.with_upper_bounds() if kind is None else problem.with_dissimilarities(kind)
 
 
 def _range(trained: Any) -> tuple[float, float] | None:

@@ -12,6 +12,7 @@ from learnroute.learning.adapters import TorchLearner
 from learnroute.learning.calibration import Calibration, calibrate
 from learnroute.learning.data import RegionData, Rows, split
 from learnroute.learning.estimation import Estimate, estimate
+from learnroute.learning.final_error import FinalError
 from learnroute.learning.following import Following, follow
 from learnroute.learning.measures import MEASURES, cross_entropy, model_distance, squared_error, zero_one_error
 from learnroute.learning.metrics import HIGHER_IS_BETTER, MEANING, Metrics, metrics_of
@@ -28,6 +29,7 @@ __all__ = [
     "SAMPLERS",
     "Calibration",
     "Estimate",
+    "FinalError",
     "Following",
     "GradientRegressor",
     "Metrics",

@@ -4,30 +4,50 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
+from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.labels import aligned, labelled
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen, mask_of
 
 Batch = tuple[FloatArray, FloatArray]  # features (samples x features), targets
 FeatureMap = Any  # a callable from features to features, or an object with `transform`
 
+UNEVEN = 4.0  # how far from 1 second moments may be before it is said
+
 
 @dataclass(frozen=True, eq=False)
 class RegionData:
     """What a learner trains on in one region, and what it is tested on there.
 
-    `truth` is the region's true model, where it is known.
+    `truth` is the region's true model, where it is known. `scaling` says by which `features_scaling` the features were
+    scaled already; None of raw ones. Nothing is scaled twice: `follow` and `transfer` leave such features as they are,
+    and refuse those that another scaling made.
     """
 
     train: Batch
     test: Batch
     truth: FloatArray | None = None
+    scaling: FeaturesScaling | None = None
+
+    def mapped(self, features: Callable[[FloatArray], FloatArray]) -> RegionData:
+        """Return the region with its features through a map; through a scaling once, and never through two."""
+        if isinstance(features, FeaturesScaling) and self.scaling is not None:
+            if self.scaling != features:
+                raise InputError(
+                    "the features were scaled by another features_scaling; give raw samples, or those of this estimate",
+                    field="data",
+                )
+            return self
+        scaling = features if isinstance(features, FeaturesScaling) else self.scaling
+        (inputs, outputs), (test_inputs, test_outputs) = self.train, self.test
+        parts = (features(inputs), outputs), (features(test_inputs), test_outputs)
+        return replace(self, train=parts[0], test=parts[1], scaling=scaling)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +122,18 @@ def dealt_anew(region: RegionData, rng: np.random.Generator) -> RegionData:
     inputs, outputs = (np.concatenate(both) for both in zip(region.train, region.test, strict=True))
     order, count = rng.permutation(len(outputs)), len(region.train[1])
     train, test = order[:count], order[count:]
-    return RegionData((inputs[train], outputs[train]), (inputs[test], outputs[test]), region.truth)
+    return replace(region, train=(inputs[train], outputs[train]), test=(inputs[test], outputs[test]))
+
+
+def uneven_moments(features: FloatArray) -> tuple[float, float] | None:
+    """Return the least and the largest second moment by direction, where they are far from 1; None where not."""
+    if not features.shape[1]:
+        return None
+    moments = np.linalg.eigvalsh(features.T @ features / len(features))
+    chance = (features.shape[1] / len(features)) ** 0.5  # what few samples do to perfectly even features
+    if moments[0] >= max(1 - chance, 0) ** 2 / UNEVEN and moments[-1] <= (1 + chance) ** 2 * UNEVEN:
+        return None
+    return max(float(moments[0]), 0.0), float(moments[-1])
 
 
 def as_share(field: str, value: Any, *, most: float = 1.0) -> float:
@@ -170,8 +201,8 @@ def pair_of(given: Any) -> tuple[Any, Any]:
 
 def fitted_map(features: FeatureMap | None, pooled: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
     """Return a plain function from a feature map; a transformer that is not fitted yet is fitted on a copy."""
-    if features is None:
-        return None
+    if features is None or isinstance(features, FeaturesScaling):
+        return features
     if not hasattr(features, "transform") or isinstance(features, type):
         if not callable(features) or isinstance(features, type):
             raise InputError("a callable or an object with transform is needed", field="features", value=features)

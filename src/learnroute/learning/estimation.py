@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, check_callable, check_type, did_you_mean
 from learnroute.formats.samples import causes
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
-from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples
+from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples, uneven_moments
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
+from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import row_sums
 from learnroute.model.labels import aligned, aligned_places, aligned_square, names_along
-from learnroute.model.learner import Learner
+from learnroute.model.learner import PROXIMAL, Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_names, as_number, as_vector, frozen
 from learnroute.solvers.contract import Progress
@@ -24,7 +25,6 @@ from learnroute.solvers.contract import Progress
 DRAWS = 4000  # of errors; leaves the level uncertain by about 0.3 percentage points at 95 %
 MOST_NUMBERS = 4 * 10**8  # drawn and kept
 LEAST_SAMPLES = 8  # a region with fewer is not estimated at all
-UNEVEN = 4.0  # how far from 1 second moments may be before it is said
 SPARE = 2  # samples above the number of features: the under regime's n >= m + 2
 
 Method = Literal["least squares", "pilot features"]
@@ -47,11 +47,12 @@ class Estimate:
     upper, initial_upper
         Upper confidence bounds of the same; each holds with probability `level` by itself.
     scores
-        Row sums of `upper`: what the planner goes by.
+        Row sums of `upper`.
     method
         `least squares`, or `pilot features` where a region had too few samples for all features.
-    transform
-        The learner's features from raw ones: the map, scaling and intercept that were asked for.
+    transform, features_scaling
+        The learner's features from raw ones: the map, scaling and intercept that were asked for. Scaling and intercept
+        are `features_scaling`, which the problem keeps; None where there is neither, or where a map is in front.
     rows
         Which samples were used, and which are left for training and testing.
     caveats
@@ -75,6 +76,7 @@ class Estimate:
     share: float
     seed: int
     caveats: tuple[str, ...]
+    features_scaling: FeaturesScaling | None
     transform: Callable[[FloatArray], FloatArray] = field(repr=False)
     samples: dict[str, tuple[FloatArray, FloatArray]] = field(repr=False)
 
@@ -96,14 +98,17 @@ class Estimate:
         return row_sums(self.dissimilarity)
 
     def held_out(self) -> dict[str, RegionData]:
-        """Return the samples that were not used, in the learner's features: for `follow`."""
+        """Return the samples that were not used, in the learner's features: for `follow` and `transfer`.
+
+        They say by which `features_scaling` they were made, so that nothing scales them again.
+        """
         data = {}
         for name in self.regions:
             inputs, outputs = self.samples[name]
             train, test = (
                 (self.transform(inputs[part]), outputs[part]) for part in (self.rows[name].train, self.rows[name].test)
             )
-            data[name] = RegionData(train, test)
+            data[name] = RegionData(train, test, scaling=self.features_scaling)
         return data
 
     def to_problem(
@@ -114,15 +119,19 @@ class Estimate:
         regions: Sequence[str] | None = None,
         title: str = "",
         geographic: bool = False,
+        regularization: float | Sequence[float] | str | None = None,
     ) -> Problem:
         """Return the planning problem that these estimates make, with the upper bounds as Δ, the estimates beside them.
 
+        Plans go by the estimates, and by the bounds after `with_upper_bounds()`.
         Lower bounds, for `robustness`, are put as far below the estimates as the upper ones are above.
 
         `travel` (and `coordinates`) are in the order of `regions`, by default that of the labels of `travel` if it has
         some, else that of the estimate; labels are aligned, and regions that could not be estimated are left out.
-        `samples` is n a region; by default the least number left to train on. Without `travel`, it is the distance
-        between the coordinates, which are longitudes and latitudes if `geographic`.
+        `samples` is n for all regions; by default each region's own number of samples left to train on. Without
+        `travel`, it is the distance between the coordinates, which are longitudes and latitudes if `geographic`. The
+        learner is least squares, or with a `regularization` (a number, one per position, "auto" or "schedule")
+        proximal.
         """
         if travel is None:
             if coordinates is None:
@@ -130,7 +139,7 @@ class Estimate:
             between = names_along({"coordinates": coordinates}) or (self.regions if regions is None else regions)
             travel = np.zeros((len(between), len(between)))
             regions = between if regions is None else regions
-            made = self.to_problem(travel, samples, coordinates, regions, title)
+            made = self.to_problem(travel, samples, coordinates, regions, title, regularization=regularization)
             return made.changed(travel=None, geographic=geographic)
         own = names_along({"travel": travel})
         names = as_names("regions", own or self.regions if regions is None else regions, None)
@@ -149,11 +158,12 @@ class Estimate:
         if places is not None and places.shape[:1] != (len(names),):
             raise InputError(f"there are {len(names)} regions; give one row each", field="coordinates",
                              found=f"has shape {places.shape}")  # fmt: skip
-        if samples is None:
-            samples = min(len(self.rows[name].train) for name in self.regions)
+        learner, by_region = self._learner(samples, regularization)
         return Problem(
             travel=costs[np.ix_(place, place)],
-            learner=Learner(self.models.shape[1], samples, self.pooled_noise),
+            learner=learner,
+            samples=by_region,
+            features_scaling=self.features_scaling,
             dissimilarity=self.upper,
             dissimilarity_low=np.clip(2 * self.dissimilarity - self.upper, 0, self.upper),
             dissimilarity_estimate=self.dissimilarity,
@@ -164,6 +174,35 @@ class Estimate:
             title=title,
             geographic=geographic,
         )
+
+    def _learner(
+        self, samples: int | None, regularization: float | Sequence[float] | str | None
+    ) -> tuple[Learner, list[int] | None]:
+        """Return the learner, and each region's own number of samples where they differ."""
+        width, noise = self.models.shape[1], self.pooled_noise
+        counts = [len(self.rows[name].train) for name in self.regions] if samples is None else [samples]
+        if samples is None and min(counts) == 0:
+            raise InputError("no samples are left to train on; give the number per region", field="samples")
+        training: dict[str, Any] = {}
+        if regularization is not None:
+            training = {"rule": PROXIMAL, "regularization": regularization}
+        elif samples is None:
+            self._check_counts(counts)
+        learner = Learner(width, min(counts), noise, **training)
+        return learner, None if len(set(counts)) == 1 else counts
+
+    def _check_counts(self, counts: list[int]) -> None:
+        """Refuse numbers of samples for which the expected error of least squares does not exist."""
+        width = self.models.shape[1]
+        for name, count in zip(self.regions, counts, strict=True):
+            if abs(count - width) <= 1:
+                raise InputError(
+                    f"the expected error of least squares with {width} features does not exist for {width - 1} to "
+                    f"{width + 1} samples; use another share, one number of samples for all regions (samples), or a "
+                    "regularization",
+                    field=f"region {name!r}",
+                    found=f"has {count} samples left to train on",
+                )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the samples as plain JSON values (see docs/learning.md)."""
@@ -182,6 +221,7 @@ class Estimate:
             "models": self.models.tolist(),
             "features": self.models.shape[1],
             "columns": list(self.columns),
+            "features_scaling": None if self.features_scaling is None else self.features_scaling.to_dict(),
             "samples": {
                 part: [len(getattr(self.rows[name], part)) for name in self.regions]
                 for part in ("estimate", "train", "test")
@@ -304,7 +344,15 @@ def estimate(
         dropped={name: taken.dropped[name] for name in fits},
         share=share,
         seed=seed,
-        caveats=(*remarks, *_scale_caveat(taken, fits, intercept), *_share_caveat(share), _level_caveat(level)),
+        caveats=(
+            *remarks,
+            *_map_caveat(features),
+            *_initial_caveat(first),
+            *_scale_caveat(taken, fits, intercept),
+            *_share_caveat(share),
+            _level_caveat(level),
+        ),
+        features_scaling=taken.scaling if features is None else None,
         transform=taken.transform,
         samples={name: taken.samples[name] for name in fits},
     )
@@ -411,17 +459,28 @@ def _model(entries: ArrayLike, width: int) -> FloatArray:
 def _scale_caveat(taken: Intake, fits: dict[str, Fit], intercept: bool) -> tuple[str, ...]:
     """Say so where features are far from what makes a squared distance between models an error of prediction."""
     pooled = np.concatenate([taken.transform(taken.samples[name][0][taken.rows[name].estimate]) for name in fits])
-    pooled = pooled[:, :-1] if intercept else pooled
-    if not pooled.shape[1]:
-        return ()
-    moments = np.linalg.eigvalsh(pooled.T @ pooled / len(pooled))
-    chance = (pooled.shape[1] / len(pooled)) ** 0.5  # what few samples do to perfectly even features
-    if moments[0] >= max(1 - chance, 0) ** 2 / UNEVEN and moments[-1] <= (1 + chance) ** 2 * UNEVEN:
+    uneven = uneven_moments(pooled[:, :-1] if intercept else pooled)
+    if uneven is None:
         return ()
     return (
-        f"the features' second moments go from {max(moments[0], 0):.2g} to {moments[-1]:.2g} by direction, where the "
+        f"the features' second moments go from {uneven[0]:.2g} to {uneven[1]:.2g} by direction, where the "
         "theory has 1: squared distances between models are not prediction errors then; standardise or whiten them",
     )
+
+
+def _map_caveat(features: FeatureMap | None) -> tuple[str, ...]:
+    if features is None:
+        return ()
+    return (
+        "a feature map is in front, which no file can keep, so the problem has no features_scaling: train on the "
+        "samples of held_out()",
+    )
+
+
+def _initial_caveat(first: FloatArray) -> tuple[str, ...]:
+    if not first.any():
+        return ()
+    return ("the problem does not keep the initial model: give `follow` a learner that starts there",)
 
 
 def _share_caveat(share: float) -> tuple[str, ...]:

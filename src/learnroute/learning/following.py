@@ -1,7 +1,8 @@
-"""Train along a route, and test everywhere after every stop."""
+"""Train along a route, test everywhere after every stop, and set what a plan expects beside it."""
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, check_callable, did_you_mean, shown
+from learnroute.errors import InputError, check_callable, did_you_mean, listed, shown
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
 from learnroute.learning.adapters import as_learner
-from learnroute.learning.data import FeatureMap, RegionData, as_batch, check_samples, columns_of, fitted_map
-from learnroute.learning.measures import Error, measure_of, squared_error
+from learnroute.learning.data import (
+    FeatureMap,
+    RegionData,
+    as_batch,
+    check_samples,
+    columns_of,
+    dealt_anew,
+    fitted_map,
+)
+from learnroute.learning.final_error import FinalError, final_errors_of
+from learnroute.learning.measures import Error, measure_of, squared_error, standard_error_of
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
+from learnroute.learning.planned_training import PlannedTraining
+from learnroute.learning.records import learner_record
+from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.labels import aligned
 from learnroute.model.result import Plan
-from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.validation import FloatArray, as_count, frozen
 from learnroute.solvers.contract import Progress
 
 MOST_CLASSES = 1000  # more different targets are numbers, not classes
@@ -35,13 +48,22 @@ class Following:
     route
         The regions in the order of their visits; rows and columns of `errors` are in this order.
     errors
-        T x T: errors[i, j] after training on the i-th region, tested on the j-th.
+        T x T: errors[i, j] after training on the i-th region, tested on the j-th; the mean over the repeats.
     before
         The error in each region before any training, where the learner could tell; else None.
     model
-        The learner as the last region left it.
+        The learner as the last region left it, in the first repeat.
     metrics
-        What the errors say; `learnroute.learning.MEANING` explains each.
+        What the errors say; `learnroute.learning.MEANING` explains each. Means over the repeats.
+    final, final_by_region
+        The error after the last stop, on average and in each region of the route: measured, and predicted by the plan.
+    repeats
+        How many times the route was followed.
+    notes
+        Where samples and learner are not those that the plan assumes, one sentence each.
+    learner
+        The class and the parameters of the learner, seeds left out; `calibrate` compares them with the transfer
+        matrix's. None where they are unknown.
     """
 
     route: tuple[str, ...]
@@ -49,6 +71,26 @@ class Following:
     before: FloatArray | None
     model: Any
     metrics: Metrics
+    final: FinalError
+    final_by_region: tuple[FinalError, ...]
+    repeats: int = 1
+    notes: tuple[str, ...] = ()
+    learner: dict[str, Any] | None = None
+
+    @property
+    def verdict(self) -> str | None:
+        """Whether the prediction and the measured errors disagree by more than chance; None without a prediction."""
+        if self.final.agrees is None:
+            return None
+        apart = [name for name, one in zip(self.route, self.final_by_region, strict=True) if one.agrees is False]
+        if self.final.agrees and not apart:
+            return "predicted and measured errors agree within chance"
+        where = f" in {listed(apart)}" if apart else ""
+        if self.final.agrees:
+            return f"predicted and measured errors agree on average, but differ by more than chance{where}"
+        once = " of the test samples (repeats also show the chance in training)" if self.repeats == 1 else ""
+        off = f"{abs(self.final.deviation or 0.0):.1f} standard errors{once}"
+        return f"predicted and measured errors differ by more than chance: {off}" + (f"; most{where}" if apart else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the model as plain JSON values."""
@@ -56,7 +98,17 @@ class Following:
             "route": list(self.route),
             "errors": self.errors.tolist(),
             "before": None if self.before is None else self.before.tolist(),
+            "learner": self.learner,
             "metrics": self.metrics.to_dict(),
+            "repeats": self.repeats,
+            "final": {
+                **self.final.to_dict(),
+                "regions": [
+                    {"region": name, **one.to_dict()}
+                    for name, one in zip(self.route, self.final_by_region, strict=True)
+                ],
+            },
+            "notes": list(self.notes),
             "meaning": dict(MEANING),
         }
 
@@ -73,23 +125,27 @@ class Following:
 
 
 def follow(
-    route: Plan | Sequence[str] | Sequence[int],
+    route: Plan | PlannedTraining | Mapping[str, Any] | Sequence[str] | Sequence[int],
     data: Mapping[str, Any],
-    learner: Any,
+    learner: Any = None,
     error: str | Error = squared_error,
     features: FeatureMap | None = None,
     progress: Progress | None = None,
+    repeats: int = 1,
+    seed: int = 0,
 ) -> Following:
     """Train a copy of the learner through the regions in order, testing on all of them after each.
 
     Parameters
     ----------
     route
-        A plan, or names of regions, each at most once; those of `data` that it leaves out are not visited nor tested.
-        Whole numbers are places in `data`, from 0 on.
+        A plan (or its JSON object, as `read_plan` returns it), or names of regions, each at most once; those of `data`
+        that it leaves out are not visited nor tested. Whole numbers are places in `data`, from 0 on.
     data
         Each region's samples: a `RegionData`, or (features, targets, test features, test targets).
     learner
+        If omitted, that of the plan: its rule, λ (by position), steps and rate. A plan for a calibrated learner cannot
+        rebuild it. Where another one is given, the plan predicts nothing, and a note says so. It is
         Anything with `partial_fit` and `predict`, a scikit-learn pipeline whose last step has them, a river model with
         `learn_many`, or a `TorchLearner`. It goes on from the model it has; it is not changed. A classifier is told
         all labels that the regions have.
@@ -98,9 +154,16 @@ def follow(
         a function of the model and the region.
     features
         A map in front of the learner: a callable or a transformer. One that is not fitted yet is fitted on the
-        first region's training samples, the only ones known when the route begins.
+        first region's training samples, the only ones known when the route begins. If omitted, it is the plan's
+        `features_scaling`, where there is one. Samples are raw unless they say otherwise (`RegionData.scaling`, as
+        those of `Estimate.held_out` do), and what the same scaling made is not scaled again.
     progress
         Called after every stop.
+    repeats
+        How many times to follow the route. The first time with the samples as given; each other time each region's
+        samples are dealt anew, as many to training and to test as were given, and the learner has another random state.
+    seed
+        Of the repeats; the same for all routes through the same data.
 
     Returns
     -------
@@ -114,12 +177,62 @@ def follow(
     """
     measure = measure_of(error)
     check_callable("progress", progress)
-    stops, regions, classes = regions_of(route, data)
-    model = as_learner(learner, classes)
-    mapped = fitted_map(features, regions[0].train[0])
-    if mapped is not None:
-        regions = [_through(mapped, region) for region in regions]
-    before = errors_in(model, regions, measure) if hasattr(model, "coef_") else None
+    runs = as_count("repeats", repeats, meaning="the number of repeats")
+    seed = as_count("seed", seed, least=0, meaning="the seed")
+    planned = route if isinstance(route, PlannedTraining) else None
+    if isinstance(route, Plan | Mapping):
+        planned = PlannedTraining.of(route)
+    front = planned.scaling if features is None and planned is not None else features
+    stops, regions, classes = regions_of(route if planned is None else planned.route, data, front)
+    if learner is None:
+        if planned is None:
+            raise InputError("missing; give a learner, or a plan, which has one", field="learner")
+        learner = planned.make_learner(regions[0].train[0].shape[1])
+    places = [list(data).index(name) for name in stops]  # so that other routes get the same samples
+    matrices, finals = [], []
+    before: FloatArray | None = None
+    own: list[float | None] = []
+    first: Any = None
+    for run in range(runs):
+        dealt, given = regions, learner
+        if run:
+            draws = [np.random.default_rng((seed, run, place)) for place in places]
+            dealt = [dealt_anew(region, rng) for region, rng in zip(regions, draws, strict=True)]
+            given = seeded(copy.deepcopy(learner), seed + run)
+        model = as_learner(given, classes)
+        if not run:
+            before = errors_in(model, regions, measure) if hasattr(model, "coef_") else None
+        matrices.append(_train_along(model, stops, dealt, measure, (run, runs), progress))
+        finals.append(matrices[-1][-1])
+        if not run:
+            first = model
+            own = [standard_error_of(measure, model, region) for region in dealt]
+    notes: tuple[str, ...] = ()
+    errors: FloatArray | None = None
+    if planned is not None:
+        notes, errors = _expectations(planned, regions, getattr(first, "model", first), measure)
+    noise = None if planned is None else planned.label_noise
+    final, by_region = final_errors_of(np.array(finals), own, regions, errors, noise)
+    metrics = [metrics_of(matrix).to_dict() for matrix in matrices]
+    return Following(
+        route=stops,
+        errors=frozen(np.mean(matrices, axis=0)) if runs > 1 else frozen(matrices[0]),
+        before=before,
+        model=getattr(first, "model", first),
+        metrics=Metrics(**{name: float(np.mean([one[name] for one in metrics])) for name in metrics[0]}),
+        final=final,
+        final_by_region=by_region,
+        repeats=runs,
+        notes=notes,
+        learner=learner_record(learner),
+    )
+
+
+def _train_along(
+    model: Any, stops: tuple[str, ...], regions: Sequence[RegionData], measure: Error, run: tuple[int, int],
+    progress: Progress | None,
+) -> FloatArray:  # fmt: skip
+    """Train a model in one region after the other, and return the errors in all of them after each."""
     errors = np.empty((len(stops), len(stops)))
     for i, (name, region) in enumerate(zip(stops, regions, strict=True)):
         try:
@@ -128,16 +241,39 @@ def follow(
             raise refusal.within(f"region {name!r}") from None
         errors[i] = errors_in(model, regions, measure)
         if progress is not None:
-            progress("follow", (i + 1) / len(stops))
-    return Following(stops, frozen(errors), before, getattr(model, "model", model), metrics_of(errors))
+            progress("follow", (run[0] + (i + 1) / len(stops)) / run[1])
+    return errors
 
 
-def regions_of(route: Any, data: Any) -> tuple[tuple[str, ...], list[RegionData], FloatArray | None]:
-    """Return the stops of a route, their checked samples, and all labels there are, where there are few."""
+def _expectations(
+    planned: PlannedTraining, regions: Sequence[RegionData], model: Any, measure: Error
+) -> tuple[tuple[str, ...], FloatArray | None]:
+    """Return what is to be said about a plan, and the errors that it predicts, where it predicts some."""
+    notes, errors = planned.remarks(regions, model), planned.errors
+    other = planned.differs(model)
+    if other is not None:
+        return (other, *notes), None
+    if errors is not None and not planned.is_calibrated and measure is not squared_error:
+        return (*notes, "the plan predicts squared errors; for another measure it predicts nothing"), None
+    return notes, errors
+
+
+def regions_of(
+    route: Any, data: Any, features: FeatureMap | None = None
+) -> tuple[tuple[str, ...], list[RegionData], FloatArray | None]:
+    """Return the stops of a route, their checked samples, and all labels there are, where there are few.
+
+    The samples go through a feature map, where there is one.
+    """
     check_samples("data", data)
     stops = _stops(route, data)
     columns = _columns(data[stops[0]])
+    if columns is not None and isinstance(features, FeaturesScaling):
+        columns = features.columns or columns
     regions = [_checked(name, data[name], columns) for name in stops]
+    mapped = fitted_map(features, regions[0].train[0])
+    if mapped is not None:
+        regions = [_mapped(name, region, mapped) for name, region in zip(stops, regions, strict=True)]
     labels = np.unique(np.concatenate([part[1] for region in regions for part in (region.train, region.test)]))
     return stops, regions, labels if len(labels) <= MOST_CLASSES else None
 
@@ -169,10 +305,8 @@ def errors_in(model: Any, regions: Sequence[RegionData], error: Error) -> FloatA
 
 
 def _stops(route: Any, data: Mapping[str, Any]) -> tuple[str, ...]:
-    if isinstance(route, Plan):
-        route = route.route
-    listed = isinstance(route, Iterable) and not isinstance(route, str | type)
-    stops = tuple(route) if listed else ()
+    several = isinstance(route, Iterable) and not isinstance(route, str | type)
+    stops = tuple(route) if several else ()
     if stops and all(isinstance(place, int | np.integer) and not isinstance(place, bool) for place in stops):
         outside = [place for place in stops if not 0 <= place < len(data)]
         if outside:
@@ -221,9 +355,11 @@ def _checked(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionDa
         if not len(outputs):
             raise InputError(f"there are no {what} samples; at least 1 is needed", field=f"region {name!r}")
         parts[what] = (inputs, outputs)
-    return RegionData(parts["training"], parts["test"], aligned("truth", region.truth, columns))
+    return RegionData(parts["training"], parts["test"], aligned("truth", region.truth, columns), region.scaling)
 
 
-def _through(mapped: Callable[[FloatArray], FloatArray], region: RegionData) -> RegionData:
-    (inputs, outputs), (test_inputs, test_outputs) = region.train, region.test
-    return RegionData((mapped(inputs), outputs), (mapped(test_inputs), test_outputs), region.truth)
+def _mapped(name: str, region: RegionData, features: Callable[[FloatArray], FloatArray]) -> RegionData:
+    try:
+        return region.mapped(features)
+    except InputError as refusal:
+        raise refusal.within(f"region {name!r}") from None

@@ -12,6 +12,7 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.formats.samples import RegionTable
 from learnroute.learning.data import Batch, FeatureMap, Rows, as_batch, columns_of, fitted_map, pair_of, split_rows
+from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.validation import FloatArray, IntArray, as_names, frozen
 
 Missing = Literal["refuse", "drop"]
@@ -24,7 +25,8 @@ MOST_NAMED = 4  # columns named in one message
 class Intake:
     """Usable regions with their rows dealt, and the reasons of the others.
 
-    `mapped` puts the feature map in front, `transform` makes the learner's features of that as well.
+    `mapped` puts the feature map in front, `transform` makes the learner's features of that as well: by `scaling`,
+    where features are scaled or get a constant.
     """
 
     samples: dict[str, Batch]
@@ -34,6 +36,7 @@ class Intake:
     columns: tuple[str, ...]
     mapped: Callable[[FloatArray], FloatArray]
     transform: Callable[[FloatArray], FloatArray]
+    scaling: FeaturesScaling | None
 
 
 def take_in(
@@ -69,9 +72,16 @@ def take_in(
         kept[name] = (table.features, table.targets)
         dropped[name] = len(table.targets) - len(whole)
         rows[name] = Rows(*(frozen(whole[part]) for part in (dealt.estimate, dealt.train, dealt.test)))
-    mapped, transform = _features(kept, rows, features, scaling, intercept)
     names = common if features is None else ()
-    return Intake(kept, rows, dropped, failures, names, mapped, transform)
+    parts = [kept[name][0][rows[name].estimate] for name in kept]
+    pooled = np.concatenate(parts) if parts else np.empty((0, 0))
+    mapped = fitted_map(features, pooled) or (lambda inputs: inputs)
+    made = _scaling(mapped(pooled), scaling, intercept, names) if len(pooled) else None
+
+    def transform(inputs: FloatArray) -> FloatArray:
+        return frozen(mapped(inputs)) if made is None else made.apply(mapped(inputs))
+
+    return Intake(kept, rows, dropped, failures, names, mapped, transform, made)
 
 
 def constant_columns(features: FloatArray, columns: Sequence[str]) -> str | None:
@@ -142,39 +152,23 @@ def _other_columns(found: tuple[str, ...], common: tuple[str, ...]) -> str:
     return f"it {' and '.join(parts)} unlike most regions; all regions need the same columns"
 
 
-def _features(
-    samples: dict[str, Batch],
-    rows: dict[str, Rows],
-    features: FeatureMap | None,
-    scaling: Scaling,
-    intercept: bool,
-) -> tuple[Callable[[FloatArray], FloatArray], Callable[[FloatArray], FloatArray]]:
-    """Compose map, scaling and intercept; what has to be learnt for that is learnt on the rows for estimating."""
-    parts = [samples[name][0][rows[name].estimate] for name in samples]
-    pooled = np.concatenate(parts) if parts else np.empty((0, 0))
-    mapped = fitted_map(features, pooled) or (lambda inputs: inputs)
-    middle, turn = _scales(mapped(pooled) if len(pooled) else pooled, scaling)
-
-    def transform(inputs: FloatArray) -> FloatArray:
-        made = mapped(inputs)
-        if middle is not None:
-            made = (made - middle) * turn if turn.ndim == 1 else (made - middle) @ turn
-        return frozen(np.column_stack([made, np.ones(len(made))]) if intercept else made)
-
-    return mapped, transform
-
-
-def _scales(pooled: FloatArray, scaling: Scaling) -> tuple[FloatArray | None, FloatArray]:
-    """Return what to subtract, and what to multiply with: a factor a column, or a matrix that whitens."""
-    if scaling == "none" or not len(pooled):
-        return None, np.ones(pooled.shape[1])
-    middle = pooled.mean(axis=0)
+def _scaling(pooled: FloatArray, scaling: Scaling, intercept: bool, columns: Sequence[str]) -> FeaturesScaling | None:
+    """Learn the scaling of features on the rows for estimating; None where they stay as they are."""
+    size = pooled.shape[1]
+    means, matrix = np.zeros(size), np.eye(size)
     if scaling == "standardise":
-        spread = pooled.std(axis=0)
-        return middle, 1 / np.where(spread > 0, spread, 1.0)
-    _, singular, directions = np.linalg.svd(pooled - middle, full_matrices=False)
-    kept = singular**2 > FLAT * float(singular[0]) ** 2
-    return middle, directions[kept].T * (len(pooled) ** 0.5 / singular[kept])
+        means, spread = pooled.mean(axis=0), pooled.std(axis=0)
+        matrix = np.diag(1 / np.where(spread > 0, spread, 1.0))
+    elif scaling == "whiten":
+        means = pooled.mean(axis=0)
+        _, singular, directions = np.linalg.svd(pooled - means, full_matrices=False)
+        kept = singular**2 > FLAT * float(singular[0]) ** 2
+        if kept.any():  # else nothing varies, which is said of each region
+            matrix = directions[kept].T * (len(pooled) ** 0.5 / singular[kept])
+    elif not intercept:
+        return None
+    named = tuple(columns) if len(set(columns)) == size else None
+    return FeaturesScaling(means, matrix, intercept, named)
 
 
 def _listed(places: Any, columns: Sequence[str]) -> str:

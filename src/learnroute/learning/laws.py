@@ -22,28 +22,43 @@ errors in variables: noise in measured regressors biases least squares towards 0
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from learnroute.errors import RefusedError
-from learnroute.model.validation import FloatArray
+from learnroute.model.validation import FloatArray, IntArray
 
+FORMS = LINEAR, HELD, COMMON = "linear", "held", "common"  # of the law, the simplest first
 MOST_STEPS = 50  # of Gauss–Newton
 SMALL = 1e-9  # a step that changes no more ends the fit
 DIFFERENCE = 1e-6  # of a coefficient, for slopes
 MOST_COMMON = 0.99  # of ρ: at 1, gains would add up for ever
+EDGES = (  # of the triangle 0 <= q <= p₁ <= 1 in (p₁, q, ν): a direction, and where it starts
+    (np.array([1.0, 0.0, 0.0]), np.zeros(3)),
+    (np.array([1.0, 1.0, 0.0]), np.zeros(3)),
+    (np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0])),
+)
+
+System = tuple[FloatArray, FloatArray]  # a table, and the values that it times the coefficients should give
+Bound = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]  # of coefficients, by the normal equations
+Predictor = Callable[[FloatArray], FloatArray]  # from sets of coefficients to predictions, one row per set
 
 
 class Visits(NamedTuple):
-    """All errors after visits, with what they are explained by; one entry a visit and region."""
+    """All errors after visits, with what they are explained by; one entry per visit and region.
+
+    `before`, `here` and `moved` are e_j, e_k and D[k, j]; `region` is j, `place` is k, and `visit` counts the visits.
+    """
 
     after: FloatArray
     before: FloatArray
     here: FloatArray
     moved: FloatArray
-    region: FloatArray
-    visit: FloatArray
+    region: IntArray
+    place: IntArray
+    visit: IntArray
 
 
 class Route(NamedTuple):
@@ -56,72 +71,145 @@ class Route(NamedTuple):
     errors: FloatArray
     first: FloatArray | None
 
+    @property
+    def skipped(self) -> int:
+        """The number of visits at the start that do not count, as the errors before them are unknown."""
+        return int(self.first is None)
+
+    @property
+    def before(self) -> FloatArray:
+        """The errors before each visit that counts, one row per visit."""
+        return self.errors[:-1] if self.first is None else np.vstack([self.first, self.errors[:-1]])
+
+    @property
+    def after(self) -> FloatArray:
+        """The errors after each visit that counts, one row per visit."""
+        return self.errors[self.skipped :]
+
+
+class Coefficient(NamedTuple):
+    """An estimate, its standard error, and its confidence interval."""
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+
+    def holds(self, number: float) -> bool:
+        """Whether a number is within the interval."""
+        return self.low <= number <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ({self.low:.2f} … {self.high:.2f})"
+
 
 class Fit(NamedTuple):
     """Least-squares coefficients, their covariance, and the table they belong to: wanted ≈ table @ values.
 
-    `left_out` is the sum of squares of what coefficients without a visit leave over in that visit.
+    `bounded` are the coefficients that are planned with: the best ones within the bounds of the law. `left_out` is, for
+    each entry, the error of predicting it with such coefficients fitted to all other visits.
     """
 
     values: FloatArray
     covariance: FloatArray
     table: FloatArray
     wanted: FloatArray
-    left_out: float
+    bounded: FloatArray
+    left_out: FloatArray
 
     @property
-    def rest(self) -> FloatArray:
-        """What is left over."""
-        return np.asarray(self.wanted - self.table @ self.values)
+    def residuals(self) -> FloatArray:
+        """Residuals of the coefficients within bounds."""
+        return np.asarray(self.wanted - self.table @ self.bounded)
 
 
-def linear(found: Visits) -> Fit:
-    """Fit p₁, q and ν of the law of linear learners."""
+def visits_of(routes: Sequence[Route], moved: FloatArray) -> Visits:
+    """Bring the errors along routes into one table."""
+    columns: list[list[Any]] = [[] for _ in Visits._fields]
+    visits = 0
+    for route in routes:
+        places = np.array(route.places)
+        for t, (before, after) in enumerate(zip(route.before, route.after, strict=True), route.skipped):
+            here, size = places[t], len(places)
+            row = (after, before, np.full(size, before[t]), moved[here][places], places, np.full(size, here),
+                   np.full(size, visits))  # fmt: skip
+            for column, part in zip(columns, row, strict=True):
+                column.append(part)
+            visits += 1
+    return Visits(*(np.concatenate(column) for column in columns))
+
+
+def linear_system(found: Visits) -> System:
+    """Return the least-squares problem of the form `linear`."""
     table = np.column_stack([found.before - found.moved, -found.here, np.ones(len(found.after))])
-    return fitted(table, found.after - found.moved, found.visit)
+    return table, found.after - found.moved
 
 
-def free(found: Visits, first: FloatArray | None, here: FloatArray) -> Fit:
+def held_system(found: Visits, first: FloatArray) -> System:
+    """Return the least-squares problem of the form `held`, of a first model with these errors."""
+    table = [found.before - first[found.region], first[found.place] - found.here, np.ones(len(found.after))]
+    return np.column_stack(table), found.after - found.moved
+
+
+def free(found: Visits, first: FloatArray | None = None) -> Fit:
     """Fit the coefficients of e_j, -e_k, D[k, j] and 1, all free, and of e⁰_j and -e⁰_k if they count."""
     columns = [found.before, -found.here, found.moved, np.ones(len(found.after))]
     if first is not None:
-        columns += [first[found.region.astype(np.int64)], -first[here.astype(np.int64)]]
-    return fitted(np.column_stack(columns), found.after, found.visit)
+        columns += [first[found.region], -first[found.place]]
+    return fit(np.column_stack(columns), found.after, found.visit)
 
 
-def held(found: Visits, first: FloatArray, here: FloatArray) -> Fit:
-    """Fit p₁, q and ν of a learner that is held back towards a first model with these errors."""
-    own = first[found.region.astype(np.int64)]
-    apart = found.here - first[here.astype(np.int64)]
-    table = np.column_stack([found.before - own, -apart, np.ones(len(found.after))])
-    return fitted(table, found.after - found.moved, found.visit)
+def fit_forms(routes: Sequence[Route], found: Visits, moved: FloatArray, first: FloatArray | None) -> dict[str, Fit]:
+    """Fit every form of the law that these errors can tell, from the simplest on."""
+    fits = {LINEAR: fit(*linear_system(found), found.visit, in_triangle)}
+    if first is not None:
+        with suppress(RefusedError):
+            fits[HELD] = fit(*held_system(found, first), found.visit, in_triangle)
+    with suppress(RefusedError):
+        fits[COMMON] = common(routes, moved, common_starts(fits[LINEAR].values), found.visit)
+    return fits
 
 
-def common(routes: Sequence[Route], moved: FloatArray, start: FloatArray, clusters: FloatArray) -> Fit:
-    """Fit p₁, q, ν and ρ by Gauss–Newton, from p₁, q and ν of the linear law; the fit is linear about its end."""
-    measured = np.concatenate([route.errors[0 if route.first is not None else 1 :].ravel() for route in routes])
-
-    def predicted(values: FloatArray) -> FloatArray:
-        return np.concatenate([_one_step(route, moved, *map(float, values)) for route in routes])
-
-    tied = min(MOST_COMMON, max(0.0, float(start[0] - start[1])))
-    begun = (np.array([*start, rho]) for rho in (tied, 0.5, 0.8))
-    values = min((_descended(measured, predicted, _bounded(one)) for one in begun), key=lambda one: one[1])[0]
-    table = _slopes(predicted, values)
-    return fitted(table, measured - predicted(values) + table @ values, clusters)._replace(values=values)
+def common(routes: Sequence[Route], moved: FloatArray, starts: Sequence[FloatArray], clusters: IntArray) -> Fit:
+    """Fit p₁, q, ν and ρ by Gauss–Newton, from the best of several starts; the fit is linear about its end."""
+    predict, measured = _one_step(routes, moved), _measured(routes)
+    values = _descent(measured, predict, starts)
+    table = _slopes(predict, values)
+    found = fit(table, measured - predict(values[None])[0] + table @ values, clusters, in_box)
+    return found._replace(values=values, bounded=values)
 
 
-def _descended(
-    measured: FloatArray, predicted: Callable[[FloatArray], FloatArray], values: FloatArray
-) -> tuple[FloatArray, float]:
-    """Return the coefficients that Gauss–Newton steps lead to, halved until they help, and what is left over."""
-    least = float(((measured - predicted(values)) ** 2).sum())
+def common_values(routes: Sequence[Route], moved: FloatArray, start: FloatArray) -> FloatArray:
+    """Return p₁, q, ν and ρ alone, without their covariance, from coefficients that are nearly right."""
+    return _descent(_measured(routes), _one_step(routes, moved), [start])
+
+
+def common_starts(tied: FloatArray) -> list[FloatArray]:
+    """Return coefficients to start from: p₁, q and ν of the linear law, with its own ρ and with larger ones."""
+    own = min(MOST_COMMON, max(0.0, float(tied[0] - tied[1])))
+    return [np.array([*tied, rho]) for rho in (own, 0.5, 0.8)]
+
+
+def _measured(routes: Sequence[Route]) -> FloatArray:
+    return np.concatenate([route.after.ravel() for route in routes])
+
+
+def _descent(measured: FloatArray, predict: Predictor, starts: Sequence[FloatArray]) -> FloatArray:
+    """Return the best coefficients that Gauss–Newton steps, halved until they help, lead to."""
+    found = (_descent_from(measured, predict, in_box(start)) for start in starts)
+    return min(found, key=lambda one: one[1])[0]
+
+
+def _descent_from(measured: FloatArray, predict: Predictor, values: FloatArray) -> tuple[FloatArray, float]:
+    rest = measured - predict(values[None])[0]
+    least = float((rest**2).sum())
     for _ in range(MOST_STEPS):
-        step = np.linalg.lstsq(_slopes(predicted, values), measured - predicted(values), rcond=None)[0]
+        step = least_squares(_slopes(predict, values), rest)
         tried, now = values, least
         while np.abs(step).max() > SMALL:
-            tried = _bounded(values + step)
-            now = float(((measured - predicted(tried)) ** 2).sum())
+            tried = in_box(values + step)
+            rest = measured - predict(tried[None])[0]
+            now = float((rest**2).sum())
             if now < least:
                 break
             step = step / 2
@@ -131,45 +219,124 @@ def _descended(
     return values, least
 
 
-def _slopes(predicted: Callable[[FloatArray], FloatArray], values: FloatArray) -> FloatArray:
+def _slopes(predict: Predictor, values: FloatArray) -> FloatArray:
     """Return how predictions change with each coefficient, by central differences."""
     steps = DIFFERENCE * np.eye(len(values))
-    return np.column_stack([(predicted(values + h) - predicted(values - h)) / (2 * DIFFERENCE) for h in steps])
+    found = predict(np.vstack([values + steps, values - steps]))
+    return np.asarray((found[: len(values)] - found[len(values) :]).T / (2 * DIFFERENCE))
 
 
-def _bounded(values: FloatArray) -> FloatArray:
-    low, high = np.array([0.0, 0.0, -np.inf, 0.0]), np.array([1.0, 1.0, np.inf, MOST_COMMON])
-    return np.asarray(np.clip(values, low, high))
+def _one_step(routes: Sequence[Route], moved: FloatArray) -> Predictor:
+    """Return the function that predicts errors after each visit from those before it and from a and b.
+
+    It takes several sets of coefficients at once, one per row.
+    """
+    alike: dict[tuple[int, bool], list[int]] = {}
+    for number, route in enumerate(routes):
+        alike.setdefault((len(route.places), route.first is None), []).append(number)
+    groups = []
+    for numbers in alike.values():
+        chosen = [routes[number] for number in numbers]
+        tables = np.array([moved[np.ix_(route.places, route.places)] for route in chosen])
+        begin = chosen[0].skipped
+        own = tables[:, 0] if begin else np.array([route.before[0] for route in chosen])
+        groups.append((numbers, begin, tables, own, np.array([route.before for route in chosen])))
+
+    def predict(values: FloatArray) -> FloatArray:
+        kept, coupled, noise, rho = values.T[:, :, None, None]
+        rows: list[FloatArray] = [np.empty(0)] * len(routes)
+        for numbers, begin, tables, start, before in groups:
+            own, gained, steps = start[None], np.zeros((1, 1, 1)), []
+            for t in range(begin, tables.shape[1]):
+                here = own[:, :, t, None]
+                steps.append(
+                    kept * before[:, t - begin] + (1 - kept) * tables[:, t] + (kept - rho) * gained - coupled * here
+                    + noise
+                )  # fmt: skip
+                gained = rho * gained + coupled * here - noise
+                own = kept * own + (1 - kept) * tables[:, t]
+            together = np.stack(steps, axis=2)
+            for place, number in enumerate(numbers):
+                rows[number] = together[:, place].reshape(len(values), -1)
+        return np.concatenate(rows, axis=1)
+
+    return predict
 
 
-def _one_step(route: Route, moved: FloatArray, kept: float, coupled: float, noise: float, rho: float) -> FloatArray:
-    """Return what errors after each visit should be, from those before it, and from a and b along the route."""
-    places = route.places
-    table = moved[np.ix_(places, places)]
-    own, gained, rows = (table[0], 0.0, []) if route.first is None else (route.first, 0.0, [])
-    for t in range(1 if route.first is None else 0, len(places)):
-        last = route.errors[t - 1] if t else route.first
-        assert last is not None
-        rows.append(kept * last + (1 - kept) * table[t] + (kept - rho) * gained - coupled * own[t] + noise)
-        gained = rho * gained + coupled * own[t] - noise
-        own = kept * own + (1 - kept) * table[t]
-    return np.concatenate(rows)
+def roll(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
+    """Predict all errors along a route from those before its first visit, by p₁, q, ν and perhaps ρ.
+
+    `table` has what the learner is drawn to (`target_errors`) where `Route` has visits: T x T over all regions.
+    """
+    kept, coupled, noise = (float(value) for value in values[:3])
+    rho = float(values[3]) if len(values) > 3 else kept - coupled
+    own, gained, rows = route.before[0], 0.0, []
+    for t in range(route.skipped, len(route.places)):
+        gained = rho * gained + coupled * float(own[t]) - noise
+        own = kept * own + (1 - kept) * table[route.places[t]][route.places]
+        rows.append(own - gained)
+    return np.array(rows)
 
 
-def fitted(table: FloatArray, wanted: FloatArray, clusters: FloatArray) -> Fit:
+def target_errors(moved: FloatArray, first: FloatArray, values: FloatArray) -> FloatArray:
+    """Return D without the part that a learner retained of a first model with these errors; noise below 0 counts as 0.
+
+    A learner that retains everything tells nothing of it.
+    """
+    kept, coupled = float(values[0]), float(values[1])
+    if kept >= 1:
+        return moved
+    return np.asarray(np.maximum(0.0, (moved - kept * first + coupled * first[:, None]) / (1 - kept)))
+
+
+def fit(table: FloatArray, wanted: FloatArray, clusters: IntArray, bound: Bound | None = None) -> Fit:
     """Return least-squares coefficients and their covariance by the jackknife over clusters (CR3)."""
-    values, _, rank, _ = np.linalg.lstsq(table, wanted, rcond=None)
+    solution, _, rank, _ = np.linalg.lstsq(table, wanted, rcond=None)
+    values = np.asarray(solution, dtype=np.float64)
     if rank < table.shape[1]:
         raise RefusedError("the errors along these routes do not tell retention from coupling; follow other routes")
     # leaving a cluster out changes the normal equations by its own; visits are few, so each is solved anew
-    places = clusters.astype(np.int64)
-    count, width = int(places.max()) + 1, table.shape[1]
+    count, width = int(clusters.max()) + 1, table.shape[1]
     squares, products = np.zeros((count, width, width)), np.zeros((count, width))
-    np.add.at(squares, places, table[:, :, None] * table[:, None, :])
-    np.add.at(products, places, table * wanted[:, None])
-    without = np.array(
-        [np.linalg.pinv(squares.sum(axis=0) - squares[g]) @ (products.sum(axis=0) - products[g]) for g in range(count)]
-    )
+    np.add.at(squares, clusters, table[:, :, None] * table[:, None, :])
+    np.add.at(products, clusters, table * wanted[:, None])
+    squares, products = squares.sum(axis=0) - squares, products.sum(axis=0) - products
+    without = np.einsum("gij,gj->gi", np.linalg.pinv(squares, hermitian=True), products)
     apart = without - without.mean(axis=0)
-    left_out = wanted - np.einsum("ij,ij->i", table, without[places])
-    return Fit(np.asarray(values), (count - 1) / count * apart.T @ apart, table, wanted, float((left_out**2).sum()))
+    covariance = (count - 1) / count * apart.T @ apart
+    bounded = values
+    if bound is not None:
+        bounded = bound(values, table.T @ table, table.T @ wanted)
+        without = np.array([bound(*parts) for parts in zip(without, squares, products, strict=True)])
+    left_out = wanted - np.einsum("ij,ij->i", table, without[clusters])
+    return Fit(values, covariance, table, wanted, bounded, left_out)
+
+
+def bounded_values(table: FloatArray, wanted: FloatArray, bound: Bound) -> FloatArray:
+    """Return the coefficients within bounds alone, without their covariance."""
+    return bound(least_squares(table, wanted), table.T @ table, table.T @ wanted)
+
+
+def least_squares(table: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Return the coefficients that bring the table nearest to what is wanted; of several, the shortest."""
+    return np.asarray(np.linalg.lstsq(table, wanted, rcond=None)[0], dtype=np.float64)
+
+
+def in_triangle(values: FloatArray, squares: FloatArray, products: FloatArray) -> FloatArray:
+    """Return the least-squares coefficients p₁, q, ν with 0 <= q <= p₁ <= 1, from those without bounds."""
+    if 0 <= values[1] <= values[0] <= 1:
+        return values
+    candidates = []
+    for along, fixed in EDGES:  # p₁ and q are fixed + share * along, and ν is free
+        basis = np.column_stack([along, [0.0, 0.0, 1.0]])
+        share = (np.linalg.pinv(basis.T @ squares @ basis) @ basis.T @ (products - squares @ fixed))[0]
+        point = fixed + min(1.0, max(0.0, float(share))) * along
+        noise = float((products - squares @ point)[2] / squares[2, 2])
+        candidates.append(point + np.array([0.0, 0.0, noise]))
+    return min(candidates, key=lambda point: float(point @ squares @ point - 2 * point @ products))
+
+
+def in_box(values: FloatArray, *_: FloatArray) -> FloatArray:
+    """Return p₁, q, ν and ρ within their bounds."""
+    low, high = np.array([0.0, 0.0, -np.inf, 0.0]), np.array([1.0, 1.0, np.inf, MOST_COMMON])
+    return np.asarray(np.clip(values, low, high))

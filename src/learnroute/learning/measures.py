@@ -10,6 +10,7 @@ import numpy as np
 
 from learnroute.errors import InputError, check_callable, check_type, did_you_mean
 from learnroute.learning.data import RegionData
+from learnroute.model.validation import FloatArray
 
 Error = Callable[[Any, RegionData], float]  # (model, region) -> error there
 LEAST_PROBABILITY = 1e-12  # so that one sample that was thought impossible costs much, but not everything
@@ -37,8 +38,12 @@ def squared_error(model: Any, region: RegionData) -> float:
     """
     check_learner("model", model, "predict")
     check_type("region", region, RegionData)
+    return float(np.mean(_squares(model, region)))
+
+
+def _squares(model: Any, region: RegionData) -> FloatArray:
     inputs, outputs = region.test
-    return float(np.mean((np.asarray(model.predict(inputs)) - outputs) ** 2))
+    return np.asarray((np.asarray(model.predict(inputs)) - outputs) ** 2, dtype=np.float64)
 
 
 def zero_one_error(model: Any, region: RegionData) -> float:
@@ -63,8 +68,12 @@ def zero_one_error(model: Any, region: RegionData) -> float:
     """
     check_learner("model", model, "predict")
     check_type("region", region, RegionData)
+    return float(np.mean(_mistakes(model, region)))
+
+
+def _mistakes(model: Any, region: RegionData) -> FloatArray:
     inputs, outputs = region.test
-    return float(np.mean(np.asarray(model.predict(inputs)) != outputs))
+    return np.asarray(np.asarray(model.predict(inputs)) != outputs, dtype=np.float64)
 
 
 def cross_entropy(model: Any, region: RegionData) -> float:
@@ -89,10 +98,14 @@ def cross_entropy(model: Any, region: RegionData) -> float:
     """
     check_learner("model", model, "predict_proba", "classes_")
     check_type("region", region, RegionData)
+    return float(np.mean(_surprises(model, region)))
+
+
+def _surprises(model: Any, region: RegionData) -> FloatArray:
     inputs, outputs = region.test
     shares, classes = np.asarray(model.predict_proba(inputs)), np.asarray(model.classes_)
     given = (shares * (outputs[:, None] == classes[None, :])).sum(axis=1)  # of a class it never saw, nothing
-    return float(-np.mean(np.log(np.maximum(given, LEAST_PROBABILITY))))
+    return np.asarray(-np.log(np.maximum(given, LEAST_PROBABILITY)), dtype=np.float64)
 
 
 def model_distance(model: Any, region: RegionData) -> float:
@@ -125,6 +138,17 @@ def model_distance(model: Any, region: RegionData) -> float:
 MEASURES: Mapping[str, Error] = MappingProxyType(
     {"squared": squared_error, "zero-one": zero_one_error, "cross-entropy": cross_entropy}
 )
+
+_BY_SAMPLE = ((squared_error, _squares), (zero_one_error, _mistakes), (cross_entropy, _surprises))
+
+
+def standard_error_of(error: Error, model: Any, region: RegionData) -> float | None:
+    """Return the standard error of a region's error, which is a mean over its test samples; None where it is not."""
+    by_sample = next((each for known, each in _BY_SAMPLE if known is error), None)
+    if by_sample is None or len(region.test[1]) < 2:
+        return None
+    errors = by_sample(model, region)
+    return float(errors.std(ddof=1) / np.sqrt(len(errors)))
 
 
 def measure_of(error: str | Error) -> Error:

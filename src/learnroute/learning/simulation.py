@@ -18,7 +18,7 @@ from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_
 from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.learner import CALIBRATED, Learner
 from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
-from learnroute.model.problem import Problem
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_count, as_number, frozen
@@ -45,8 +45,10 @@ class Simulation(Shown):
     mean, standard_error, interval
         Of the simulated errors; the interval holds `expected` with probability `level` if the closed form is true.
     bound
-        The planner's bound (e8, e14), which knows Δ only, in its parts; `loss` is the same with true models. Of a
-        regularised learner it is no bound but the loss if the models are as far apart as Δ says.
+        The planner's bound (e8, e14), which knows upper bounds Δ only, in its parts; `loss` is the same with true
+        models. Of a regularised learner it is no bound but the loss if the models are as far apart as Δ says.
+    dissimilarities
+        What drawn models match: `estimate` (unbiased estimates) or `upper` (upper bounds).
     errors
         The final error of every run.
     notes
@@ -71,6 +73,7 @@ class Simulation(Shown):
     truth: Truth
     seconds: float
     notes: tuple[str, ...]
+    dissimilarities: DissimilarityKind = UPPER
 
     def __repr__(self) -> str:
         half = self.interval[1] - self.mean
@@ -114,6 +117,7 @@ class Simulation(Shown):
             },
             "bound": self.bound.error,
             "truth": {"origin": self.truth.origin, "met": self.truth.met},
+            "dissimilarities": self.dissimilarities,
             "sampler": self.sampler,
             "requested_runs": self.requested,
             "seed": self.seed,
@@ -200,7 +204,7 @@ def simulate(
         standard_error=float(errors.std(ddof=1)) / math.sqrt(len(errors)),
         level=float(level),
         loss=loss,
-        bound=expected_loss(problem, stops),
+        bound=expected_loss(problem.with_upper_bounds(), stops),
         errors=frozen(errors),
         runs=len(errors),
         requested=runs,
@@ -214,6 +218,7 @@ def simulate(
             *_tail_note(problem, samples),
             *_time_note(len(errors), runs),
         ),
+        dissimilarities=problem.dissimilarity_kind,
         problem=problem,
     )
 

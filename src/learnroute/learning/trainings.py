@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,9 +13,8 @@ from learnroute.errors import InputError
 from learnroute.formats import json_files
 from learnroute.formats.files import errors_naming, is_there, write_text
 from learnroute.learning.data import RegionData
+from learnroute.learning.records import contents
 from learnroute.model.validation import FloatArray
-
-DEEPEST = 8  # how far a learner's members are looked into
 
 
 class TrainingFile:
@@ -50,40 +47,9 @@ class TrainingFile:
 def fingerprint(settings: list[Any], regions: list[RegionData], learner: Any) -> str:
     """Return what tells apart trainings with other results: the settings, the data, and how the learner is made."""
     found = hashlib.sha256(json.dumps(settings).encode())
-    for part in _said(learner, 0):
+    for part in contents(learner):
         found.update(part)
     for region in regions:
         for table in (*region.train, *region.test):
             found.update(np.ascontiguousarray(table).tobytes())
     return found.hexdigest()
-
-
-def _said(value: Any, depth: int) -> Iterator[bytes]:
-    """Say what a value is, the same in every process: members by name, arrays and tensors by their numbers."""
-    yield type(value).__qualname__.encode()
-    if depth > DEEPEST or isinstance(value, type | ModuleType):
-        yield str(getattr(value, "__name__", "")).encode()
-        return
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        yield repr((value.shape, value.dtype)).encode()
-        yield np.ascontiguousarray(value).tobytes()
-    elif hasattr(value, "state_dict") and hasattr(value, "parameters"):  # a PyTorch module
-        yield repr(value).encode()
-        for name, tensor in value.state_dict().items():
-            yield name.encode() + tensor.detach().cpu().numpy().tobytes()
-    elif isinstance(value, Mapping):
-        for key in sorted(value, key=repr):
-            yield repr(key).encode()
-            yield from _said(value[key], depth + 1)
-    elif isinstance(value, list | tuple | np.ndarray):
-        for one in value:
-            yield from _said(one, depth + 1)
-    elif hasattr(value, "__code__"):
-        code = value.__code__
-        yield code.co_code + repr((code.co_names, [c for c in code.co_consts if not hasattr(c, "co_code")])).encode()
-        for cell in value.__closure__ or ():
-            yield from _said(cell.cell_contents, depth + 1)
-    elif hasattr(value, "__dict__"):
-        yield from _said(vars(value), depth + 1)
-    elif " at 0x" not in repr(value):  # addresses differ from process to process
-        yield repr(value).encode()

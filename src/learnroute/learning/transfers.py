@@ -6,7 +6,7 @@ import copy
 import importlib.util
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,12 @@ from learnroute.formats import json_files
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import errors_naming, write_text
 from learnroute.learning.adapters import as_learner
-from learnroute.learning.data import RegionData, dealt_anew
+from learnroute.learning.data import FeatureMap, RegionData, dealt_anew
 from learnroute.learning.following import errors_before, errors_in, regions_of, seeded
 from learnroute.learning.measures import Error, measure_of, squared_error
+from learnroute.learning.records import as_record, learner_record
 from learnroute.learning.trainings import TrainingFile, fingerprint
+from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learner import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, as_vector, frozen
@@ -46,7 +48,11 @@ class Transfer:
         What the error is called.
     before
         The error in each region before any training, of a linear learner; else None. A learner that is held back
-        towards its first model does not get to its regions' own models, and `calibrate` allows for that.
+        towards its first model does not get to its regions' own models, and `calibrate` can allow for that.
+    learner
+        The class and the parameters of the learner, seeds left out; None where they are unknown.
+    features_scaling
+        How raw features became the learner's, where that is known; the problem keeps it.
     """
 
     regions: tuple[str, ...]
@@ -58,6 +64,8 @@ class Transfer:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     before: FloatArray | None = None
+    learner: dict[str, Any] | None = None
+    features_scaling: FeaturesScaling | None = None
 
     @property
     def scores(self) -> FloatArray:
@@ -73,9 +81,11 @@ class Transfer:
             "standard_errors": None if wrong.any() else self.standard_errors.tolist(),
             "trainings": self.trainings.tolist(),
             "before": None if self.before is None else self.before.tolist(),
+            "learner": self.learner,
             "measure": self.measure,
             "seed": self.seed,
             "seconds": self.seconds,
+            "features_scaling": None if self.features_scaling is None else self.features_scaling.to_dict(),
         }
 
     def write(self, path: str | Path) -> None:
@@ -97,13 +107,16 @@ class Transfer:
             data = json_files.read(path)
             if not isinstance(data, dict) or not {"regions", "transfer"} <= set(data):
                 raise InputError("an object with regions and transfer is needed", field="transfer")
-            return cls.of(data["transfer"], data["regions"], data.get("standard_errors"), data.get("trainings"),
-                          data.get("measure", ""), data.get("before"))  # fmt: skip
+            found = cls.of(data["transfer"], data["regions"], data.get("standard_errors"), data.get("trainings"),
+                           data.get("measure", ""), data.get("before"), data.get("learner"))  # fmt: skip
+            scaling = data.get("features_scaling")
+            return found if scaling is None else replace(found, features_scaling=FeaturesScaling.from_dict(scaling))
 
     @classmethod
     def of(
         cls, errors: ArrayLike, regions: Iterable[str] | None = None, standard_errors: ArrayLike | None = None,
         trainings: ArrayLike | None = None, measure: str = "", before: ArrayLike | None = None,
+        learner: dict[str, Any] | None = None,
     ) -> Transfer:  # fmt: skip
         """Return a transfer matrix that was measured elsewhere."""
         table = as_square("transfer", errors, None, meaning="errors", zero_diagonal=False)
@@ -115,7 +128,8 @@ class Transfer:
             spread = np.array(given)
         counts = np.ones(size) if trainings is None else np.asarray(trainings)
         first = None if before is None else as_vector("before", before, size, least=0.0, meaning="errors")
-        return cls(names, table, frozen(spread), frozen(counts.astype(np.int64)), str(measure), before=first)
+        counted, record = frozen(counts.astype(np.int64)), as_record("learner", learner)
+        return cls(names, table, frozen(spread), counted, str(measure), before=first, learner=record)
 
     def to_problem(
         self, learner: Learner, travel: ArrayLike | None = None, coordinates: ArrayLike | None = None, **fields: Any
@@ -128,7 +142,8 @@ class Transfer:
         if travel is None and coordinates is None:
             travel = np.zeros((len(self.regions), len(self.regions)))
         first = self.errors.mean(axis=0) if self.before is None else self.before
-        given = {"initial": first, "regions": self.regions, "coordinates": coordinates, **fields}
+        given = {"initial": first, "regions": self.regions, "coordinates": coordinates,
+                 "features_scaling": self.features_scaling, **fields}  # fmt: skip
         return Problem(travel, learner, transfer=self.errors, **given)
 
 
@@ -143,6 +158,7 @@ def transfer(
     progress: Progress | None = None,
     file: str | Path | None = None,
     resample: bool = False,
+    features: FeatureMap | None = None,
 ) -> Transfer:
     """Train a copy of a learner in each region alone, and test it in all: T x repeats trainings.
 
@@ -172,6 +188,9 @@ def transfer(
         Whether each training deals the region's samples anew, as many to training and to test as were given. Then the
         mean is over which samples were drawn, too, and a plan does not go by the luck of one draw. Worth it where
         samples are few.
+    features
+        A map in front of the learner, as of `follow`: a problem's `features_scaling`, a callable or a transformer.
+        Samples that `Estimate.held_out` scaled are not scaled again.
 
     Returns
     -------
@@ -190,7 +209,7 @@ def transfer(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     workers = as_count("workers", workers, meaning="the number of workers")
     measure = measure_of(error)
-    names, regions, classes = regions_of(list(data) if isinstance(data, Mapping) else [], data)
+    names, regions, classes = regions_of(list(data) if isinstance(data, Mapping) else [], data, features)
     as_learner(learner, classes)  # refused here, if it is none
     started = time.monotonic()
     called = getattr(measure, "__name__", type(measure).__name__)
@@ -203,7 +222,14 @@ def transfer(
         budget.progress("transfer", done / len(todo))
     rows = {key: row for key, row in store.rows.items() if key[0] < runs}
     before = errors_before(as_learner(learner, classes), regions, measure)
-    return _summary(names, rows, runs, called, seed, time.monotonic() - started, before)
+    found = _summary(names, rows, runs, called, seed, time.monotonic() - started, before)
+    return replace(found, features_scaling=_common_scaling(regions), learner=learner_record(learner))
+
+
+def _common_scaling(regions: list[RegionData]) -> FeaturesScaling | None:
+    """Return the scaling that made the features of all regions, if it is one."""
+    first = regions[0].scaling
+    return first if all(region.scaling == first for region in regions) else None
 
 
 def _train(

@@ -69,9 +69,10 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
     wanted = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
     notes: list[str] = []
     first_matters = problem.regime == "over" or problem.learner.rule != LEAST_SQUARES
-    anchored = bool(problem.initial.any()) and first_matters
+    first = problem.initial_errors
+    anchored = bool(first.any()) and first_matters
     if anchored:  # the first model is one more point
-        wanted = np.block([[wanted, problem.initial[:, None]], [problem.initial[None, :], np.zeros((1, 1))]])
+        wanted = np.block([[wanted, first[:, None]], [first[None, :], np.zeros((1, 1))]])
     places, met = _places(wanted, problem.learner.features)
     if met < 1:
         notes.append(

@@ -235,6 +235,20 @@ class Learner:
         return {"rule": self.rule, **{name: members[name] for name in wanted}}
 
     @property
+    def training_text(self) -> str:
+        """How the learner trains, in words; nothing for least squares and calibrated learners."""
+        if self.rule == GRADIENT:
+            return f"{self.steps} gradient step{'' if self.steps == 1 else 's'} of {self.rate:g}"
+        if self.rule != PROXIMAL:
+            return ""
+        given = self.fixed_regularization
+        if not given:
+            return f"proximal, λ = {self.regularization}"
+        if len(given) > 1:
+            return f"proximal, λ = {min(given):.4g} … {max(given):.4g} by position"
+        return f"proximal, λ = {given[0]:.4g}"
+
+    @property
     def regime(self) -> Regime:
         """`under` (m < n: there are samples enough to fit each region) or `over` (there are not).
 

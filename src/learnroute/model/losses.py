@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.distances import Points
-from learnroute.model.fields import distance_sums
+from learnroute.model.fields import centred, distance_sums
 from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.objective import Objective, least_products, products_after
 from learnroute.model.pairs import Dissimilarities, Linear, Pairs
@@ -43,6 +43,11 @@ class Loss:
         """The expected final error over all regions: the loss without the travel."""
         return math.fsum([self.dissimilarity, self.initial, self.noise, self.pairs])
 
+    @property
+    def magnitude(self) -> float:
+        """The sum of the sizes of all parts: what the rounding of the total, whose parts may cancel, is relative to."""
+        return math.fsum(map(abs, (self.travel, self.dissimilarity, self.initial, self.noise, self.pairs)))
+
     def to_dict(self) -> dict[str, float]:
         """Return the parts by name."""
         return asdict(self)
@@ -56,10 +61,11 @@ class Loss:
 
 
 def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
-    """Upper bound of the expected overall loss of a route: (e8) in the under regime, (e14) in the over regime.
+    """Expected overall loss of a route: (e8) in the under regime, (e14) in the over regime.
 
-    Of a regularised learner it is the expected loss if all dissimilarities are what the problem says, but no upper
-    bound: some count negatively. `largest_loss` is one.
+    It goes by the problem's unbiased estimates of the dissimilarities where it has some. By upper bounds, it is an
+    upper bound for a least squares learner; some dissimilarities count negatively for a regularised one.
+    `largest_loss` is an upper bound for both.
 
     Parameters
     ----------
@@ -116,9 +122,11 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
     """Return the largest total loss of a route with dissimilarities between their lower and upper bounds.
 
     The loss is linear in each dissimilarity; where it counts negatively, the lower bound is taken (0 for those to the
-    initial model). None where the problem has no lower bounds and some dissimilarity counts negatively.
+    initial model). None where the problem has no lower bounds and some dissimilarity counts negatively. Unbiased
+    estimates do not count.
     """
     stops = as_order(order, problem.size)
+    problem = problem.with_upper_bounds()
     upper = expected_loss(problem, stops).total
     if not problem.updates.coupled:
         return upper
@@ -164,7 +172,7 @@ def legs_of(problem: Problem, order: ArrayLike) -> FloatArray:
 
 
 def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
-    """Upper bound of the expected error on each region after each visit of a route.
+    """Expected error on each region after each visit of a route.
 
     Row t is the model held after t visits (row 0: the first model), column i is region i. Lemma 2 restarted after
     every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
@@ -193,8 +201,8 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     along = problem.updates.along(stops)
     closed_form = problem.learner.rule == LEAST_SQUARES and problem.samples is None
     errors = np.empty((len(stops) + 1, problem.size))
-    errors[0] = problem.initial
-    model, common = np.array(problem.initial), 0.0  # e_j = model_j + common
+    errors[0] = problem.initial_errors
+    model, common = np.array(problem.initial_errors), 0.0  # e_j = model_j + common
     for t, region in enumerate(stops.tolist()):
         common = float(along.second[t]) * common - float(along.coupling[t]) * float(model[region]) + along.noise[t]
         if closed_form:
@@ -202,6 +210,26 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
         model = along.retention[t] * model + along.plasticity[t] * problem.dissimilarities_to(region)
         errors[t + 1] = model + common
     return frozen(errors)
+
+
+def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
+    """Return the expected error on each region after the last visit, in the order of visit: what a test would measure.
+
+    It is the last row of `error_over_time`, without going through all visits.
+    """
+    stops, known = as_order(order, problem.size), problem.dissimilarities
+    shares = model_shares(problem, stops)
+    if known.vectors is None:
+        learnt = shares @ known.matrix[stops]
+    else:
+        total = math.fsum(shares)
+        points = centred(known.vectors)
+        middle = shares @ points[stops] / total if total else np.zeros(points.shape[1])
+        apart = ((points - middle) ** 2).sum(axis=1)
+        learnt = float(shares @ apart[stops]) + total * apart
+    model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
+    common = _loss(problem, known, stops).error - math.fsum(model) / problem.size
+    return frozen((model + common)[stops])
 
 
 def objective_of(problem: Problem) -> Objective:

@@ -44,7 +44,7 @@ def pooled_error(problem: Problem, regularizations: Sequence[float] | FloatArray
     fitted = float(shares @ problem.scores) / size  # Σ_k n_k/N·Δ[k, j], the mean over regions j
     between = _between(problem, shares)
     initial = problem.initial_sum / size
-    first = float(shares @ problem.initial)
+    first = float(shares @ problem.initial_errors)
     error = (
         moments.plasticity * fitted
         + moments.retention * initial

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.depot import Depot, checked_depot, framed, taken_out
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
+from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import (
     check_geographic,
     check_one_kind,
@@ -50,12 +51,15 @@ from learnroute.model.validation import (
 )
 
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
-
+DissimilarityKind = Literal["estimate", "upper", "measured"]
+ESTIMATE: Final = "estimate"
+UPPER: Final = "upper"
+MEASURED: Final = "measured"
 
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate", "transfer", "depot",
+    "initial_estimate", "transfer", "depot", "features_scaling",
 )  # fmt: skip
 
 
@@ -103,10 +107,13 @@ class Problem:
     dissimilarity_low
         Lower bounds beside the upper ones of `dissimilarity`: what `robustness` goes by. No plan depends on them.
     dissimilarity_estimate, initial_estimate
-        Unbiased estimates beside the upper bounds: what a regularisation is chosen by, where a plan chooses it. Entries
-        below 0 count as 0.
+        Unbiased estimates beside the upper bounds: what plans and expected losses go by, where they are given
+        (`with_upper_bounds()` leaves them out). Entries below 0 count as 0.
     depot
         A place that is no region: routes start there and, if it says so, return there. T does not count it.
+    features_scaling
+        How raw features become the learner's, where the dissimilarities were estimated from scaled ones: what `follow`
+        and `transfer` apply to samples. No plan depends on it.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
 
@@ -134,6 +141,7 @@ class Problem:
     initial_estimate: FloatArray | None
     transfer: FloatArray | None
     depot: Depot | None
+    features_scaling: FeaturesScaling | None
     streets: Streets | None
     points: Points | None
     ends: Ends
@@ -160,6 +168,7 @@ class Problem:
         transfer: ArrayLike | None = None,
         depot: Depot | None = None,
         streets: Streets | None = None,
+        features_scaling: FeaturesScaling | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
         assert learner is not None
@@ -195,7 +204,7 @@ class Problem:
             raise InputError("at least 2 regions are needed to have an order", field=given, found=f"has {size} rows")
         check_one_kind(dissimilarity, vectors, transfer)
         if transfer is not None:
-            for field in ("dissimilarity_low", "dissimilarity_estimate", "truth"):
+            for field in ("dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "truth"):
                 if tables[field] is not None:
                     raise InputError("belongs to dissimilarities, not to measured errors (transfer)", field=field)
             transfer = as_square("transfer", transfer, size, meaning="errors", zero_diagonal=False)
@@ -213,6 +222,8 @@ class Problem:
             raise InputError("Constraints are needed", field="constraints", value=wanted)
         if streets is not None:
             check_type("streets", streets, Streets)
+        if features_scaling is not None:
+            check_type("features_scaling", features_scaling, FeaturesScaling)
         checked = {
             "learner": learner,
             "dissimilarity": delta,
@@ -238,6 +249,7 @@ class Problem:
             "transfer": transfer,
             "depot": checked_depot(depot, names, places, None if travel is None else self.travel, geographic),
             "streets": streets,
+            "features_scaling": features_scaling,
             "points": Points(places, geographic) if travel is None and places is not None else None,
             "ends": wanted.compiled(names, depot),
         }  # fmt: skip
@@ -346,15 +358,55 @@ class Problem:
         """How training at each position in each region moves the expected errors."""
         return self.learner.updates(self.counts)
 
+    # What plans and expected losses go by: unbiased estimates where the problem has some, else what is given
+
+    @property
+    def dissimilarity_kind(self) -> DissimilarityKind:
+        """What plans go by: `estimate` (unbiased), `upper` (bounds, Assumption 1) or `measured` (a transfer matrix)."""
+        if self.transfer is not None:
+            return MEASURED
+        return UPPER if self.dissimilarity_estimate is None and self.initial_estimate is None else ESTIMATE
+
+    def with_upper_bounds(self) -> Problem:
+        """Return the same problem without its estimates: plans then go by the upper bounds (Assumption 1)."""
+        return self.changed(dissimilarity_estimate=None, initial_estimate=None) if self.has_estimates else self
+
+    @property
+    def has_estimates(self) -> bool:
+        """Whether there are unbiased estimates beside the upper bounds."""
+        return self.dissimilarity_kind == ESTIMATE
+
+    def with_dissimilarities(self, kind: str) -> Problem:
+        """Return the problem whose plans go by a kind of dissimilarities, or refuse a kind that it does not have."""
+        if kind == self.dissimilarity_kind:
+            return self
+        if kind == UPPER and self.has_estimates:
+            return self.with_upper_bounds()
+        reasons = {
+            ESTIMATE: "the problem has no unbiased estimates (dissimilarity_estimate); leave it out",
+            UPPER: "the problem has measured errors (transfer), no upper bounds; leave it out",
+            MEASURED: "the problem has no measured errors (transfer); leave it out",
+        }
+        unknown = f"unknown; {did_you_mean(kind, [ESTIMATE, UPPER])}"
+        raise InputError(reasons.get(str(kind), unknown), field="dissimilarities", value=kind)
+
     @cached_property
     def dissimilarities(self) -> Dissimilarities:
         """Δ between regions and to the initial model, in one."""
-        return Dissimilarities(self.matrix, self.vectors, self.initial, self.scores)
+        vectors = self.vectors if self.matrix is None else None
+        return Dissimilarities(self.matrix, vectors, self.initial_errors, self.scores)
 
     @property
     def matrix(self) -> FloatArray | None:
         """Δ, or the transfer matrix D in its place; None where vectors say how regions differ."""
+        if self.dissimilarity_estimate is not None:
+            return self.dissimilarity_estimate
         return self.dissimilarity if self.transfer is None else self.transfer
+
+    @property
+    def initial_errors(self) -> FloatArray:
+        """The expected error of the untrained model in each region."""
+        return self.initial if self.initial_estimate is None else self.initial_estimate
 
     def check_symmetric(self, what: str) -> None:
         """Refuse what needs squared distances between models, if the problem has measured errors."""
@@ -389,8 +441,8 @@ class Problem:
 
     @cached_property
     def initial_sum(self) -> float:
-        """The sum of the initial dissimilarities."""
-        return math.fsum(self.initial)
+        """The sum of the errors of the untrained model."""
+        return math.fsum(self.initial_errors)
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:
@@ -421,6 +473,8 @@ class Problem:
             fields["constraints"] = Constraints(**{MEMBERS[key]: value for key, value in wanted.items()})
         if "depot" in fields:
             fields["depot"] = Depot.from_dict(fields["depot"])
+        if "features_scaling" in fields:
+            fields["features_scaling"] = FeaturesScaling.from_dict(fields["features_scaling"])
         if not isinstance(fields.get("geographic", False), bool):
             raise InputError("true or false is needed", field="geographic", value=fields["geographic"])
         return cls(**{**fields, "learner": Learner(**learner)})

@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
-from learnroute.model.learner import LEAST_SQUARES, Learner, Regime
-from learnroute.model.losses import Loss
+from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.learner import CALIBRATED, LEAST_SQUARES, Learner, Regime
+from learnroute.model.losses import Loss, final_errors
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.showing import Shown, shortened
 
 
@@ -24,6 +29,9 @@ class Guarantee:
     reason: str
     paper: float | None = None
     sharper: float | None = None
+
+
+MOST_ERRORS = 10_000  # regions up to which a plan says the expected error of each
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Plan(Shown):
     notes
         What the caller should know about this answer, one sentence each.
     true_loss
-        The expected loss where the true models are known; `loss` bounds it from above.
+        The expected loss where the true models are known. By upper bounds, a least squares learner's `loss` bounds it.
     certificate
         What the lower bound follows from; `learnroute verify` recomputes it.
     travel_cost, travel_rate
@@ -56,9 +64,18 @@ class Plan(Shown):
     learner, chosen, regularization_range
         The learner that the route was planned for. Where its regularisation was chosen with the route, `chosen` is
         auto or schedule, and the range is that of λ (of a common factor, for a schedule) with a loss within 1 %.
+    dissimilarities
+        What loss, bound and route go by: `estimate` (unbiased estimates), `upper` (upper bounds, Assumption 1) or
+        `measured` (a transfer matrix).
+    samples, features_scaling
+        Fresh samples per region that the plan assumes (one number, or one per region in the order of `route`), and how
+        raw features become the learner's, where the problem says so: what `follow` trains with.
+    expected_errors
+        The expected error on each region after the last visit, in the order of `route`, without label noise. None above
+        10,000 regions.
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
-        squares learner it is the loss itself; of a regularised one, some dissimilarities count negatively.
+        squares learner it is the loss by upper bounds; of a regularised one, some dissimilarities count negatively.
     problem
         What was planned, where the plan comes from this process; for pictures and maps.
     """
@@ -86,6 +103,20 @@ class Plan(Shown):
     regularization_range: tuple[float, float] | None = None
     loss_at_most: float | None = None
     depot: str | None = None
+    dissimilarities: DissimilarityKind = UPPER
+    samples: int | tuple[int, ...] | None = None
+    features_scaling: FeaturesScaling | None = None
+    expected_errors: tuple[float, ...] | None = None
+
+    @property
+    def label_noise(self) -> float | None:
+        """The variance of the label noise, which measured squared errors contain beside `expected_errors`.
+
+        0 for a calibrated learner, whose errors were measured and contain it already; None where it is not known.
+        """
+        if self.learner is None:
+            return None
+        return 0.0 if self.learner.rule == CALIBRATED else self.learner.noise**2
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -104,7 +135,10 @@ class Plan(Shown):
 
     @property
     def gap(self) -> float | None:
-        """How far the total loss can be above the least possible one, as a share of it; None if unknown."""
+        """How far the total loss can be above the least possible one, as a share of it.
+
+        None if unknown, and where the least possible loss may be negative or zero: then there is no such share.
+        """
         if self.optimal:
             return 0.0
         if self.lower_bound is None or self.lower_bound <= 0:
@@ -121,8 +155,10 @@ class Plan(Shown):
         """How good the route is proved to be, in words."""
         if self.optimal:
             return "proved optimal"
-        if self.gap is None:
+        if self.lower_bound is None:
             return "nothing proved"
+        if self.gap is None:  # there is no share of a loss that may be negative, or zero
+            return f"at most {self.loss.total - self.lower_bound:.3g} above the least possible total loss"
         return f"at most {100 * self.gap:.3g} % above the best possible route"
 
     def _learner(self) -> dict[str, Any]:
@@ -133,6 +169,20 @@ class Plan(Shown):
         if self.chosen:
             said |= {"chosen": self.chosen, "range": list(self.regularization_range or ())}
         return said
+
+    def training(self) -> dict[str, Any]:
+        """Return what `follow` needs of the plan: the route, how to train, and what is to be expected of it."""
+        samples, errors = self.samples, self.expected_errors
+        known = self.learner is not None and self.learner.rule != CALIBRATED
+        return {
+            "route": list(self.route),
+            "learner": self._learner(),
+            "features": self.learner.features if known and self.learner is not None else None,
+            "samples": list(samples) if isinstance(samples, tuple) else samples,
+            "features_scaling": None if self.features_scaling is None else self.features_scaling.to_dict(),
+            "expected_errors": None if errors is None else list(errors),
+            "label_noise": self.label_noise,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the JSON contract of docs/formats.md has it."""
@@ -147,7 +197,8 @@ class Plan(Shown):
             "closed": self.closed,
             "depot": self.depot,
             "constraints": self.constraints.to_dict(),
-            "learner": self._learner(),
+            **{name: value for name, value in self.training().items() if name != "route"},
+            "dissimilarities": self.dissimilarities,
             "loss_at_most": self.loss_at_most,
             "lower_bound": self.lower_bound,
             "gap": self.gap,
@@ -165,3 +216,18 @@ class Plan(Shown):
             "true_loss": self.true_loss.to_dict() if self.true_loss else None,
             "certificate": self.certificate.to_dict(len(self.order)) if self.certificate else None,
         }
+
+
+def training_members(problem: Problem, order: ArrayLike) -> dict[str, Any]:
+    """Return what a plan of this problem says about following it: fields of `Plan`."""
+    stops = np.asarray(order, dtype=np.int64)
+    if problem.learner.rule == CALIBRATED:
+        samples = None
+    else:
+        samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
+    few = problem.size <= MOST_ERRORS
+    return {
+        "samples": samples,
+        "features_scaling": problem.features_scaling,
+        "expected_errors": tuple(final_errors(problem, stops).tolist()) if few else None,
+    }

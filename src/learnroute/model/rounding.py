@@ -1,6 +1,6 @@
 """What float64 may lose, and what is called equal: one decision, here and nowhere else.
 
-Three numbers are enough.
+Three numbers are enough. Relative always means relative to a size: losses may be negative, or zero.
 
 *A margin* is what rounding can do to a sum, at most. A float64 operation is off by at most 2⁻⁵³ of its result, so a sum
 of n terms, in any order, is off by less than n·2⁻⁵³ times the sum of their sizes; `margin` returns four times that,
@@ -16,6 +16,15 @@ was rounded in between (printed, measured, found by another method) if they diff
 
 from __future__ import annotations
 
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learnroute.model.validation import FloatArray
+
+BoolArray = NDArray[np.bool_]
+
 UNIT = 2.0**-53  # the relative error of one float64 operation
 OPTIMALITY = 1e-10  # relative: an order this near to a lower bound is called optimal
 PROOF = OPTIMALITY / 2  # relative: a proof shows that no order is better by more than this
@@ -26,3 +35,25 @@ PRINTED = 1e-9  # relative: a value that was rounded in between, by printing it 
 def margin(terms: int, magnitude: float) -> float:
     """Return more than rounding can do to a sum of so many terms, whose sizes add up to `magnitude`."""
     return 4 * UNIT * terms * magnitude
+
+
+@overload
+def is_less(value: float, other: float, tolerance: float, magnitude: float = 0.0) -> bool: ...
+
+
+@overload
+def is_less(
+    value: FloatArray, other: FloatArray, tolerance: float, magnitude: FloatArray | float = 0.0
+) -> BoolArray: ...
+
+
+def is_less(
+    value: FloatArray | float, other: FloatArray | float, tolerance: float, magnitude: FloatArray | float = 0.0
+) -> BoolArray | bool:
+    """Whether a value is less than another one by more than rounding, for values of any sign.
+
+    The tolerance is relative to the size of the value; or to `magnitude`, where that is larger: a sum whose terms
+    cancel is off by a share of the sizes of its terms, not of itself. `other` may be inf.
+    """
+    found = value < other - tolerance * np.maximum(np.abs(value), magnitude)
+    return found if isinstance(found, np.ndarray) else bool(found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnroute.model.problem import Problem
+from learnroute.model.problem import DissimilarityKind, Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 6  # regions up to which a route is written out
 LONGEST_NAME = 24  # characters
+KINDS: dict[DissimilarityKind, str] = {
+    "estimate": "unbiased estimates of the dissimilarities",
+    "upper": "upper bounds on the dissimilarities",
+    "measured": "measured errors (transfer)",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

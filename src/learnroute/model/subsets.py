@@ -125,8 +125,9 @@ def with_region(
     """Return the problem with one more region, the last one.
 
     Needed are what the other regions have: travel costs by name (and those of the way back, where they differ) or
-    coordinates; dissimilarities by name or a vector; a number of samples, where each region has its own. Lower bounds,
-    estimates, true models and streets, which the new region has not, are left out of the result.
+    coordinates; dissimilarities by name or a vector; a number of samples, where each region has its own. What is given
+    for the new region counts as its estimates, too, where the others have some. Lower bounds, true models and streets,
+    which the new region has not, are left out of the result.
     """
     if not isinstance(name, str) or not name:
         raise InputError("the name of a region is needed", field="region", value=name)
@@ -135,11 +136,12 @@ def with_region(
     if problem.transfer is not None:
         raise InputError("measured errors (transfer) take no further region; begin anew", field="region", value=name)
     size = problem.size
-    left_out = dict.fromkeys(
-        ("dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "truth", "initial_model", "streets")
-    )
+    left_out = dict.fromkeys(("dissimilarity_low", "truth", "initial_model", "streets"))
     changes: dict[str, Any] = {**left_out, "regions": [*problem.regions, name]}
-    changes["initial"] = [*problem.initial.tolist(), as_number("initial", initial, meaning="initial dissimilarities")]
+    for field in ("initial", "initial_estimate"):
+        known = getattr(problem, field)
+        if known is not None:
+            changes[field] = [*known.tolist(), as_number("initial", initial, meaning="initial dissimilarities")]
     if problem.samples is not None:
         changes["samples"] = [*problem.samples.tolist(), as_count("samples", samples, meaning="the number of samples")]
     else:
@@ -168,14 +170,17 @@ def with_region(
         width = problem.vectors.shape[1]
         own = as_vector("vector", own, width, least=-LARGEST_VALUE, meaning="vector entries")
         changes["vectors"] = np.vstack([problem.vectors, own])
+        apart = ((problem.vectors - own) ** 2).sum(axis=1)
     else:
         _unused("vector", vector, "the regions have dissimilarities; give those")
         apart = _by_name(
             "dissimilarity", _needed("dissimilarity", dissimilarity, "the other regions have some"), problem.regions
         )
-        delta = np.zeros((size + 1, size + 1))
-        delta[:size, :size], delta[size, :size], delta[:size, size] = problem.dissimilarity, apart, apart
-        changes["dissimilarity"] = delta
+    for field in ("dissimilarity", "dissimilarity_estimate"):
+        known = getattr(problem, field)
+        if known is not None:
+            changes[field] = np.zeros((size + 1, size + 1))
+            changes[field][:size, :size], changes[field][size, :size], changes[field][:size, size] = known, apart, apart
     return problem.changed(**changes)
 
 

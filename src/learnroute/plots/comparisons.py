@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from learnroute.comparison import Comparison
 from learnroute.errors import InputError, check_type
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import (
-    NEGLIGIBLE,
-    PART_COLOURS,
-    PART_NAMES,
-    entitle,
-    own_or_new,
-    save_figure,
-    shape_line,
-    unboxed,
-)
+from learnroute.plots.losses import PART_COLOURS, draw_bars, draw_bound, number_text
+from learnroute.plots.pictures import entitle, own_or_new, save_figure, shape_line, unboxed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+BAR = 0.66  # the width of a bar
 
 
 def save_comparison(comparison: Comparison, problem: Problem, path: str | Path, title: str | None = None) -> None:
@@ -75,26 +68,27 @@ def draw_comparison(
     if not isinstance(title, str | None):
         raise InputError("a text is needed, or nothing", field="title", value=title)
     rows = [row for row in comparison.rows if row.loss is not None]
+    losses = [row.loss for row in rows if row.loss is not None]
     figure, axes = own_or_new(ax, figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8))
-    base = np.zeros(len(rows))
-    for part, colour in PART_COLOURS.items():
-        heights = np.array([getattr(row.loss, part) for row in rows])
-        if heights.max(initial=0) > NEGLIGIBLE * comparison.lower_bound:
-            axes.bar(range(len(rows)), heights, bottom=base, color=colour, width=0.66, label=PART_NAMES[part])
-        base += heights
+    draw_bars(axes, losses, BAR)
     kind = "optimum" if comparison.optimal else "lower bound"
-    axes.axhline(comparison.lower_bound, color="black", ls="--", lw=1.2, label=f"{kind}  {comparison.lower_bound:.4g}")
-    for k, row in enumerate(rows):
-        ratio = comparison.ratio(row)
-        text = "" if ratio is None else f"{ratio:.3f}"
-        axes.annotate(text, (k, base[k]), (0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=9)
+    if comparison.lower_bound is not None:
+        draw_bound(axes, comparison.lower_bound, kind)
+    known = {k: ratio for k, row in enumerate(rows) if (ratio := comparison.ratio(row)) is not None}
+    for k, loss in enumerate(losses):
+        text = f"{known[k]:.3f}" if known else number_text(loss.total)
+        top = max(loss.total, math.fsum(max(0.0, getattr(loss, part)) for part in PART_COLOURS))
+        axes.annotate(text, (k, top), (0, 2), textcoords="offset points", ha="center", va="bottom", fontsize=9)
     names = [f"{row.method}\n(mean of {row.draws})" if row.draws > 1 else row.method for row in rows]
     axes.set_xticks(range(len(rows)), names)
-    room = 1.12 if ax is None else 1.5  # for the legend, which is in the axes where these are given
-    axes.set_ylim(0, (base.max(initial=0) * room) or 1.0)
+    if ax is not None:  # room for the legend, which is in the axes where these are given
+        low, high = axes.get_ylim()
+        axes.set_ylim(low, high + 0.35 * (high - low))
     axes.set_ylabel("expected loss per region")
     unboxed(axes)
     name = title or problem.title or f"{problem.size} regions"
-    headline = f"{name}: {len(rows)} methods compared\n{shape_line(problem)}\nabove the bars: times the {kind}"
+    above = f"times the {kind}" if known else "the total"
+    learner = next((row.plan.learner for row in rows if row.plan is not None), None)
+    headline = f"{name}: {len(rows)} methods compared\n{shape_line(problem, learner)}\nabove the bars: {above}"
     entitle(figure, axes, ax is None, headline, 11, 3)
     return figure

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from learnroute.errors import InputError, install
 from learnroute.formats import PICTURES
 from learnroute.formats.files import check_destination, written_whole
+from learnroute.model.learner import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import as_path
 
@@ -23,14 +24,6 @@ BLUE, VERMILLION, GREEN, PURPLE, SKY, ORANGE, YELLOW, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442", "#000000",
 )  # fmt: skip
 GREY = "#555555"
-PART_COLOURS = {"travel": BLUE, "dissimilarity": VERMILLION, "initial": GREEN, "noise": "#999999"}
-PART_NAMES = {
-    "travel": "travel",
-    "dissimilarity": "error: dissimilar regions",
-    "initial": "error: first model",
-    "noise": "error: noise",
-}
-NEGLIGIBLE = 1e-4  # share of the loss below which a part is not drawn
 
 
 def check_picture(path: str | Path) -> None:
@@ -120,6 +113,7 @@ def unboxed(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def shape_line(problem: Problem) -> str:
-    """Say in a line what the learner is like."""
-    return f"{problem.regime} regime: {problem.shape}"
+def shape_line(problem: Problem, learner: Learner | None = None) -> str:
+    """Say in a line what the learner is like, and how it trains: with the λ that was chosen, where `learner` has it."""
+    known = problem.learner if learner is None else learner
+    return ", ".join(filter(None, [f"{problem.regime} regime: {problem.shape}", known.training_text]))

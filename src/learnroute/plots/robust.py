@@ -75,7 +75,7 @@ def draw_robustness(found: Robustness, problem: Problem, ax: Axes | None = None)
     name = f"{problem.title}: " if problem.title else ""
     title = (
         f"{name}the planned route is best in {found.unchanged:.0%} of {found.draws} draws, "
-        f"at most {found.worst_regret:.3g} above the best\n{shape_line(problem)}"
+        f"at most {found.worst_regret:.3g} above the best\n{shape_line(problem, found.plan.learner)}"
     )
     if ax is not None:
         _draw_ends(ax, found)

@@ -15,19 +15,16 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.plots.labels import Ground, place_labels
+from learnroute.plots.losses import draw_loss
 from learnroute.plots.maps import map_places, name_axes, paper_size, show_all, stretch_of
 from learnroute.plots.pictures import (
     GREY,
-    NEGLIGIBLE,
-    PART_COLOURS,
-    PART_NAMES,
     VERMILLION,
     check_axes,
     new_figure,
     root_figure,
     save_figure,
     shape_line,
-    unboxed,
 )
 
 if TYPE_CHECKING:
@@ -351,26 +348,5 @@ def _short(name: str) -> str:
 
 def _headline(plan: Plan, problem: Problem, width: float) -> str:
     name = f"{problem.title}: " if problem.title else ""
-    return fill(f"{name}{plan.method} route, {plan.quality}", int(10 * width)) + f"\n{shape_line(problem)}"
-
-
-def draw_loss(axes: Axes, plan: Plan) -> None:
-    """Draw the loss as a stacked bar, with the lower bound as a line."""
-    base = 0.0
-    for part, colour in PART_COLOURS.items():
-        height = getattr(plan.loss, part)
-        if height <= NEGLIGIBLE * plan.loss.total:
-            continue
-        axes.bar([0], [height], bottom=base, color=colour, width=0.62, label=f"{PART_NAMES[part]}  {height:.4g}")
-        base += height
-    if plan.lower_bound is not None and not plan.optimal:
-        axes.axhline(plan.lower_bound, color="black", ls="--", lw=1.2, label=f"lower bound  {plan.lower_bound:.4g}")
-    axes.set_xticks([])
-    axes.set_xlim(-0.6, 0.6)
-    axes.set_ylim(0, base * 1.08 or 1.0)
-    axes.set_ylabel("expected loss per region", fontsize=9)
-    axes.tick_params(labelsize=9)
-    axes.set_title(f"total {plan.loss.total:.4g}", fontsize=10, loc="left")
-    unboxed(axes)
-    handles, labels = axes.get_legend_handles_labels()
-    axes.legend(handles[::-1], labels[::-1], loc="upper center", bbox_to_anchor=(0.5, -0.02), frameon=False, fontsize=9)
+    headline = fill(f"{name}{plan.method} route, {plan.quality}", int(10 * width))
+    return f"{headline}\n{shape_line(problem, plan.learner)}"

@@ -95,6 +95,7 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     axes.legend(loc="upper right", fontsize=9, frameon=False)
     unboxed(axes)
     name = f"{problem.title}: " if problem.title else ""
-    title = f"{name}{len(found.points)} routes between least travel and least error\n{shape_line(problem)}"
+    headline = f"{name}{len(found.points)} routes between least travel and least error"
+    title = f"{headline}\n{shape_line(found.problem or problem)}"
     entitle(figure, axes, ax is None, title, 12)
     return figure

@@ -99,9 +99,9 @@ def _limit(axes: Axes, found: LearnerTable) -> None:
     assert floor is not None
     known = [curve.limit for curve in found.curves if curve.limit is not None]
     ends = [total for curve in found.curves for total in (curve.totals[0], curve.totals[-1])]
-    top = max(known) if known else min(max(ends), WIDE * max(floor, min(ends)))
-    top = max(top, min(max(ends), 1.5 * top))
     low = min([floor, *(min(curve.totals) for curve in found.curves)])
+    top = max(known) if known else min(max(ends), WIDE * max(floor, min(ends))) if low > 0 else max(ends)
+    top = max(top, min(max(ends), top + 0.5 * abs(top)))
     if low > 0 and top > WIDE * low:
         axes.set_yscale("log")
         axes.set_ylim(low * (low / top) ** ROOM, top * (top / low) ** ROOM)

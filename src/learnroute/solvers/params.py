@@ -44,7 +44,7 @@ class HeldKarpParams(_Checked):
     """Dynamic programming over sets (`exact.held_karp`)."""
 
     most_regions: int = 20  # regions up to which all sets are enumerated: 2^(T-1)·T numbers are kept
-    interpreted: int = 12  # regions up to which the interpreter is quicker than loading compiled code
+    few_regions: int = 12  # regions up to which sets are enumerated whatever the time limit
     shortest: int = 15  # regions up to which a table is quicker than branching, where symmetric travel alone counts
     sets_a_call: int = 1 << 14  # sets that a kernel call fills, between two looks at the clock
 
@@ -220,6 +220,7 @@ class ParetoParams(_Checked):
     """The Pareto front of travel and score part (`exact.pareto`)."""
 
     labels: int = 30_000_000  # labels of 32 bytes that may be made
+    enumerated: int = 8  # regions up to which all orders are tried where pair terms couple regions
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
             Fraction(0),
         )
     else:
-        initial = exact_sum(problem.initial.tolist())
+        initial = exact_sum(problem.initial_errors.tolist())
         if problem.matrix is not None:
             scores = tuple(exact_sum(row) for row in problem.matrix.tolist())
         else:

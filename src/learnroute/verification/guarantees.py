@@ -97,8 +97,9 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
     """Return the largest loss per region of an order of stops, with dissimilarities between their bounds.
 
     The loss is linear in each of them; where one counts negatively, its lower bound is taken (0 for the first model).
-    None where one does and the problem has no lower bounds.
+    None where one does and the problem has no lower bounds. Unbiased estimates do not count.
     """
+    problem = problem.with_upper_bounds()
     if problem.learner.rule == LEAST_SQUARES:
         return losses_of(problem).parts(order)["total"]
     losses = PairLosses(problem)

@@ -91,7 +91,7 @@ def _moved(
         sum((x * score for x, score in zip(above, sorted(terms.scores), strict=True)), Fraction(0))
         + sum((x * mean for x, mean in zip(swapped, sorted(most, reverse=True), strict=True)), Fraction(0))
         - shift * exact_sum(counted.tolist())
-        + first * exact_sum(problem.initial.tolist())
+        + first * exact_sum(problem.initial_errors.tolist())
         + size * exact_sum(_lowest(_after(second) * noise, size).tolist())
     )
     return Relaxed(tuple(score + shift for score in lowered), _shares(counted), None, constant)
@@ -101,14 +101,14 @@ def _by_region(problem: Problem, terms: Terms) -> Relaxed:
     """Training depends on the region alone: what is besides the linear part is least by Smith's rule."""
     size = problem.size
     retention, plasticity, coupling, second, noise = (_rationals(table[0]) for table in problem.updates.tables)
-    most = _rationals(_high(np.maximum(terms.floats.max(axis=0), problem.initial), size))
+    most = _rationals(_high(np.maximum(terms.floats.max(axis=0), problem.initial_errors), size))
     costs = [size * (n - q * mean) for n, q, mean in zip(noise, coupling, most, strict=True)]
     order = sorted(range(size), key=lambda i: -costs[i] / max(1 - second[i], Fraction(1, ONE)))
     share, constant = Fraction(1), Fraction(0)
     for i in reversed(order):
         constant += share * costs[i]
         share *= second[i]
-    survives = exact_sum(problem.initial.tolist())
+    survives = exact_sum(problem.initial_errors.tolist())
     for factor in retention:
         survives *= factor
     behind = [ONE]
@@ -125,9 +125,9 @@ def _by_both(problem: Problem, terms: Terms) -> Relaxed:
     low = _rationals(_low(_after(second.min(axis=1)), size))
     high = _rationals(_high(_after(second.max(axis=1)), size))
     counted = np.minimum.accumulate(_low(_after(retention.min(axis=1)) * plasticity.min(axis=1), size)[::-1])[::-1]
-    most = _rationals(_high(np.maximum(terms.floats.max(axis=0), problem.initial), size))
+    most = _rationals(_high(np.maximum(terms.floats.max(axis=0), problem.initial_errors), size))
     constant = Fraction(float(_low(np.array([np.prod(retention.min(axis=1))]), size)[0]))
-    constant *= exact_sum(problem.initial.tolist())
+    constant *= exact_sum(problem.initial_errors.tolist())
     for t in range(size):
         here = zip(_rationals(noise[t]), _rationals(coupling[t]), most, strict=True)
         constant += size * min(n * (high if n < 0 else low)[t] - q * mean * high[t] for n, q, mean in here)
@@ -158,7 +158,7 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         under, over = np.maximum(apart + slack - terms.floats, 0.0), np.maximum(terms.floats - apart + slack, 0.0)
         below, above = Fraction(float(_high(under.sum(axis=1), size).max())), Fraction(float(over.max()))
     farthest = 4 * max(radii)  # no squared distance between two of the points is larger
-    first = [radius - Fraction(float(x)) for radius, x in zip(radii, problem.initial, strict=True)]
+    first = [radius - Fraction(float(x)) for radius, x in zip(radii, problem.initial_errors, strict=True)]
     later = _rationals(_high(size * _after(second.max(axis=1)), size))
     paired = [share * q for share, q in zip(later, _rationals(np.abs(coupling).max(axis=1)), strict=True)]
     before, survives = _shares_before(problem, convex)
@@ -196,11 +196,11 @@ def _worst_case(problem: Problem, terms: Terms) -> Relaxed:
     retention, plasticity, coupling, second, _ = (np.abs(table).max(axis=1) for table in problem.updates.tables)
     before, survives = _shares_before(problem, False)
     paired = _rationals(_high(size * _after(second) * coupling, size))
-    largest = max(Fraction(float(terms.floats.max())), Fraction(float(problem.initial.max())))
+    largest = max(Fraction(float(terms.floats.max())), Fraction(float(problem.initial_errors.max())))
     constant = (
         size * exact_sum(_lowest(_least_noise(problem), size).tolist())
         - exact_sum(_high(_after(retention) * plasticity, size).tolist()) * max(terms.scores)
-        - survives[-1] * exact_sum(problem.initial.tolist())
+        - survives[-1] * exact_sum(problem.initial_errors.tolist())
         - (_products(paired, before) + _products(paired, survives)) * largest
     )
     return Relaxed((Fraction(0),) * size, (0,) * size, None, constant)
@@ -245,13 +245,14 @@ def _largest_means(problem: Problem, terms: Terms) -> FloatArray:
     """Return the most that a weighted mean of dissimilarities can be before a visit to each region."""
     size = problem.size
     if size > SORTED_REGIONS:
-        return np.asarray(np.maximum(terms.floats.max(axis=0), problem.initial))
+        return np.asarray(np.maximum(terms.floats.max(axis=0), problem.initial_errors))
     retention, plasticity = problem.updates.retention[:, -1], problem.updates.plasticity[:, -1]
     falling = np.sort(terms.floats.T, axis=1)[:, ::-1]
-    most, held, first = np.array(problem.initial), np.empty(0), 1.0
+    initial = problem.initial_errors
+    most, held, first = np.array(initial), np.empty(0), 1.0
     for t in range(size - 1):
         held, first = np.append(held * retention[t], plasticity[t]), first * retention[t]
-        most = np.maximum(most, (falling[:, : t + 1] * np.sort(held)[::-1]).sum(axis=1) + first * problem.initial)
+        most = np.maximum(most, (falling[:, : t + 1] * np.sort(held)[::-1]).sum(axis=1) + first * initial)
     return most
 
 

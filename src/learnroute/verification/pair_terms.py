@@ -43,23 +43,24 @@ def _places(*numbers: FloatArray) -> int:
 
 def terms_of(problem: Problem, true: bool = False) -> Terms:
     """Return the dissimilarities of a problem; `true`: those of the true models."""
-    vectors = problem.truth if true else problem.vectors
+    vectors = problem.truth if true else problem.vectors if problem.matrix is None else None
     noise = problem.updates.noise
     if vectors is None:
         assert problem.matrix is not None
         delta = problem.matrix
-        places = _places(delta, problem.initial, noise)
+        places = _places(delta, problem.initial_errors, noise)
         scores = tuple(exact_sum(row) for row in delta.tolist())
-        return Terms(places, lambda k: whole(delta[k], places), whole(problem.initial, places), scores, delta, None)
+        initial = whole(problem.initial_errors, places)
+        return Terms(places, lambda k: whole(delta[k], places), initial, scores, delta, None)
     exact = [[Fraction(float(x)) for x in row] for row in vectors]
     floats = np.array([(1 + 64 * (len(exact[0]) + 4) * UNIT) * ((vectors - v) ** 2).sum(axis=1) for v in vectors])
-    places = 2 * _places(np.sqrt(floats), np.sqrt(problem.initial), np.sqrt(np.abs(noise)))
+    places = 2 * _places(np.sqrt(floats), np.sqrt(problem.initial_errors), np.sqrt(np.abs(noise)))
     points = whole(vectors, places)
 
     def row(k: int) -> NDArray[Any]:
         return np.asarray(((points - points[k]) ** 2).sum(axis=1)) >> places
 
-    initial = whole(problem.initial, places)
+    initial = whole(problem.initial_errors, places)
     if true:
         assert problem.initial_model is not None
         start = [Fraction(float(x)) for x in problem.initial_model]

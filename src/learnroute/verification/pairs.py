@@ -150,8 +150,9 @@ def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, 
     problem, updates = losses.problem, losses.problem.updates
     rows = np.arange(len(orders))
     delta, scores = losses.terms.floats, np.array([float(s) for s in losses.terms.scores])
-    means = np.tile(problem.initial, (len(orders), 1))
-    summed, common, sizes = np.full(len(orders), problem.initial.sum()), np.zeros(len(orders)), np.zeros(len(orders))
+    means = np.tile(problem.initial_errors, (len(orders), 1))
+    summed = np.full(len(orders), problem.initial_errors.sum())
+    common, sizes = np.zeros(len(orders)), np.zeros(len(orders))
     for t, here in enumerate(orders.T[1:] if losses.depot else orders.T):
         retention, plasticity, coupling, second, noise = (table[t, here] for table in updates.tables)
         sizes = sizes + np.abs(coupling * means[rows, here]) + np.abs(noise)

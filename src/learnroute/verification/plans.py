@@ -11,8 +11,9 @@ from numbers import Rational
 from typing import Any
 
 from learnroute.errors import InputError, check_type, shown
+from learnroute.formats.plans import problem_of
 from learnroute.model.certificates import read_certificate
-from learnroute.model.learner import LEAST_SQUARES
+from learnroute.model.learner import CALIBRATED, LEAST_SQUARES
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.rounding import OPTIMALITY, PRINTED
@@ -20,6 +21,7 @@ from learnroute.model.validation import as_number
 from learnroute.verification.bounds import Checker, Outcome, recomputed_bound
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check, Verdict, Verification
 from learnroute.verification.exact import Losses, losses_of
+from learnroute.verification.final_errors import final_errors
 from learnroute.verification.guarantees import Ratios, largest_total, ratios_of_algorithm1
 from learnroute.verification.pairs import PairChecker, PairLosses
 
@@ -32,7 +34,8 @@ SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits: losses per re
 CLAIMS = (
     "route", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
     "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
-    "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot",
+    "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot", "dissimilarities", "features",
+    "samples", "features_scaling", "expected_errors", "label_noise",
 )  # fmt: skip
 
 
@@ -66,6 +69,10 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
     if not {"route", "order", "loss"} <= set(data):
         raise InputError("an object with route, order and loss is needed", field="plan", value=data)
     remarks = tuple(str(member) for member in data if member not in CLAIMS)
+    try:
+        problem = problem_of(data, problem)
+    except InputError as error:
+        return Verification((Check("dissimilarities", REFUTED, str(error)),), remarks)
     learner = _learner(problem, data)
     if learner.verdict == REFUTED:
         return Verification((learner,), remarks)
@@ -334,14 +341,24 @@ class _PlanChecker:
                 found.append(self._parts_check("loss_in_travel_units", parts, "units of travel", SMALLEST * one))
         if plan.get("loss_at_most") is not None:
             found.append(self._most())
-        travelled = self.model.travelled(self.order)
+        if plan.get("expected_errors") is not None:
+            found.append(self._errors())
+        travelled, learner = self.model.travelled(self.order), problem.learner
+        known = learner.rule != CALIBRATED
+        visited = None if problem.samples is None else [int(problem.samples[v]) for v in plan["order"]]
+        scaling = problem.features_scaling
         wanted: dict[str, Any] = {
             "travel_cost": travelled,
             "travel_rate": Fraction(problem.travel_rate),
             "closed": problem.closed,
             "depot": None if problem.depot is None else problem.depot.name,
             "regime": problem.regime,
+            "dissimilarities": problem.dissimilarity_kind,
             "constraints": problem.constraints.to_dict(),
+            "features": learner.features if known else None,
+            "samples": (learner.samples if visited is None else visited) if known else None,
+            "features_scaling": None if scaling is None else scaling.to_dict(),
+            "label_noise": Fraction(learner.noise) ** 2 if known else Fraction(0),
         }
         for member, value in wanted.items():
             if plan.get(member) is None:
@@ -349,10 +366,21 @@ class _PlanChecker:
             given = plan[member]
             number = isinstance(value, Fraction)
             same = _near(given, value, value) if number else type(given) is type(value) and given == value
-            print_ = _printed(value) if number else repr(value)
+            print_ = _printed(value) if number else shown(value)
             detail = print_ if same else f"is {print_}; the plan says {shown(given)}"
             found.append(Check(member, CONFIRMED if same else REFUTED, detail))
         return found
+
+    def _errors(self) -> Check:
+        """Check the expected error on each region of the route after the last visit."""
+        given, (errors, scale) = self.plan["expected_errors"], final_errors(self.problem, self.plan["order"])
+        if not isinstance(given, list) or len(given) != self.size:
+            return Check("expected_errors", REFUTED, f"{self.size} numbers are needed, one per region of the route")
+        for place, (one, value) in enumerate(zip(given, errors, strict=True)):
+            if not _near(one, Fraction(value), Fraction(scale)):
+                said = f"entry {place} is {value:.9g}; the plan says {shown(one)}"
+                return Check("expected_errors", REFUTED, said)
+        return Check("expected_errors", CONFIRMED, f"{min(errors):.4g} … {max(errors):.4g} by region")
 
     def _most(self) -> Check:
         """Check the largest loss with dissimilarities between their bounds."""

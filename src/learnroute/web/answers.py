@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from importlib import resources
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, NonNegativeInt, RootModel
 
 Regime = Literal["under", "over", "mixed"]
+Dissimilarities = Annotated[
+    Literal["estimate", "upper", "measured"],
+    Field(description="What all losses go by: unbiased estimates, upper bounds, or measured errors (transfer)"),
+]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
@@ -25,7 +29,7 @@ class ComparedMethod(BaseModel):
 
     method: str
     loss: dict[str, float] | None
-    ratio: float | None = Field(description="The loss over the bound")
+    ratio: float | None = Field(description="The loss over the bound; null where that is not positive")
     seconds: float
     draws: NonNegativeInt = Field(description="Routes that the loss is averaged over")
     refused: str | None = Field(description="Why the method cannot work on this problem")
@@ -35,8 +39,9 @@ class ComparedMethod(BaseModel):
 class Comparison(BaseModel):
     """Several methods on one problem, and the best lower bound that any of them proved."""
 
-    lower_bound: float
+    lower_bound: float | None = Field(description="No route has a smaller loss; null where no bound is known")
     bound_is_optimum: bool
+    dissimilarities: Dissimilarities
     rows: list[ComparedMethod]
 
 
@@ -57,6 +62,7 @@ class Tradeoff(BaseModel):
     complete: bool = Field(description="Whether none is missing")
     rate: float
     chosen: NonNegativeInt = Field(description="Index of the point that is best at this rate")
+    dissimilarities: Dissimilarities
     marks: dict[str, TradeoffPoint] = Field(description="Routes of other methods, by method")
 
 
@@ -71,8 +77,8 @@ class ComparedLearner(BaseModel):
     error: float | None = Field(description="Expected final error per region; null where it does not exist")
     travel_cost: float | None
     total: float | None
-    saves: float | None = Field(description="What the total is below that of the first row that has one")
-    step: float | None = Field(description="What the total is below that of the row before")
+    saves: float | None = Field(description="Loss by which the total is below that of the first row that has one")
+    step: float | None = Field(description="Loss by which the total is below that of the row before")
     regularization: float | list[float] | None = Field(description="λ, or one for each visit")
     regularization_range: list[float] | None = Field(
         description="The λ whose loss is within 1 %; where there is one for each visit, common factors"
@@ -95,7 +101,7 @@ class LearnerTable(BaseModel):
     rows: list[ComparedLearner]
     regularizations: list[float] = Field(description="The λ of the curves")
     curves: list[LearnerCurve]
-    dissimilarities: Literal["estimate", "given"] = Field(description="By which dissimilarities all errors are")
+    dissimilarities: Dissimilarities
     complete: bool = Field(description="Whether the time limit did not come first")
     notes: list[str]
 
@@ -109,6 +115,7 @@ class ErrorHistory(BaseModel):
     retentions: list[float] = Field(description="Share of the old model that each visit keeps, in order of visit")
     weights: list[float] = Field(description="Share of each visit in the final model, in order of visit")
     scores: list[float] = Field(description="By region")
+    dissimilarities: Dissimilarities
     errors: list[list[float]] = Field(description="One row a moment, one column a region")
 
 

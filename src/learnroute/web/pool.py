@@ -15,13 +15,13 @@ from learnroute.precompile import going_on
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import Result
-from learnroute.web.worker import WARM, Broken, Message, Order, Progressed, Ready, Stop, work
+from learnroute.web.worker import WARM, Begun, Broken, Message, Order, Progressed, Ready, Stop, work
 
 log = logging.getLogger("learnroute.web")
 
 LOOK = 0.1  # seconds between two looks at whether a task is still wanted
 OBEY = 1.0  # seconds for a worker to stop by itself before it is killed
-GRACE = 5.0  # seconds beyond the longest time limit after which a worker counts as stuck
+GRACE = 10.0  # seconds beyond what a request is allowed after which its worker counts as stuck
 START = 60.0  # seconds for a worker to start
 STAGGER = 0.5  # seconds between the starts of two workers, unless there is work for both
 IDLE = 1.0  # seconds without work before a worker warms up
@@ -48,9 +48,13 @@ class Ticket:
 
 
 class _Worker:
-    """A process and the line to it."""
+    """A process and the line to it.
+
+    It must have answered by its `deadline`; else it is killed (`Pool._watch`), whatever it and its thread are doing.
+    """
 
     def __init__(self) -> None:
+        self.deadline, self.stuck, self._lock = float("inf"), False, threading.Lock()
         context = multiprocessing.get_context("spawn")
         self.line, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs,), name="learnroute-worker", daemon=True)
@@ -58,10 +62,25 @@ class _Worker:
         theirs.close()
         self.ready = False
 
+    def expect(self, seconds: float) -> None:
+        """Set the deadline, so many seconds from now."""
+        with self._lock:
+            self.deadline = time.monotonic() + seconds
+
+    def kill_if_late(self) -> None:
+        """Kill the process where its deadline is over: whoever waits for it hears that its line is closed."""
+        with self._lock:
+            if time.monotonic() > self.deadline:
+                self.deadline, self.stuck = float("inf"), True
+                self.process.kill()
+
     def end(self) -> None:
-        self.process.kill()
+        with self._lock:
+            self.deadline = float("inf")
+            self.process.kill()
         self.process.join(5)
-        self.process.close()
+        if self.process.exitcode is not None:  # else the system has yet to let it go
+            self.process.close()
         self.line.close()
 
 
@@ -77,6 +96,7 @@ class Pool:
         self._busy = 0
         self._typical = 0.05  # seconds a task took lately
         self._threads: list[threading.Thread] = []
+        self._workers: dict[int, _Worker] = {}
         self._ready: set[int] = set()
         self.restarts = dict.fromkeys(("lost", "stuck", "cancelled"), 0)  # workers replaced, by cause
         self.processes: dict[int, int] = {}  # worker number -> process id, for tests
@@ -87,14 +107,25 @@ class Pool:
             thread = threading.Thread(target=self._serve, args=(number,), name=f"worker-{number}", daemon=True)
             self._threads.append(thread)
             thread.start()
+        threading.Thread(target=self._watch, name="worker-watch", daemon=True).start()
+
+    def _watch(self) -> None:
+        """Kill workers that are late, until the pool closes: their own threads may wait for them and see no clock."""
+        while not self._closed:
+            time.sleep(LOOK)
+            for worker in list(self._workers.values()):
+                worker.kill_if_late()
 
     def close(self) -> None:
         """End all workers; what is waiting or at work is refused."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        for thread in self._threads:
+        for number, thread in enumerate(self._threads):
             thread.join(10)
+            if thread.is_alive():  # it waits for a worker that does not hear
+                with contextlib.suppress(KeyError, ValueError):
+                    self._workers[number].process.kill()
         for ticket in self._waiting:
             ticket.listener(Refusal(503, "the service is shutting down"))
 
@@ -186,19 +217,18 @@ class Pool:
         return self._hire(number)
 
     def _hire(self, number: int) -> _Worker:
-        worker = _Worker()
+        worker = self._workers[number] = _Worker()
         self.processes[number] = worker.process.pid or 0
         return worker
 
     def _run(self, number: int, worker: _Worker, ticket: Ticket) -> _Worker:
         """Have a worker carry out a ticket; return the worker, or its successor."""
         outcome = self._follow(number, worker, ticket)
+        worker.expect(float("inf"))
         if outcome is None:
-            unwanted = ticket.unwanted.is_set()
-            worker = self._replace(number, worker, "cancelled" if unwanted else "lost")
-            outcome = _cancelled() if unwanted else Refusal(503, "the worker ended; try again", retry=1)
-        elif outcome is STUCK:
-            worker = self._replace(number, worker, "stuck")
+            cause = "stuck" if worker.stuck else "cancelled" if ticket.unwanted.is_set() else "lost"
+            worker = self._replace(number, worker, cause)
+            outcome = {"stuck": _late, "cancelled": _cancelled, "lost": _lost}[cause]()
         ticket.listener(outcome)
         return worker
 
@@ -210,9 +240,9 @@ class Pool:
             self._ready.add(number)
 
     def _follow(self, number: int, worker: _Worker, ticket: Ticket) -> Outcome | None:
-        """Hand a ticket to a worker and wait for its outcome; None if the worker is lost."""
-        allowed = self._settings.limits.seconds + GRACE
-        deadline = time.monotonic() + (allowed if worker.ready else START)
+        """Hand a ticket to a worker and wait for its outcome; None if the worker is lost, or was late and killed."""
+        longest = self._settings.limits.seconds + GRACE  # also to read the request
+        worker.expect(longest if worker.ready else START)
         told = float("inf")
         try:
             worker.line.send(Order(ticket.task, ticket.body, self._settings.limits))
@@ -224,7 +254,9 @@ class Pool:
                     if isinstance(message, Ready):
                         worker.ready = True
                         self._ready.add(number)
-                        deadline = time.monotonic() + allowed
+                        worker.expect(longest)
+                    elif isinstance(message, Begun):
+                        worker.expect(message.seconds + GRACE)
                     elif isinstance(message, Progressed):
                         ticket.listener(message)
                     else:
@@ -237,13 +269,16 @@ class Pool:
                     told = now
                 if now - told > OBEY:
                     return None
-                if now > deadline:
-                    return STUCK
         except (EOFError, OSError):
             return None
 
 
-STUCK = Refusal(503, "the calculation did not keep its time limit and was ended; ask for less", retry=1)
+def _late() -> Refusal:
+    return Refusal(503, "the calculation did not keep its time limit and was ended; ask for less", retry=1)
+
+
+def _lost() -> Refusal:
+    return Refusal(503, "the worker ended; try again", retry=1)
 
 
 def _cancelled() -> Refusal:

@@ -37,6 +37,7 @@ from learnroute.web.settings import Limits
 
 MOST_DRAWS = 1000
 MOST_FILES = 20
+PRICING = 60.0  # seconds besides a time limit that pricing routes through 1000 regions may take; it grows as T²
 FORMATS = sorted({*PLAN_WRITERS, *ONE_FILE})
 
 
@@ -189,9 +190,13 @@ class Request(BaseModel):
         except ValidationError as error:
             raise _refusal(error, known) from None
 
+    def allowance(self, limits: Limits) -> float:
+        """Return the seconds after which the calculation counts as stuck: the longest ones, if it takes no limit."""
+        return limits.seconds
+
 
 class AboutProblem(Request):
-    """A problem, and how much travel counts."""
+    """A problem, how much travel counts, and by which dissimilarities to plan."""
 
     problem: Annotated[Problem, _AsProblem()]
     travel_rate: Annotated[
@@ -199,11 +204,17 @@ class AboutProblem(Request):
         Field(ge=0, le=LARGEST_VALUE, description="Loss that one unit of travel is worth; the problem's own if null"),
         checked(as_number, least=0.0, meaning="the travel rate"),
     ] = None
+    dissimilarities: Annotated[
+        Literal["estimate", "upper"] | None,
+        Field(description="Plan by unbiased estimates (if null: where the problem has some) or by upper bounds"),
+        checked(_one_of, known=["estimate", "upper"]),
+    ] = None
 
     @property
     def rated_problem(self) -> Problem:
-        """The problem, travel counted at the rate asked for."""
-        return self.problem if self.travel_rate is None else self.problem.changed(travel_rate=self.travel_rate)
+        """The problem, travel counted at the rate asked for, with the dissimilarities asked for."""
+        problem = self.problem if self.travel_rate is None else self.problem.changed(travel_rate=self.travel_rate)
+        return problem if self.dissimilarities is None else problem.with_dissimilarities(self.dissimilarities)
 
 
 class SolvingRequest(AboutProblem):
@@ -223,6 +234,15 @@ class SolvingRequest(AboutProblem):
             reason = f"this service gives at most {most:.4g} seconds to each calculation"
             raise InputError(reason, field="time_limit", value=self.time_limit)
         return most if self.time_limit is None else self.time_limit
+
+    def allowance(self, limits: Limits) -> float:
+        """Return the time limit, and the seconds for what it does not cover."""
+        return self.seconds(limits) + self.pricing
+
+    @property
+    def pricing(self) -> float:
+        """Seconds for what a time limit does not cover."""
+        return PRICING * (self.problem.size / 1000) ** 2
 
 
 Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(_one_of, known=list(METHODS))]
@@ -271,13 +291,27 @@ class CompareRequest(SolvingRequest):
         checked(_most, least=1, most=MOST_DRAWS, meaning="the number of draws"),
     ] = 100
 
+    def seconds_each(self, limits: Limits) -> float:
+        """Return the time limit of each calculation: so that all end within the longest one, if it is left out."""
+        given = self.seconds(limits, len(self.methods))
+        return limits.seconds / self._calculations if self.time_limit is None else given
+
+    def allowance(self, limits: Limits) -> float:
+        """Return the time limits of all calculations, and the seconds for what they do not cover."""
+        return self._calculations * self.seconds_each(limits) + self.pricing
+
+    @property
+    def _calculations(self) -> int:
+        """One per method, and one each for λ and the bound, where no method has them."""
+        return len(self.methods) + 2
+
 
 class TradeoffRequest(SolvingRequest):
     """Routes from least travel to least error."""
 
     points: Annotated[
         int,
-        Field(ge=2, le=MOST_POINTS, description="About so many plans are made, beyond 14 regions"),
+        Field(ge=2, le=MOST_POINTS, description="Plans to make beyond 14 regions (8 with a regularised learner)"),
         checked(_most, least=2, most=MOST_POINTS, meaning="the number of points"),
     ] = 20
 
@@ -326,6 +360,11 @@ class ExportRequest(PlanRequest):
     ] = None
     what: Annotated[Literal["plan", "problem"], checked(_one_of, known=["plan", "problem"])] = "plan"
     format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), checked(_one_of, known=FORMATS)] = ".json"
+
+    def allowance(self, limits: Limits) -> float:
+        """Return the seconds for a plan, where one is made."""
+        planned = self.what == "plan" and self.route is None
+        return super().allowance(limits) if planned else limits.seconds
 
     @model_validator(mode="after")
     def _format_of_what(self) -> ExportRequest:

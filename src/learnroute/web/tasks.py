@@ -73,7 +73,7 @@ def _evaluate(asked: EvaluateRequest, limits: Limits, progress: Progress) -> Res
 
 
 def _compare(asked: CompareRequest, limits: Limits, progress: Progress) -> Result:
-    seconds = asked.seconds(limits, len(asked.methods))
+    seconds = asked.seconds_each(limits)
     found = compare(asked.rated_problem, asked.methods, asked.seed, seconds, asked.draws, progress)
     return _json(found.to_dict())
 
@@ -102,6 +102,7 @@ def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progres
         retentions=problem.updates.along(walked.order).retention.tolist(),
         weights=model_shares(problem, walked.order).tolist(),
         scores=problem.scores.tolist(),
+        dissimilarities=problem.dissimilarity_kind,
         errors=error_over_time(problem, walked.order).tolist(),
     )
     return _json(found.model_dump())
@@ -193,8 +194,13 @@ TASKS: dict[str, Kind] = {
 RENAMED = {"journey": "error_history"}
 
 
-def run_task(name: str, body: bytes, limits: Limits, progress: Progress) -> Result:
-    """Run a task on the bytes of a request; whatever is wrong with them is raised as a Refusal."""
+def run_task(
+    name: str, body: bytes, limits: Limits, progress: Progress, begin: Callable[[float], None] = lambda _: None
+) -> Result:
+    """Run a task on the bytes of a request; whatever is wrong with them is raised as a Refusal.
+
+    `begin` is told how many seconds it may take, once that is known.
+    """
     kind = TASKS[name]
     try:
         members = json_files.parse(body.decode("utf-8"))
@@ -203,7 +209,9 @@ def run_task(name: str, body: bytes, limits: Limits, progress: Progress) -> Resu
     except InputError as error:
         raise Refusal(400, str(error), "body") from None
     try:
-        return kind.run(kind.request.of(members, limits), limits, progress)
+        asked = kind.request.of(members, limits)
+        begin(asked.allowance(limits))
+        return kind.run(asked, limits, progress)
     except InputError as error:
         raise refusal_of(error) from None
     except MemoryError:

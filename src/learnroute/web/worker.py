@@ -46,13 +46,20 @@ class Progressed:
 
 
 @dataclass(frozen=True)
+class Begun:
+    """The request is read; the task has this many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Broken:
     """The task ended in a way it should not have; `trace` is for the log alone."""
 
     trace: str
 
 
-Message = Ready | Progressed | Result | Refusal | Stop | Broken
+Message = Ready | Begun | Progressed | Result | Refusal | Stop | Broken
 
 
 class Stopped(BaseException):
@@ -96,7 +103,7 @@ def _carry_out(order: Order, line: Connection) -> Message:
         if order.task == WARM:
             precompile(progress)
             return Result(b"")
-        return run_task(order.task, order.body, order.limits, progress)
+        return run_task(order.task, order.body, order.limits, progress, lambda seconds: line.send(Begun(seconds)))
     except Stopped:
         return Stop()
     except Refusal as refusal:

@@ -7,13 +7,14 @@ same region, one that is worse in both never matters.
 
 from __future__ import annotations
 
-from itertools import combinations
+import math
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 import numpy as np
 
 from learnroute.model.objective import Objective
-from learnroute.model.rounding import SAME
+from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import DEFAULTS, SolverParams
@@ -29,8 +30,13 @@ class Labels(NamedTuple):
 
 
 def pareto_front_orders(objective: Objective, budget: Budget, params: SolverParams = DEFAULTS) -> list[IntArray] | None:
-    """Return one order for each Pareto-optimal pair of travel and score part; None where time or memory ends first."""
+    """Return one order for each Pareto-optimal pair of travel and score part; None where time or memory ends first.
+
+    Pair terms do not add up along an order, so that all orders are tried; None where regions are too many for that.
+    """
     size = objective.size
+    if objective.pairs is not None:
+        return _best_of_all(objective) if size <= params.pareto.enumerated else None
     if objective.ends.cyclic:
         found: list[IntArray] = []
         for last in range(size):  # the way back is known once the last region is
@@ -88,16 +94,17 @@ def _ways(
     return Labels(travel[kept], scored[kept] + share * objective.scores[v], follower[kept], label[kept])
 
 
-def pareto_front(first: FloatArray, second: FloatArray) -> IntArray:
-    """Return which pairs no other pair is as good as in both, least first; one of each that are the same."""
+def pareto_front(first: FloatArray, second: FloatArray, sizes: FloatArray | float = 0.0) -> IntArray:
+    """Return which pairs no other pair is as good as in both, least first; one of each that are the same.
+
+    Values may have any sign. Where the second ones are sums whose terms cancel, `sizes` are those of their terms.
+    """
     rank = np.lexsort((second, first))
-    least = np.minimum.accumulate(second[rank])
+    ranked, sizes = second[rank], np.broadcast_to(sizes, second.shape)[rank]
     better = np.ones(len(rank), dtype=bool)
-    better[1:] = second[rank][1:] < least[:-1] * (1 - SAME)
+    better[1:] = is_less(ranked[1:], np.minimum.accumulate(ranked)[:-1], SAME, sizes[1:])
     kept: IntArray = rank[better]
-    last = np.append(
-        first[kept][1:] > first[kept][:-1] * (1 + SAME), True
-    )  # of those with the same first, the best second
+    last = np.append(is_less(first[kept][:-1], first[kept][1:], SAME), True)  # of those with the same first, the best
     return np.asarray(kept[last])
 
 
@@ -117,6 +124,14 @@ def _traced(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -
                 order.append(region)
             orders.append(np.array(order, dtype=np.int64))
     return orders
+
+
+def _best_of_all(objective: Objective) -> list[IntArray]:
+    """Return the Pareto-optimal ones of all orders, by looking at each."""
+    assert objective.pairs is not None
+    orders = np.array([each for each in permutations(range(objective.size)) if objective.ends.allows(each)])
+    travel = np.array([math.fsum(objective.legs(order)) for order in orders])
+    return [orders[k] for k in pareto_front(travel, objective.pairs.errors_of(orders))]
 
 
 def _best_of(objective: Objective, orders: list[IntArray]) -> list[IntArray]:

@@ -207,8 +207,11 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
         missing = _negative_edges(weights, matching, scale, budget, params) if complete else None
         if missing is None or not len(missing):
             break
-        edges = np.union1d(edges, missing)
+        before, edges = len(edges), np.union1d(edges, missing)
         rounds += 1
+        if len(edges) == before:  # nothing new: rounding, so that nothing is proved
+            missing = None
+            break
     duals, lifted = matching.dual_solution()
     sets = tuple((members, lift / (2 * scale)) for members, lift in lifted)
     mate = matching.unfold()

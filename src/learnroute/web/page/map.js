@@ -157,7 +157,7 @@ export class RouteMap {
     const most = Math.max(largest(errorHistory.errors.slice(1)), 1e-300);
     const now = errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)];
     this.layers.halos.replaceChildren(...this.spots.slice(0, size).map(([cx, cy], i) =>
-      svg("circle", { class: "halo", cx, cy, r: 13 + 26 * Math.sqrt(Math.min(1, now[i] / most)) })));
+      svg("circle", { class: "halo", cx, cy, r: 13 + 26 * Math.sqrt(Math.min(1, Math.max(0, now[i] / most))) })));
   }
 
   /** The way from one region to another on the screen: along the streets where they are known. */

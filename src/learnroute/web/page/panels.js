@@ -68,16 +68,17 @@ export function showPlan(plan) {
   const rows = Object.entries(PARTS).filter(([part]) => part !== "pairs" || plan.loss.pairs).map(([part, name]) => row(part, name, plan.loss[part], plan.loss.total));
   const total = el("tr", {}, el("td", {}, "total"), el("td", { "data-part": "total" }, number(plan.loss.total, 6)), el("td", {}, ""));
   $("parts").tBodies[0].replaceChildren(...rows, total);
-  const gap = plan.optimal ? `0 (proved optimal${plan.learner.regularization === undefined ? "" : " for this λ"})` : plan.gap === null ? "unknown" : `at most ${number(100 * plan.gap, 3)} %`;
+  const gap = plan.optimal ? `0 (proved optimal${plan.learner.regularization === undefined ? "" : " for this λ"})` : plan.lower_bound === null ? "unknown" : plan.gap === null ? `at most ${number(plan.loss.total - plan.lower_bound, 3)} in loss` : `at most ${number(100 * plan.gap, 3)} %`;
   const guarantee = plan.guarantee === null ? "none" : plan.guarantee === 1 ? "the least loss" : `at most ${number(plan.guarantee, 4)} times the least loss`;
   const facts = {
-    "lower bound": number(plan.lower_bound, 6),
+    "lower bound": plan.lower_bound === null ? "unknown" : number(plan.lower_bound, 6),
     gap,
     guarantee: `${guarantee}: ${plan.guarantee_reason}`,
     method: `${plan.method}, ${number(1000 * plan.seconds, 3)} ms`,
     last: plan.route[plan.route.length - 1],
   };
-  if (plan.loss_at_most !== null && plan.loss_at_most > plan.loss.total * (1 + 1e-9)) facts["loss at most"] = number(plan.loss_at_most, 6);
+  if (plan.dissimilarities === "estimate") facts.dissimilarities = "unbiased estimates";
+  if (plan.loss_at_most !== null && plan.loss_at_most - plan.loss.total > 1e-9 * Math.abs(plan.loss.total)) facts["loss at most"] = number(plan.loss_at_most, 6);
   if (plan.true_loss) facts["with true models"] = number(plan.true_loss.total, 6);
   if (plan.notes.length) facts.note = plan.notes.join("; ");
   $("verdict").replaceChildren(...Object.entries(facts).flatMap(([name, text]) => [
@@ -94,16 +95,18 @@ function row(part, name, value, total) {
 
 const share = (part) => (part > 0 && part < 1e-4 ? "< 0.01 %" : `${number(100 * part, 3)} %`);
 
-/** What is lost is stacked to the right; what pairs gain leads back from there to the total, below and hatched. */
+/** What is lost is stacked to the right; what is taken off leads back from there to the total, below; gains of pairs are hatched. */
 function drawBar({ loss, lower_bound: bound, optimal }) {
-  const added = Object.keys(PARTS).filter((part) => loss[part] > 0);
+  const [added, taken] = [Object.keys(PARTS).filter((part) => loss[part] > 0), Object.keys(PARTS).filter((part) => loss[part] < 0)];
   const reach = added.reduce((sum, part) => sum + loss[part], 0);
-  const most = Math.max(reach, loss.total, bound ?? 0) || 1;
-  const at = (value) => `${(100 * value) / most}%`;
-  const gain = loss.pairs < 0;
+  const close = bound !== null && !optimal && bound > Math.min(0, loss.total) - Math.max(reach, -loss.total); // else it is told, not drawn
+  const [least, most] = [Math.min(0, loss.total, close ? bound : 0), Math.max(reach, loss.total)];
+  const whole = most - least || 1;
+  const at = (value) => `${(100 * (value - least)) / whole}%`;
+  const gain = taken.length > 0;
   const high = gain ? 17 : 26;
   const shape = (part, from, width, y, height) =>
-    svg("rect", { class: `part-${part}`, x: at(from), width: at(width), y, height, rx: 2 }, svg("title", {}, `${PARTS[part]} ${number(loss[part])}`));
+    svg("rect", { class: `part-${part}`, x: at(from), width: `${(100 * width) / whole}%`, y, height, rx: 2 }, svg("title", {}, `${PARTS[part]} ${number(loss[part])}`));
   const parts = [];
   let from = 0;
   for (const part of added) {
@@ -113,14 +116,18 @@ function drawBar({ loss, lower_bound: bound, optimal }) {
   if (gain) {
     parts.push(svg("defs", {}, svg("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
       svg("rect", { class: "hatched", width: 6, height: 6 }), svg("line", { class: "hatching", x1: 0, x2: 0, y1: 0, y2: 6 }))));
-    parts.push(shape("pairs", loss.total, reach - loss.total, 4 + high, 11));
+    for (const part of taken) {
+      from += loss[part];
+      parts.push(shape(part, from, -loss[part], 4 + high, 11));
+    }
     parts.push(svg("line", { class: "total", x1: at(loss.total), x2: at(loss.total), y1: 1, y2: 34 }));
   }
-  if (bound !== null && !optimal) {
+  if (least < 0) parts.push(svg("line", { class: "axis", x1: at(0), x2: at(0), y1: 1, y2: 34 }));
+  if (close) {
     parts.push(svg("line", { class: "bound", x1: at(bound), x2: at(bound), y1: 0, y2: 34 }));
     parts.push(svg("text", { x: at(bound), y: 43, "text-anchor": "middle" }, "lower bound"));
   }
-  $("bar").setAttribute("aria-label", `What the loss is made of${gain ? "; the hatched part is taken off" : ""}`);
+  $("bar").setAttribute("aria-label", `What the loss is made of${gain ? "; the lower part is taken off" : ""}`);
   $("bar").replaceChildren(...parts);
 }
 
@@ -129,7 +136,7 @@ export function showRivals(plan, rivals) {
   const entry = (name, found) => {
     const error = found.loss.total - found.loss.travel;
     return el("tr", {}, el("td", {}, name), ...[found.loss.total, found.loss.travel, error].map((value) => el("td", {}, number(value, 4))),
-      el("td", {}, number(found.loss.total / plan.loss.total, 4)));
+      el("td", {}, plan.loss.total > 0 ? number(found.loss.total / plan.loss.total, 4) : "–"));
   };
   const rows = Object.entries(rivals).filter(([, rival]) => rival.plan).map(([name, rival]) => entry(RIVALS[name], rival.plan));
   $("rivals").tBodies[0].replaceChildren(entry("this route", plan), ...rows);

@@ -23,10 +23,10 @@ export function detours(problem, geographic) {
   return { typical, factors: factors.map((row) => row.map((factor) => factor ?? typical)) };
 }
 
-/** Mean dissimilarity of each region to all regions (score / T). */
+/** Mean dissimilarity of each region to all regions (score / T), by what plans go by. */
 export function scores(problem) {
   const size = problem.travel.length;
-  const apart = problem.dissimilarity ?? problem.transfer;
+  const apart = problem.dissimilarity_estimate ?? problem.dissimilarity ?? problem.transfer;
   if (apart) return apart.map((row) => row.reduce((a, b) => a + b, 0) / size);
   return problem.vectors.map((v) => problem.vectors.reduce((sum, w) => sum + squared(v, w), 0) / size);
 }

@@ -35,7 +35,7 @@ export function drawTradeoff({ curve, plan, rivals }, onRate) {
   parts.push(svg("polyline", { class: "curve", points: curve.points.map((p) => `${x(p.travel_cost)},${y(p.error)}`).join(" ") }));
   for (const [name, at] of marks) parts.push(svg("rect", { class: `mark ${name}`, x: x(at.travel_cost) - 5, y: y(at.error) - 5, width: 10, height: 10 }, svg("title", {}, name)));
   for (const point of curve.points) {
-    const same = here && Math.abs(point.travel_cost - here.travel_cost) < 1e-9 * (1 + here.travel_cost) && Math.abs(point.error - here.error) < 1e-9 * (1 + here.error);
+    const same = here && Math.abs(point.travel_cost - here.travel_cost) < 1e-9 * (1 + Math.abs(here.travel_cost)) && Math.abs(point.error - here.error) < 1e-9 * (1 + Math.abs(here.error));
     const text = `travel ${number(point.travel_cost, 4)}, error ${number(point.error, 4)}; ends at ${point.route[point.route.length - 1]}`;
     if (!point.rates) {  // between two corners: no rate makes it the best
       parts.push(svg("circle", { class: "point aside", cx: x(point.travel_cost), cy: y(point.error), r: same ? 6 : 3 }, svg("title", {}, text)));

@@ -82,11 +82,11 @@ export class Worth {
     $("worth-rows").replaceChildren(...rows.map((row) => this.line(row, first, state)));
     $("worth-rows").rows[focused]?.querySelector(".take")?.focus({ preventScroll: true });
     draw(this.found);
-    const best = rows.filter((row) => row.total !== null && !NO_RULE.includes(row.learner)).reduce((a, b) => (b.total < a.total ? b : a));
+    const best = rows.filter((row) => row.total !== null && row.learner !== "mean-model").reduce((a, b) => (b.total < a.total ? b : a));
     const floor = rows[rows.length - 1];
     this.say(`Least total loss: ${LEARNERS[best.learner]}, route: ${ROUTES[best.route_kind]}, ${number(best.total)}; the floor is ${number(floor.total)}. Choose a row to apply its learner and route.`);
     const said = [
-      ...(dissimilarities === "estimate" ? ["errors are by unbiased estimates of the dissimilarities; the loss of the plan is by the problem’s own, so it differs"] : []),
+      ...(dissimilarities === "estimate" ? ["errors are by unbiased estimates of the dissimilarities"] : []),
       ...notes,
       ...(complete ? [] : ["the time limit came first: better routes or λ may exist"]),
     ];
@@ -97,16 +97,17 @@ export class Worth {
     const name = LEARNERS[row.learner];
     const free = row.total !== null && !NO_RULE.includes(row.learner);
     const label = `Apply ${name}, route: ${ROUTES[row.route_kind]}`;
-    const share = row.saves === null || !(first > 0) ? "" : `${number(Math.round((1000 * row.saves) / first) / 10)} %`;
+    const share = row.saves === null || !(first > 0) ? null : `${number(Math.round((1000 * row.saves) / first) / 10)} % of the first row’s total`;
     const [low, high] = row.regularization_range ?? [];
     const within = low === undefined ? null : `${Array.isArray(row.regularization) ? "all times " : ""}${number(low, 2)} … ${number(high, 2)}: within 1 % of the loss`;
     const cells = [
       ROUTES[row.route_kind], row.refused === null ? number(row.error) : "none", row.travel_cost === null ? "" : number(row.travel_cost),
-      row.total === null ? "" : number(row.total), share, row.memory ?? "",
+      row.total === null ? "" : number(row.total), row.saves === null ? "" : number(row.saves, 3), row.memory ?? "",
     ];
+    const titles = [null, null, null, null, share, null].map((title) => row.refused ?? title);
     return el("tr", { class: free ? "free" : "", "data-learner": row.learner, "data-route": row.route_kind, "aria-current": free && isShown(row, state) ? "true" : null, onclick: free ? () => this.onTake(row) : () => {} },
       el("td", {}, free ? el("button", { type: "button", class: "take", "aria-label": label }, name) : name),
-      ...cells.map((text) => el("td", { title: row.refused }, text)),
+      ...cells.map((text, k) => el("td", { title: titles[k] }, text)),
       el("td", { title: within }, lambdaText(row.regularization)));
   }
 }
@@ -134,8 +135,9 @@ function lossRange({ rows, curves }) {
   const limits = curves.map(({ limit }) => limit).filter((limit) => limit !== null);
   const ends = curves.flatMap(({ totals }) => [totals[0], totals[totals.length - 1]]);
   const low = Math.min(floor, ...curves.map(({ totals }) => Math.min(...totals)));
-  const top = limits.length ? Math.max(...limits) : Math.min(Math.max(...ends), WIDE * Math.max(floor, Math.min(...ends)));
-  return [low, Math.max(top, Math.min(Math.max(...ends), 1.5 * top))];
+  const most = Math.max(...ends);
+  const top = limits.length ? Math.max(...limits) : low > 0 ? Math.min(most, WIDE * Math.max(floor, Math.min(...ends))) : most;
+  return [low, Math.max(top, Math.min(most, top + 0.5 * Math.abs(top)))];
 }
 
 /** Total loss against λ, one curve a route; diamonds at the left are the paper's learner, the floor is dashed. */

@@ -1,0 +1,110 @@
+"""The error after the last stop: predicted by the plan, measured, and whether the two agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.learning.data import RegionData
+from learnroute.model.validation import FloatArray
+
+ALARM = 0.0027  # chance of a false alarm: that of three standard errors of a normal law
+
+
+@dataclass(frozen=True)
+class FinalError:
+    """The error after the last stop, in one region or on average.
+
+    Attributes
+    ----------
+    measured, standard_error
+        Mean over the repeats, and its standard error; None where it is not known. Repeats deal the same samples anew,
+        so they are not independent: their variance counts 1/N + (test samples / training samples) times (Nadeau and
+        Bengio, 2003). Of one repeat, it is the standard error of the mean over the test samples, which says nothing
+        about the chance in training.
+    predicted, label_noise
+        What the plan expects without label noise, and the variance of that noise; None without a prediction.
+    agrees
+        Whether measured and expected differ by no more than chance: the chance of a false alarm is that of three
+        standard errors (for all regions together, where each is judged). None where that cannot be told, as of single
+        regions after one repeat: there the chance in training is most of it.
+    """
+
+    measured: float
+    standard_error: float | None = None
+    predicted: float | None = None
+    label_noise: float | None = None
+    agrees: bool | None = None
+
+    @property
+    def expected(self) -> float | None:
+        """What measuring should give: the prediction and the label noise."""
+        return None if self.predicted is None or self.label_noise is None else self.predicted + self.label_noise
+
+    @property
+    def deviation(self) -> float | None:
+        """How many standard errors the measured error is above the expected one."""
+        if self.expected is None or not self.standard_error:
+            return None
+        return (self.measured - self.expected) / self.standard_error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values; what is not known is null."""
+        return {
+            "predicted": self.predicted,
+            "label_noise": self.label_noise,
+            "expected": self.expected,
+            "measured": self.measured,
+            "standard_error": self.standard_error,
+            "deviation": self.deviation,
+            "agrees": self.agrees,
+        }
+
+
+def final_errors_of(
+    runs: FloatArray, own: Sequence[float | None], regions: Sequence[RegionData], predicted: FloatArray | None,
+    label_noise: float | None,
+) -> tuple[FinalError, tuple[FinalError, ...]]:  # fmt: skip
+    """Compare the final errors of repeats (rows) in regions (columns) with the predicted ones: on average, and each.
+
+    `own` are the standard errors of the mean over the test samples of each region, in the first repeat.
+    """
+    count, size = runs.shape
+    ratios = np.array([len(region.test[1]) / len(region.train[1]) for region in regions])
+    whole = sum(len(region.test[1]) for region in regions) / sum(len(region.train[1]) for region in regions)
+    single = None if None in own else math.sqrt(math.fsum(error**2 for error in own if error is not None)) / size
+
+    def compare(column: FloatArray, ratio: float, alone: float | None, prediction: float | None, of: int) -> FinalError:
+        spread = alone
+        if count > 1:
+            spread = float(column.std(ddof=1)) * math.sqrt(1 / count + ratio)
+        noise = None if prediction is None else label_noise
+        found = FinalError(float(column.mean()), spread, None if noise is None else prediction, noise)
+        if found.deviation is None or (count == 1 and of > 1):
+            return found
+        agrees = chance_of(found.deviation, count - 1 if count > 1 else None) * of >= ALARM
+        return FinalError(found.measured, found.standard_error, found.predicted, found.label_noise, agrees)
+
+    means = [None] * size if predicted is None else predicted.tolist()
+    overall = None if predicted is None else math.fsum(predicted) / size
+    each = tuple(compare(runs[:, j], ratios[j], own[j], means[j], size) for j in range(size))
+    return compare(runs.mean(axis=1), whole, single, overall, 1), each
+
+
+def chance_of(deviation: float, degrees: int | None) -> float:
+    """Return how likely a deviation this large or larger is: Student's law, or the normal one without degrees.
+
+    With t = √ν·tan θ, Student's integral is that of a power of a cosine, which Gauss and Legendre's nodes get right.
+    """
+    if degrees is None:
+        return math.erfc(abs(deviation) / math.sqrt(2))
+    end = math.atan(abs(deviation) / math.sqrt(degrees))
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    angles = (math.pi / 2 - end) / 2 * (nodes + 1) + end  # from there to the right angle: the tail itself
+    tail = float(weights @ np.cos(angles) ** (degrees - 1)) * (math.pi / 2 - end) / 2
+    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi)
+    return min(1.0, 2 * scale * tail)

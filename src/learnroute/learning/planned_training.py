@@ -1,0 +1,204 @@
+"""How a plan trains, and what it expects of that: everything that `follow` needs of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.learning.data import RegionData, uneven_moments
+from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.fields import members_of
+from learnroute.model.learner import CALIBRATED, GRADIENT, LEAST_SQUARES, PROXIMAL, TRAINING, Learner
+from learnroute.model.result import Plan
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_count, as_number, as_vector, frozen
+
+LEARNERS = "learnroute.learning.learners"  # the module of the learners that plans are made for
+MANY = 10**9  # samples with which every rate and every rule is possible; a plan's own number is kept apart
+OLDER = (
+    "this plan file does not say what it expects (an earlier version wrote it), so features stay as they are and "
+    "nothing is predicted; plan again, or give the problem"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedTraining:
+    """The route of a plan, how its learner trains, and the errors that it expects.
+
+    Attributes
+    ----------
+    learner
+        How to train; of its numbers, only those of its rule mean something here.
+    features, samples
+        m, and the number of samples per stop; None where the plan does not say.
+    scaling
+        How raw features become the learner's.
+    errors, label_noise
+        Expected errors per stop without label noise, and the variance of that noise.
+    notes
+        What the plan cannot say, one sentence each.
+    """
+
+    route: tuple[str, ...]
+    learner: Learner
+    features: int | None = None
+    samples: IntArray | None = None
+    scaling: FeaturesScaling | None = None
+    errors: FloatArray | None = None
+    label_noise: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
+        """Return what a plan, or its JSON object, says; members that older plan files lack are unknown."""
+        data = plan.training() if isinstance(plan, Plan) else plan
+        route = data.get("route")
+        if not isinstance(route, list) or not all(isinstance(name, str) for name in route):
+            raise InputError("a plan with a route is needed", field="route", value=route)
+        size, learner = len(route), _training(data.get("learner", {}), len(route))
+        features, samples, errors = data.get("features"), data.get("samples"), data.get("expected_errors")
+        noise, scaling = data.get("label_noise"), data.get("features_scaling")
+        if samples is not None:
+            listed = samples if isinstance(samples, list) else [samples] * size
+            counts = as_vector("samples", listed, size, least=1.0, meaning="numbers of samples")
+            samples = frozen(counts.astype(np.int64))
+        if errors is not None:
+            errors = as_vector("expected_errors", errors, size, least=-LARGEST_VALUE, meaning="errors")
+        return cls(
+            tuple(route),
+            learner,
+            None if features is None else as_count("features", features, meaning="the number of features m"),
+            samples,
+            None if scaling is None else FeaturesScaling.from_dict(scaling),
+            errors,
+            None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
+            () if "features_scaling" in data else (OLDER,),
+        )
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether the plan was made for a learner that only its own code can rebuild."""
+        return self.learner.rule == CALIBRATED
+
+    def fits_intercept(self, width: int) -> bool:
+        """Whether a learner of samples with this many (scaled) features needs a constant to have those of the plan."""
+        return needs_intercept(width, self.features, self.scaling)
+
+    def make_learner(self, width: int) -> Any:
+        """Return the learner of the plan, for samples with this many (scaled) features."""
+        if self.is_calibrated:
+            raise InputError(
+                "the plan was made for a calibrated learner, which a plan cannot rebuild; give the learner (--learner)",
+                field="learner",
+            )
+        return make_learner(self.learner, self.fits_intercept(width))
+
+    def remarks(self, regions: Sequence[RegionData], model: Any) -> tuple[str, ...]:
+        """Say where samples and learner are not those that the plan assumes, one sentence each."""
+        found = list(self.notes)
+        width = regions[0].train[0].shape[1]
+        counts = np.array([len(region.train[1]) for region in regions])
+        if self.samples is not None and not np.array_equal(self.samples, counts):
+            found.append(
+                f"the plan assumes {_range(self.samples)} training samples per region; training on {_range(counts)}"
+            )
+        own = width + bool(getattr(model, "fit_intercept", False))
+        if self.features is not None and own != self.features:
+            found.append(f"the plan was made for {self.features} features; these samples have {own}")
+        if not self.is_calibrated and self.errors is not None:
+            pooled = np.concatenate([region.train[0] for region in regions])
+            uneven = uneven_moments(pooled[:, np.ptp(pooled, axis=0) > 0])
+            if uneven is not None:
+                found.append(
+                    f"the features' second moments go from {uneven[0]:.2g} to {uneven[1]:.2g} by direction, where the "
+                    "prediction assumes 1; plan with features that `estimate` scaled"
+                )
+        return tuple(found)
+
+    def differs(self, model: Any) -> str | None:
+        """Say in what a learner trains otherwise than the plan; None where it does not, or where nobody can tell."""
+        if self.is_calibrated:
+            return None
+        own, other = _rule_of(self.learner), rule_of_model(model)
+        if own == other:
+            return None
+        return f"the plan was made for {describe(own)}; training {describe(other)}, for which it predicts nothing"
+
+
+def needs_intercept(width: int, features: int | None, scaling: FeaturesScaling | None) -> bool:
+    """Whether a learner fits a constant: not where samples have all m features, nor where the scaling adds one."""
+    return width != features and not (scaling is not None and scaling.intercept)
+
+
+def make_learner(learner: Learner, fit_intercept: bool) -> Any:
+    """Return what trains as a learner of a problem does."""
+    from learnroute import learning
+
+    learners: Any = learning  # scikit-learn is imported when the first of them is made
+    if learner.rule == GRADIENT:
+        return learners.GradientRegressor(learner.steps, learner.rate, fit_intercept=fit_intercept)
+    given = learner.regularization
+    if learner.rule == LEAST_SQUARES or given == 0:
+        return learners.RouteRegressor(fit_intercept=fit_intercept)
+    return learners.ProximalRegressor(list(given) if isinstance(given, tuple) else given, fit_intercept=fit_intercept)
+
+
+Rule = tuple[str, tuple[float | None, ...]]  # a rule of learning (or the class of another learner), and its numbers
+
+
+def rule_of_model(model: Any) -> Rule:
+    """Return how a learner trains: by which rule, with which numbers."""
+    name = type(model).__name__
+    if type(model).__module__ != LEARNERS:
+        return name, ()
+    if name == "ProximalRegressor":
+        return _proximal(np.atleast_1d(np.asarray(model.strength, dtype=np.float64)).tolist())
+    if name == "GradientRegressor":
+        return GRADIENT, (model.steps, model.rate)
+    return (LEAST_SQUARES if name == "RouteRegressor" else name), ()
+
+
+def _rule_of(learner: Learner) -> Rule:
+    if learner.rule == PROXIMAL:
+        return _proximal(learner.fixed_regularization)
+    return learner.rule, (learner.steps, learner.rate) if learner.rule == GRADIENT else ()
+
+
+def _proximal(strengths: Sequence[float]) -> Rule:
+    """Return the rule of these λ: one number if all are the same, and least squares if all are 0."""
+    different = set(strengths)
+    if different == {0.0}:
+        return LEAST_SQUARES, ()
+    return PROXIMAL, tuple(different) if len(different) == 1 else tuple(strengths)
+
+
+def describe(rule: Rule) -> str:
+    """Say in a few words how a learner trains."""
+    name, numbers = rule
+    if name == GRADIENT:
+        return f"{name}, {numbers[0]} steps" + ("" if numbers[1] is None else f" of {numbers[1]:g}")
+    given = [number for number in numbers if number is not None]
+    if not given:
+        return name
+    said = f"{given[0]:.6g}" if len(given) == 1 else f"{min(given):.4g} … {max(given):.4g} by position"
+    return f"{name}, λ = {said}"
+
+
+def _training(given: Any, size: int) -> Learner:
+    """Return how a plan says that its learner trains, checked as that of a problem is."""
+    known = (*TRAINING, "chosen", "range")
+    members = {name: value for name, value in members_of("learner.", given, known, ()).items() if name in TRAINING}
+    shape: dict[str, Any] = {} if members.get("rule") == CALIBRATED else {"features": 1, "samples": MANY}
+    learner = Learner(**{**shape, **members})
+    if learner.undecided:
+        raise InputError("a plan has numbers", field="learner.regularization", value=learner.regularization)
+    learner.check_positions(size)
+    return learner
+
+
+def _range(counts: IntArray) -> str:
+    low, high = int(counts.min()), int(counts.max())
+    return str(low) if low == high else f"{low} … {high}"

@@ -1,0 +1,157 @@
+"""Which form of the law predicts pilot routes that it was not fitted to.
+
+Each form is fitted without some of the pilots, and predicts all errors along these from the errors before their first
+visit, as a plan does. A single pilot has its visits left out in turn, each predicted from the errors just before it.
+A tie goes to the simpler form. Forms tie if the difference of their squared errors is within its standard error (the
+one-standard-error rule of Breiman, Friedman, Olshen and Stone 1984).
+
+Two predictions that ignore where the learner trained are made in the same way. A law that does no better than these
+cannot tell one order of regions from another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from learnroute.learning import laws
+from learnroute.learning.laws import COMMON, HELD, LINEAR, Fit, Route, Visits
+from learnroute.model.validation import FloatArray, IntArray
+
+MOST_FOLDS = 10  # groups of pilots that are left out in turn; ten are customary in cross-validation
+STANDARD_ERRORS = 1.0  # of the difference: a form that is better by no more ties with the simpler one
+TIE = 0.001  # of left-out R²: forms that differ by no more tie in any case
+
+
+class Scores(NamedTuple):
+    """Squared errors of predicting left-out visits: of each form, one per visit, and of order-blind predictions.
+
+    `order_blind` is the sum for the better of two predictions that ignore where the learner trained, `total` the sum of
+    squares about the mean.
+    """
+
+    errors: dict[str, FloatArray]
+    order_blind: float
+    total: float
+
+    @property
+    def r_squared(self) -> dict[str, float]:
+        """The left-out R² of each form; below 0, the mean predicts better."""
+        return {
+            name: 1 - float(errors.sum()) / self.total if self.total > 0 else 0.0
+            for name, errors in self.errors.items()
+        }
+
+    def skill(self, form: str) -> float:
+        """Return by which share a form reduces the squared error of the order-blind prediction."""
+        return 1 - float(self.errors[form].sum()) / self.order_blind if self.order_blind > 0 else 0.0
+
+    def choose(self, preference: Sequence[str]) -> str:
+        """Return the best form; of those that tie, the one that comes first."""
+        known = [form for form in preference if form in self.errors]
+        best = known[0]
+        for form in known[1:]:
+            saved = self.errors[best] - self.errors[form]
+            doubt = STANDARD_ERRORS * math.sqrt(len(saved)) * float(saved.std(ddof=1))
+            if saved.sum() > max(doubt, TIE * self.total):
+                best = form
+        return best
+
+
+def preference_of(same_learner: bool | None) -> tuple[str, ...]:
+    """Return the forms, the simplest first: `common` has one coefficient more than the others.
+
+    Of these, a linear learner is proved to have `held`, if it is known what D was measured from. That proof is worth
+    nothing where the pilots are of another learner.
+    """
+    return (LINEAR, HELD, COMMON) if same_learner is False else (HELD, LINEAR, COMMON)
+
+
+def cross_validate(
+    routes: Sequence[Route], moved: FloatArray, first: FloatArray | None, found: Visits, fits: dict[str, Fit]
+) -> Scores:
+    """Score fitted forms by pilots (or visits of a single one) that are left out."""
+    if len(routes) > 1:
+        errors, blind = _by_pilots(routes, moved, first, fits)
+    else:
+        errors = {name: _sums(found.visit, one.left_out**2) for name, one in fits.items()}
+        blind = _by_visits(found, moved)
+    return Scores(errors, blind, float(((found.after - found.after.mean()) ** 2).sum()))
+
+
+def _by_pilots(
+    routes: Sequence[Route], moved: FloatArray, first: FloatArray | None, fits: dict[str, Fit]
+) -> tuple[dict[str, FloatArray], float]:
+    """Return the squared errors of each form and of the better order-blind prediction, in pilots that are left out."""
+    errors: dict[str, list[FloatArray]] = {name: [] for name in fits}
+    rolled, means = 0.0, 0.0
+    for fold in np.array_split(np.arange(len(routes)), min(len(routes), MOST_FOLDS)):
+        rest = [route for number, route in enumerate(routes) if number not in fold]
+        known = laws.visits_of(rest, moved)
+        values = {name: _refit(name, one, rest, known, moved, first) for name, one in fits.items()}
+        targets = dict.fromkeys(fits, moved)
+        if HELD in fits:
+            assert first is not None
+            targets[HELD] = laws.target_errors(moved, first, values[HELD])
+        blind = laws.least_squares(_blind_table(known, moved), known.after)
+        typical = _region_means(known, len(moved))
+        for number in fold:
+            route = routes[number]
+            for name in fits:
+                apart = laws.roll(route, targets[name], values[name]) - route.after
+                errors[name].append((apart**2).sum(axis=1))
+            rolled += float(((_blind_roll(route, moved, blind) - route.after) ** 2).sum())
+            means += float(((typical[route.places] - route.after) ** 2).sum())
+    return {name: np.concatenate(parts) for name, parts in errors.items()}, min(rolled, means)
+
+
+def _sums(groups: IntArray, values: FloatArray) -> FloatArray:
+    return np.asarray(np.bincount(groups, weights=values), dtype=np.float64)
+
+
+def _refit(
+    form: str, whole: Fit, routes: Sequence[Route], found: Visits, moved: FloatArray, first: FloatArray | None
+) -> FloatArray:
+    if form == COMMON:
+        return laws.common_values(routes, moved, whole.values)
+    if form == LINEAR:
+        return laws.bounded_values(*laws.linear_system(found), laws.in_triangle)
+    assert first is not None
+    return laws.bounded_values(*laws.held_system(found, first), laws.in_triangle)
+
+
+def _by_visits(found: Visits, moved: FloatArray) -> float:
+    """Return the squared error of the better order-blind prediction, in visits that are left out."""
+    table, stepped, means = _blind_table(found, moved), 0.0, 0.0
+    for visit in range(int(found.visit.max()) + 1):
+        out = found.visit == visit
+        values = laws.least_squares(table[~out], found.after[~out])
+        stepped += float(((found.after[out] - table[out] @ values) ** 2).sum())
+        rest = Visits(*(column[~out] for column in found))
+        typical = _region_means(rest, len(moved))[found.region[out]]
+        means += float(((found.after[out] - typical) ** 2).sum())
+    return min(stepped, means)
+
+
+def _blind_table(found: Visits, moved: FloatArray) -> FloatArray:
+    """Return regressors of the law with D's column means in the place of D: every visit does the same."""
+    typical = moved.mean(axis=0)[found.region]
+    return np.column_stack([found.before, -found.here, typical, np.ones(len(found.after))])
+
+
+def _blind_roll(route: Route, moved: FloatArray, values: FloatArray) -> FloatArray:
+    now, rows, typical = route.before[0], [], moved.mean(axis=0)[route.places]
+    for t in range(route.skipped, len(route.places)):
+        now = values[0] * now - values[1] * now[t] + values[2] * typical + values[3]
+        rows.append(now)
+    return np.array(rows)
+
+
+def _region_means(found: Visits, size: int) -> FloatArray:
+    """Return the mean error in each region after visits; of regions without any, the mean of all."""
+    counts = np.bincount(found.region, minlength=size)
+    sums = np.bincount(found.region, weights=found.after, minlength=size)
+    return np.asarray(np.where(counts > 0, sums / np.maximum(1, counts), found.after.mean()))

@@ -1,0 +1,137 @@
+"""Whether to plan by a calibrated law: a verdict, its reason, and what would help.
+
+All thresholds are here. Predictions of left-out pilots decide first (selection.py), then the intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from learnroute.learning.laws import COMMON, Coefficient
+from learnroute.learning.transfers import Transfer
+
+SUPPORTED, WEAK, NOT_SUPPORTED = "supported", "weak", "not supported"
+MEANING = {SUPPORTED: "plan by it", WEAK: "plan with care", NOT_SUPPORTED: "do not plan by it"}
+
+ENOUGH = 0.5  # skill of a supported law: it halves the squared error of predictions that ignore where one trained
+NO_SKILL = 0.0  # skill at which D might as well be the same for all regions: then no order is better than another
+WIDEST = 0.5  # of the interval of p₁ within 0 and 1: beyond, forgetting most and retaining most are not told apart
+OFF = 0.1  # by how much a coefficient, or the sum of those of e and D, may miss what the law has
+FEWEST_PILOTS = 2  # a single pilot cannot show whether another route goes by the same law
+NOISY = 0.2  # share of the variance of D that is noise of single trainings; beyond, it pulls D's coefficient to 0
+MOST_PILOTS = 30  # that are worth proposing
+
+
+class Evidence(NamedTuple):
+    """What the verdict goes by.
+
+    `skill` is the share of the squared error of order-blind predictions that the law saves in left-out pilots; `free`
+    is the coefficient of D in the free fit, and `total` its sum with that of e. `plain` are p₁ and q without bounds.
+    `same_learner` says whether D and the pilots are of one learner (None: unknown).
+    """
+
+    form: str
+    skill: float
+    retention: Coefficient
+    free: Coefficient
+    total: Coefficient
+    plain: tuple[float, float]
+    pilots: int
+    same_learner: bool | None
+
+
+class Verdict(NamedTuple):
+    """Whether to plan by a law. `reason` decided it, `advice` would help (None if nothing is missing)."""
+
+    verdict: str
+    reason: str
+    advice: str | None
+    notes: tuple[str, ...]
+
+
+def judge(evidence: Evidence, transfer: Transfer) -> Verdict:
+    """Return the verdict on a law."""
+    against, doubts = _against(evidence), _doubts(evidence)
+    if against:
+        return Verdict(NOT_SUPPORTED, "; ".join(against), _advice(evidence, transfer), tuple(doubts))
+    if doubts:
+        return Verdict(WEAK, "; ".join(doubts), _advice(evidence, transfer), ())
+    reason = (
+        f"left-out pilots are predicted with {evidence.skill:.0%} less squared error than by ignoring where the "
+        f"learner trained; p₁ is {evidence.retention}, the coefficient of D {evidence.free}"
+    )
+    return Verdict(SUPPORTED, reason, None, ())
+
+
+def _against(evidence: Evidence) -> list[str]:
+    found = []
+    if evidence.free.low <= 0:
+        found.append(f"the coefficient of D, {evidence.free}, cannot be told from 0")
+    if evidence.retention.high >= 1:
+        found.append(f"p₁, {evidence.retention}, cannot be told from 1, where training changes nothing")
+    if evidence.skill <= NO_SKILL:
+        found.append(f"{_left_out(evidence)} are predicted no better than by ignoring where the learner trained")
+    return found
+
+
+def _doubts(evidence: Evidence) -> list[str]:
+    found, kept, total = [], evidence.retention, evidence.total
+    if NO_SKILL < evidence.skill < ENOUGH:
+        found.append(
+            f"{_left_out(evidence)} are predicted with only {evidence.skill:.0%} less squared error than by ignoring "
+            "where the learner trained"
+        )
+    if min(1.0, kept.high) - max(0.0, kept.low) > WIDEST:
+        found.append(f"the interval of p₁, {kept}, is too wide to tell how much is retained")
+    if evidence.pilots < FEWEST_PILOTS:
+        found.append("a single pilot cannot show whether other routes go by the same law")
+    if evidence.form != COMMON and not total.holds(1.0) and abs(total.value - 1) > OFF:
+        found.append(f"the coefficients of e and D add up to {total}, not to 1: predicted errors may be off")
+    retained, coupled = evidence.plain
+    if evidence.form != COMMON and not (coupled > -OFF and coupled - retained < OFF and -OFF < retained < 1 + OFF):
+        found.append(
+            f"without bounds, least squares has p₁ = {retained:.3g} and q = {coupled:.3g}; a law has 0 <= q <= p₁ <= 1"
+        )
+    return found
+
+
+def _left_out(evidence: Evidence) -> str:
+    return "left-out pilots" if evidence.pilots > 1 else "left-out visits"
+
+
+def _advice(evidence: Evidence, transfer: Transfer) -> str:
+    """Say what would help."""
+    found = []
+    if evidence.same_learner is False:
+        found.append("measure the transfer matrix with the learner of the pilots")
+    if evidence.free.high < OFF:
+        found.append("train longer in each region: what a region teaches hardly changes the errors of this learner")
+    else:
+        needed = _pilots_needed(evidence)
+        if evidence.pilots < needed <= MOST_PILOTS:
+            found.append(f"follow about {needed} pilot routes")
+    spread = transfer.standard_errors
+    if np.isnan(spread).any():
+        found.append(
+            "repeat the transfer matrix, with resampling if the learner is deterministic: its noise is unknown"
+        )
+    elif float((spread**2).mean()) > NOISY * float(transfer.errors.var()):
+        found.append(f"repeat the transfer matrix {4 * int(transfer.trainings.max())} times: much of it is noise")
+    if evidence.form != COMMON and not evidence.total.holds(1.0) and abs(evidence.total.value - 1) > OFF:
+        found.append("train as long for the transfer matrix as along a route")
+    return "; ".join(found) or "try other features, a longer training or more pilots: this learner may obey no such law"
+
+
+def _pilots_needed(evidence: Evidence) -> int:
+    """Return about how many pilots make the intervals narrow enough, if their middles stay."""
+    kept, free = evidence.retention, evidence.free
+    shrink = [(min(1.0, kept.high) - max(0.0, kept.low)) / WIDEST]
+    if free.low <= 0:
+        shrink.append((free.value - free.low) / free.value if free.value > 0 else math.inf)
+    if kept.high >= 1:
+        shrink.append((kept.high - kept.value) / (1 - kept.value) if kept.value < 1 else math.inf)
+    most = min(max(shrink), float(MOST_PILOTS))  # widths go with one over the root of their number
+    return max(FEWEST_PILOTS, math.ceil(evidence.pilots * most**2))

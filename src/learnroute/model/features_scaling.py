@@ -1,0 +1,111 @@
+"""How raw features become the learner's: subtract means, multiply by a matrix, append a constant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import InputError, listed
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_matrix, as_vector, frozen
+
+FIELD = "features_scaling"
+MEMBERS = ("means", "matrix", "intercept", "columns")
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturesScaling:
+    """The learner's features from raw ones: `(raw - means) @ matrix`, and a constant 1 behind them.
+
+    It is a feature map: `follow(…, features=scaling)` and `transfer(…, features=scaling)` take it.
+
+    Parameters
+    ----------
+    means
+        What is subtracted from each raw feature.
+    matrix
+        Raw features x learner's features; diagonal where features are standardised.
+    intercept
+        Whether a constant feature is appended.
+    columns
+        Names of the raw features, where they are known: tables with labels are brought into this order.
+
+    Raises
+    ------
+    InputError
+        Where a number or a shape is wrong; the message says field, value and remedy.
+    """
+
+    means: FloatArray
+    matrix: FloatArray
+    intercept: bool = False
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        means = as_vector(f"{FIELD}.means", self.means, None, least=-LARGEST_VALUE, meaning="means")
+        if not len(means):
+            raise InputError("at least 1 raw feature is needed", field=f"{FIELD}.means", found="has 0 entries")
+        matrix = as_matrix(
+            f"{FIELD}.matrix", self.matrix, len(means), None, least=-LARGEST_VALUE, meaning="scaling factors"
+        )
+        if not isinstance(self.intercept, bool):
+            raise InputError("true or false is needed", field=f"{FIELD}.intercept", value=self.intercept)
+        columns = None if self.columns is None else _names(self.columns, len(means))
+        for name, value in (("means", means), ("matrix", matrix), ("columns", columns)):
+            object.__setattr__(self, name, value)
+        if not self.width:
+            raise InputError("at least 1 learner's feature is needed", field=f"{FIELD}.matrix", found="has 0 columns")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FeaturesScaling) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.means.tobytes(), self.matrix.tobytes(), self.intercept, self.columns))
+
+    def __repr__(self) -> str:
+        constant = ", one of them constant" if self.intercept else ""
+        return f"<FeaturesScaling of {len(self.means)} raw features to {self.width}{constant}>"
+
+    @property
+    def width(self) -> int:
+        """The number of the learner's features, the constant included."""
+        return int(self.matrix.shape[1]) + self.intercept
+
+    def apply(self, inputs: ArrayLike) -> FloatArray:
+        """Return the learner's features of raw ones, one row per sample."""
+        raw = np.asarray(inputs, dtype=np.float64)
+        if raw.ndim != 2 or raw.shape[1] != len(self.means):
+            named = "" if self.columns is None else f" ({listed(self.columns)})"
+            raise InputError(
+                f"{len(self.means)} raw features are needed{named}; give samples as `estimate` got them, not scaled",
+                field=FIELD,
+                found=f"meets samples of shape {raw.shape}",
+            )
+        made = (raw - self.means) @ self.matrix
+        return frozen(np.column_stack([made, np.ones(len(made))]) if self.intercept else made)
+
+    __call__ = apply
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the member of a problem or a plan file."""
+        data = {"means": self.means.tolist(), "matrix": self.matrix.tolist(), "intercept": self.intercept}
+        return data if self.columns is None else {**data, "columns": list(self.columns)}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Read the member of a problem or a plan file."""
+        if not isinstance(data, dict) or not {"means", "matrix"} <= data.keys() or set(data) - set(MEMBERS):
+            raise InputError(f"an object with {', '.join(MEMBERS)} is needed", field=FIELD, value=data)
+        return cls(data["means"], data["matrix"], data.get("intercept", False), data.get("columns"))
+
+
+def _names(given: Any, size: int) -> tuple[str, ...]:
+    """Return the names of the raw features, as whoever collected them chose them, or refuse."""
+    names = tuple(given) if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given) else ()
+    if len(names) != size or len(set(names)) < size:
+        raise InputError(
+            f"{size} different names are needed, one per raw feature", field=f"{FIELD}.columns", value=given
+        )
+    return names

@@ -1,0 +1,54 @@
+"""What a problem leaves to chance, said in a sentence: a travel rate that decides everything, an untrained model."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.model.losses import Loss
+from learnroute.model.problem import Problem
+
+LITTLE, MUCH = 0.01, 0.95  # shares of the loss below, above which travel hardly counts, counts alone
+NEGLIGIBLE = 1e-3  # a share of the untrained model in the final one that does not matter
+
+
+def travel_note(problem: Problem, loss: Loss) -> tuple[str, ...]:
+    """Say so where travel is nearly all of a route's loss, or next to nothing, and how to set its rate."""
+    by_route = loss.dissimilarity + loss.pairs  # of the error, what depends on the route
+    if loss.travel <= 0 or loss.total <= 0 or by_route <= 0 or loss.error <= 0:
+        return ()
+    share = loss.travel / loss.total
+    if LITTLE <= share <= MUCH:
+        return ()
+    decides = "the errors hardly count for the route" if share > MUCH else "travel hardly counts for the route"
+    unit = problem.travel_unit or "unit of travel"
+    even = problem.travel_rate * by_route / loss.travel
+    return (
+        f"travel is {_percent(share)} of the loss, so {decides}. travel_rate (--travel-rate) is the loss that one "
+        f"{unit} is worth, here {problem.travel_rate:g}; at {even:.2g}, travel would count as much as the error from "
+        "dissimilar regions on this route. `learnroute tradeoff` shows the routes for all rates",
+    )
+
+
+def _percent(share: float) -> str:
+    """Write a share near 0 or 1 with the digits that tell it from them."""
+    rest = 100 * min(share, 1 - share)
+    digits = min(12, max(1, 1 - math.floor(math.log10(rest)))) if rest > 0 else 1
+    return f"{100 * share:.{digits}f} %"
+
+
+def first_model_note(problem: Problem, order: ArrayLike | None = None) -> tuple[str, ...]:
+    """Say so where the untrained model counts as right everywhere, though some of it is left in the final one."""
+    if problem.initial_sum > 0 or not math.fsum(problem.scores) > 0:
+        return ()
+    said = "initial is missing or 0 for all regions, so the untrained model counts as right everywhere"
+    remedy = "give initial: how dissimilar the untrained model is to each region"
+    if problem.learner.undecided:
+        return (f"{said}, and no λ can be chosen; {remedy}",)
+    stops = np.arange(problem.size) if order is None else np.asarray(order)
+    left = float(np.prod(problem.updates.along(stops).retention))
+    if left <= NEGLIGIBLE:
+        return ()
+    return (f"{said}, and {left:.1%} of it is left after the last visit: the expected error is too small; {remedy}",)

@@ -1,0 +1,119 @@
+"""Notes where a default decides: the travel rate, and an untrained model that counts as right everywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calls import call
+from learnroute import Learner, Problem, evaluate, expected_loss, plan, write_problem
+from samples import small
+
+PROXIMAL = Learner(60, 100, 0.5, rule="proximal", regularization=2.0)
+LEARNERS = {"under": Learner(60, 100, 0.5), "over": Learner(300, 100, 0.5), "proximal": PROXIMAL}
+
+
+def travel_notes(problem: Problem, **options: Any) -> list[str]:
+    return [note for note in plan(problem, **options).notes if "travel_rate" in note]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("rate", np.logspace(-6, 6, 13).tolist())
+def test_a_travel_rate_that_decides_everything_is_told(name: str, rate: float) -> None:
+    problem = small(LEARNERS[name], travel_rate=rate)
+    found = plan(problem)
+    share = found.loss.travel / found.loss.total
+    notes = [note for note in found.notes if "travel_rate" in note]
+    assert len(notes) == (not 0.01 <= share <= 0.95)
+    for note in notes:
+        told = re.match(r"travel is ([\d.]+) % of the loss", note)
+        assert told is not None
+        assert float(told[1]) == pytest.approx(100 * share, rel=0.06)
+        assert min(abs(100 - float(told[1])), float(told[1])) > 0
+        assert "--travel-rate" in note
+        assert "learnroute tradeoff" in note
+        assert "\n" not in note
+        assert len(note) <= 500
+        even = re.search(r"at ([\de.+-]+), travel would count", note)
+        assert even is not None
+        suggested = problem.changed(travel_rate=float(even[1]))
+        loss = expected_loss(suggested, found.order)
+        assert loss.travel == pytest.approx(loss.dissimilarity + loss.pairs, rel=0.06)
+        assert 0.01 < loss.travel / loss.total < 0.95
+        assert found.to_dict()["notes"] == list(found.notes)
+
+
+def test_the_unit_of_travel_is_named_and_given_routes_are_judged_too() -> None:
+    places = [[8.0, 47.0], [9.0, 47.5], [8.5, 46.0]]
+    problem = Problem(None, Learner(60, 100, 0.5), dissimilarity=1 - np.eye(3), coordinates=places, geographic=True)
+    assert "that one km is worth, here 1;" in travel_notes(problem)[0]
+    assert "that one km is worth" in "".join(evaluate(problem, [0, 1, 2]).notes)
+    assert "that one unit of travel is worth" in travel_notes(small(travel_rate=1e6))[0]
+
+
+def test_no_travel_is_deliberate_and_no_error_leaves_nothing_to_weigh() -> None:
+    assert not travel_notes(small(travel_rate=0.0))
+    assert not travel_notes(small(travel=np.zeros((4, 4))))
+    assert not travel_notes(small(Learner(60, 100, 0.0), dissimilarity=np.zeros((4, 4))))
+    assert not travel_notes(small(Learner(60, 100, 0.5), dissimilarity=np.zeros((4, 4)), travel_rate=1e6))
+    below = Learner(rule="calibrated", retention=0.4, coupling=0.1, noise=-50.0)
+    assert plan(small(below)).loss.total < 0
+    assert not travel_notes(small(below))
+    nothing = small(Learner(60, 100, 0.0), dissimilarity=np.zeros((4, 4)), travel=np.zeros((4, 4)))
+    assert plan(nothing).loss.total == 0
+    assert not travel_notes(nothing)
+
+
+UNTRAINED: dict[str, tuple[Learner, float]] = {  # and the share of the untrained model that is left after 4 visits
+    "under": (Learner(60, 100, 0.5), 0.0),
+    "over": (Learner(300, 100, 0.5), (2 / 3) ** 4),
+    "over, hardly": (Learner(104, 100, 0.5), 0.0),
+    "proximal": (PROXIMAL, math.prod([small(PROXIMAL).updates.retention[0, 0]] * 4)),
+    "calibrated": (Learner(rule="calibrated", retention=0.5, coupling=0.1, noise=0.1), 0.5**4),
+    "forgets": (Learner(rule="calibrated", retention=0.0, coupling=0.0, noise=0.1), 0.0),
+}
+
+
+@pytest.mark.parametrize("given", [None, [0, 0, 0, 0], [1, 0, 0, 0]])
+@pytest.mark.parametrize("name", UNTRAINED)
+def test_an_untrained_model_that_counts_as_right_is_told_where_it_matters(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, given: Any
+) -> None:
+    learner, left = UNTRAINED[name]
+    problem = small(learner, initial=given)
+    wanted = left > 0 and given != [1, 0, 0, 0]
+    said = [note for note in plan(problem).notes if "untrained" in note]
+    assert len(said) == wanted
+    file = tmp_path / "problem.json"
+    write_problem(problem, file)
+    _, out, _ = call(capsys, "check", str(file), "--json")
+    assert json.loads(out)["notes"] == said
+    _, out, _ = call(capsys, "check", str(file))
+    assert ("untrained" in out) == wanted
+    if wanted:
+        assert f"{left:.1%} of it is left" in said[0]
+        assert "give initial" in said[0]
+        smaller = expected_loss(problem, range(4)).error
+        assert smaller < expected_loss(problem.changed(initial=[5, 5, 5, 5]), range(4)).error
+
+
+def test_where_no_lambda_can_be_chosen_check_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "problem.json"
+    write_problem(small(Learner(60, 100, 0.5, rule="proximal", regularization="auto"), initial=None), file)
+    _, out, _ = call(capsys, "check", str(file), "--json")
+    assert "no λ can be chosen" in json.loads(out)["notes"][0]
+    code, _, err = call(capsys, "plan", str(file))
+    assert code == 2
+    assert "initial = 0 for all regions" in err
+
+
+def test_estimates_of_the_untrained_model_count(tmp_path: Path) -> None:
+    problem = small(Learner(300, 100, 0.5), initial=[1, 1, 1, 1], initial_estimate=[0, 0, 0, 0])
+    assert any("untrained" in note for note in plan(problem).notes)
+    assert not any("untrained" in note for note in plan(problem.with_upper_bounds()).notes)
