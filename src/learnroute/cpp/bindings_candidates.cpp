@@ -34,8 +34,6 @@ void bind_candidates(nb::module_ &m)
             return to_numpy(std::move(lists), most);
         },
         "travel"_a.noconvert(), "most"_a, "first"_a, "last"_a,
-        nb::sig("def relative_neighbours(travel: numpy.typing.NDArray[numpy.float64], most: int, first: int, "
-                "last: int) -> numpy.typing.NDArray[numpy.int64]"),
         "Return candidate lists of the regions `first` to `last` - 1: relative neighbours, then the nearest regions.");
 
     nb::class_<AlphaNearness>(m, "AlphaNearness", "α-nearness on a sparse graph (Helsgaun 2000).")
@@ -54,9 +52,13 @@ void bind_candidates(nb::module_ &m)
              "Raise the 1-tree bound by at most so many subgradient steps; return whether the ascent is over.")
         .def_prop_ro("bound", &AlphaNearness::bound, "The best bound found.")
         .def_prop_ro(
-            "multipliers", [](AlphaNearness const &self)
-            { return to_numpy(std::vector<double>(self.multipliers().begin(), self.multipliers().end())); },
-            nb::sig("def multipliers(self) -> numpy.typing.NDArray[numpy.float64]"), "The multipliers of that bound.")
+            "multipliers",
+            [](AlphaNearness const &self)
+            {
+                auto const best = self.multipliers();
+                return to_numpy(std::vector<double>(best.begin(), best.end()));
+            },
+            nb::rv_policy::move, "The multipliers of that bound.")
         .def(
             "candidate_lists",
             [](AlphaNearness &self, FloatVector const &multipliers, std::size_t most)
@@ -69,8 +71,6 @@ void bind_candidates(nb::module_ &m)
                 return to_numpy(std::move(lists), most);
             },
             "multipliers"_a.noconvert(), "most"_a,
-            nb::sig("def candidate_lists(self, multipliers: numpy.typing.NDArray[numpy.float64], most: int) "
-                    "-> numpy.typing.NDArray[numpy.int64]"),
             "Return for each vertex the `most` others of least α-value at some multipliers.");
 }
 } // namespace learnroute

@@ -55,7 +55,6 @@ void bind_matching(nb::module_ &m)
                 }
                 return to_numpy_indices(mates);
             },
-            nb::sig("def unfold(self) -> numpy.typing.NDArray[numpy.int64]"),
             "Return each vertex's mate, -1 if it has none. The dual solution is gone afterwards.");
 
     nb::class_<Pricing>(m, "Pricing", "Edges of a complete graph with negative reduced cost (Cook and Rohe 1999).")
@@ -73,8 +72,6 @@ void bind_matching(nb::module_ &m)
                 return to_numpy(std::move(found), 2);
             },
             "weights"_a.noconvert(), "scale"_a, "first"_a, "last"_a, "most"_a,
-            nb::sig("def negative_pairs(self, weights: numpy.typing.NDArray[numpy.float64], scale: float, first: int, "
-                    "last: int, most: int) -> numpy.typing.NDArray[numpy.int64]"),
             "Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; none only if there are "
             "none.")
         .def(
@@ -90,9 +87,6 @@ void bind_matching(nb::module_ &m)
                 return to_numpy(std::move(found), 2);
             },
             "places"_a.noconvert(), "unit"_a, "round"_a, "scale"_a, "first"_a, "last"_a, "most"_a,
-            nb::sig("def negative_pairs_of_places(self, places: numpy.typing.NDArray[numpy.float64], unit: float, "
-                    "round: bool, scale: float, first: int, last: int, most: int) "
-                    "-> numpy.typing.NDArray[numpy.int64]"),
             "Do the same where weights are distances.");
 }
 } // namespace learnroute

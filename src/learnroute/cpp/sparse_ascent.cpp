@@ -1,5 +1,7 @@
 #include "sparse_ascent.h"
 
+#include "spanning_forest.h"
+
 #include <limits>
 #include <utility>
 
@@ -14,7 +16,7 @@ void SparseOneTrees::ascend(SubgradientAscent &ascent, int steps) const
 {
     auto const vertices = graph_.vertices(); // `out` is not one of them
     auto const home = vertices - 1;
-    SparseTree tree(vertices);
+    SpanningForest forest(vertices);
     std::vector<double> prices(vertices);
     std::vector<double> subgradient(vertices + 1);
     for (int step = 0; step < steps; ++step)
@@ -22,7 +24,7 @@ void SparseOneTrees::ascend(SubgradientAscent &ascent, int steps) const
         auto const multipliers = ascent.multipliers();
         for (std::size_t v = 0; v < vertices; ++v)
             prices[v] = -multipliers[v];
-        auto total = tree.find(graph_, prices);
+        auto total = forest.span(graph_, prices);
         auto last = home;
         auto least = std::numeric_limits<double>::infinity();
         for (std::size_t v = 0; v < home; ++v)
@@ -31,13 +33,13 @@ void SparseOneTrees::ascend(SubgradientAscent &ascent, int steps) const
                 last = v;
                 least = out_[v] - multipliers[v];
             }
-        if (last == home || tree.trees() > 1)
+        if (last == home || forest.trees() > 1)
             return;
         total += least + out_[home] - multipliers[home] - 2.0 * multipliers[vertices];
         for (std::size_t v = 0; v < vertices; ++v)
         {
             total += 2.0 * multipliers[v];
-            subgradient[v] = 2.0 - tree.degree()[v] - (v == last || v == home);
+            subgradient[v] = 2.0 - forest[static_cast<Index>(v)].degree - (v == last || v == home);
         }
         total += 2.0 * multipliers[vertices];
         subgradient[vertices] = 0.0; // `out` has two edges in any case

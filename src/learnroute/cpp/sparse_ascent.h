@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sparse_tree.h"
+#include "sparse_graph.h"
 #include "subgradient.h"
 
 #include <vector>
