@@ -15,7 +15,7 @@ def put_quadrant_neighbours(places: Annotated[NDArray[numpy.float64], dict(shape
     Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.
     """
 
-def relative_neighbours(travel: numpy.typing.NDArray[numpy.float64], most: int, first: int, last: int) -> numpy.typing.NDArray[numpy.int64]:
+def relative_neighbours(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], most: int, first: int, last: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
     """
     Return candidate lists of the regions `first` to `last` - 1: relative neighbours, then the nearest regions.
     """
@@ -38,10 +38,10 @@ class AlphaNearness:
         """The best bound found."""
 
     @property
-    def multipliers(self) -> numpy.typing.NDArray[numpy.float64]:
+    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The multipliers of that bound."""
 
-    def candidate_lists(self, multipliers: numpy.typing.NDArray[numpy.float64], most: int) -> numpy.typing.NDArray[numpy.int64]:
+    def candidate_lists(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
         """
         Return for each vertex the `most` others of least α-value at some multipliers.
         """
@@ -353,7 +353,7 @@ class MinimumWeightMatching:
         Return each vertex's own dual value, and the odd sets of positive value with theirs.
         """
 
-    def unfold(self) -> numpy.typing.NDArray[numpy.int64]:
+    def unfold(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
         Return each vertex's mate, -1 if it has none. The dual solution is gone afterwards.
         """
@@ -365,12 +365,12 @@ class Pricing:
 
     def __init__(self, matching: MinimumWeightMatching) -> None: ...
 
-    def negative_pairs(self, weights: numpy.typing.NDArray[numpy.float64], scale: float, first: int, last: int, most: int) -> numpy.typing.NDArray[numpy.int64]:
+    def negative_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scale: float, first: int, last: int, most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
         """
         Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; none only if there are none.
         """
 
-    def negative_pairs_of_places(self, places: numpy.typing.NDArray[numpy.float64], unit: float, round: bool, scale: float, first: int, last: int, most: int) -> numpy.typing.NDArray[numpy.int64]:
+    def negative_pairs_of_places(self, places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, round: bool, scale: float, first: int, last: int, most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
         """Do the same where weights are distances."""
 
 def find_detours(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], travel_back: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slack: float, shortest: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], first: int, last: int) -> int:
