@@ -83,9 +83,14 @@ def test_threads_run_beside_each_other_and_do_not_mix() -> None:
 
 
 def test_a_wrong_index_is_found_where_indices_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "paths.py").write_text(
+        "from learnroute.kernels import kernel\nfrom learnroute.model.validation import IntArray\n\n\n"
+        "@kernel\ndef root(parent: IntArray, i: int) -> int:\n"
+        "    while parent[i] != i:\n        i = parent[i]\n    return i\n"
+    )
     script = (
-        "import numpy as np\nfrom learnroute.solvers.kd_tree import _root\n"
-        "print(_root(np.array([1, 2, 2]), 0))\n_root(np.array([1, 2, 7]), 0)\n"
+        f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nimport numpy as np\nfrom paths import root\n"
+        "print(root(np.array([1, 2, 2]), 0))\nroot(np.array([1, 2, 7]), 0)\n"
     )
     environment = {**os.environ, "LEARNROUTE_CACHE_DIR": str(tmp_path), "LEARNROUTE_CHECKED": "1"}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)

@@ -117,7 +117,6 @@ def test_the_same_place_by_another_name() -> None:
 def test_searches_measure_the_same(spread: float) -> None:
     from learnroute.solvers.kd_tree import ground_of, lengths
     from learnroute.solvers.local_search.candidates import candidates_of
-    from learnroute.solvers.local_search.tour import cost
     from learnroute.solvers.local_search.tour_search import TourSearch
     from learnroute.solvers.params import KOptParams
 
@@ -130,7 +129,7 @@ def test_searches_measure_the_same(spread: float) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-15, atol=3.0 * EARTH_RADIUS * 4e-15)
     objective = Objective(points, np.zeros(80), np.zeros(80))
     search = TourSearch(objective, np.arange(80), 0.0, candidates_of(objective, 8), KOptParams())
-    again = [cost(search.state, a, b) for a, b in zip(i[:200], j[:200], strict=True)]
+    again = [search.costs(a, b) for a, b in zip(i[:200], j[:200], strict=True)]
     assert again == found[:200].tolist()
 
 

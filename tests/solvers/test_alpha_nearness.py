@@ -6,17 +6,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from learnroute._core import AlphaNearness
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.local_search import candidates
-from learnroute.solvers.local_search.alpha_nearness import (
-    Graph,
-    _least_alpha,
-    alpha_lists,
-    ascend_sparse,
-    edges_between,
-)
-from learnroute.solvers.local_search.candidates import both_candidates
+from learnroute.solvers.local_search.alpha_nearness import alpha_lists, edges_between
+from learnroute.solvers.local_search.candidates import both_candidates, candidates_of
 from learnroute.solvers.params import AlphaParams, KOptParams
 
 
@@ -26,9 +21,9 @@ def _distances(size: int, seed: int) -> FloatArray:
     return found
 
 
-def _graph(travel: FloatArray, near: IntArray) -> Graph:
+def _graph(travel: FloatArray, near: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
     start, source, target = edges_between(near)
-    return Graph(start, target, travel[source, target])
+    return start, target, travel[source, target]
 
 
 def _alpha(travel: FloatArray, multipliers: FloatArray) -> FloatArray:
@@ -53,8 +48,7 @@ def test_lists_hold_the_least_alpha_values(seed: int) -> None:
     travel = _distances(12, seed)
     multipliers = np.random.default_rng(seed).normal(0, 0.1, 12)
     everyone = np.array([[j for j in range(12) if j != i] for i in range(12)])
-    lists = np.empty((12, 4), dtype=np.int64)
-    _least_alpha(_graph(travel, everyone), multipliers, lists)
+    lists = AlphaNearness(*_graph(travel, everyone), first_step=0.01).candidate_lists(multipliers, 4)
     alpha = _alpha(travel, multipliers)
     for i in range(12):
         assert len(set(lists[i].tolist())) == 4
@@ -69,8 +63,9 @@ def test_the_ascent_bounds_the_shortest_tour_and_rises() -> None:
         tour = float(travel[order, np.roll(order, -1)].sum())
         bounds = []
         for steps in (1, 20, 500):
-            best = np.zeros(11)
-            bounds.append(ascend_sparse(_graph(travel, everyone), np.zeros(11), best, steps, 0.01))
+            nearness = AlphaNearness(*_graph(travel, everyone), first_step=0.01)
+            nearness.ascend(steps)
+            bounds.append(nearness.bound)
         assert bounds[0] < bounds[1] <= bounds[2] <= tour * (1 + 1e-12)
         assert bounds[2] > 0.97 * tour
 
@@ -94,10 +89,31 @@ def _shortest_tour(travel: FloatArray) -> IntArray:
 def test_lists_are_made_for_graphs_in_several_pieces_and_short_lists_are_filled_up() -> None:
     travel = _distances(8, 0)
     near = np.array([[1], [2], [0], [4], [3], [6], [7], [5]])
-    lists = alpha_lists(_graph(travel, near), AlphaParams())
+    lists = alpha_lists(*_graph(travel, near), AlphaParams())
     assert lists.shape == (8, 5)
     assert set(lists[3].tolist()) == {4}
     assert set(lists[0].tolist()) == {1, 2}
+
+
+def test_an_ascent_in_slices_is_the_same_as_in_one_go() -> None:
+    travel = _distances(60, 0)
+    graph = _graph(travel, np.argsort(travel, axis=1)[:, 1:6])
+    whole, sliced = (AlphaNearness(*graph, first_step=0.01) for _ in range(2))
+    whole.ascend(300)
+    for _ in range(100):
+        sliced.ascend(3)
+    assert sliced.bound == whole.bound
+    assert sliced.multipliers.tolist() == whole.multipliers.tolist()
+
+
+def test_lists_may_be_longer_than_those_looked_at_first() -> None:
+    places = np.arange(60) + 1000.0 * (np.arange(60) >= 50)
+    travel = np.abs(places[:, None] - places[None, :])
+    lists = candidates_of(Objective(travel, np.zeros(60), np.zeros(60)), 45)
+    for i, row in enumerate(lists.tolist()):
+        assert len({*row, i}) == 46
+        assert min(row) >= 0
+        assert max(row) < 60
 
 
 def test_kinds_of_lists() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import Any
 
@@ -9,9 +10,11 @@ import numpy as np
 import pytest
 from test_k_opt import ENDS, KINDS, objective_of_kind, running
 
+from learnroute._core import EdgeCounts, ab_cycles
 from learnroute.model.ends import Ends
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.local_search import ab_cycles, crossover, edge_entropy, tour
+from learnroute.solvers.local_search import tour
+from learnroute.solvers.local_search.crossover import edge_assembly, edge_entropies
 from learnroute.solvers.local_search.population import Population
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
@@ -69,14 +72,9 @@ def test_cycles_take_turns_between_the_tours_and_have_all_edges_that_differ() ->
         rng = RNG(seed)
         one, two = rng.permutation(size), rng.permutation(size)
         two = np.roll(np.concatenate([one[: size // 2], two[~np.isin(two, one[: size // 2])]]), 3)  # half in common
-        room = ab_cycles.room_for(size)
-        ab_cycles.link(one, room.table, ab_cycles.BEFORE)
-        ab_cycles.link(two, room.table, ab_cycles.OTHER_BEFORE)
-        count = ab_cycles.ab_cycles(room, size, 7)
         first: Counter[tuple[int, int]] = Counter()
         second: Counter[tuple[int, int]] = Counter()
-        for begin, end in zip(room.starts[:count], room.starts[1 : count + 1], strict=True):
-            cycle = room.cycles[begin:end]
+        for cycle in ab_cycles(one, two, 7):
             assert len(cycle) % 2 == 0
             edges = [(min(a, b), max(a, b)) for a, b in zip(cycle, np.roll(cycle, -1), strict=True)]
             first.update(edges[::2])
@@ -98,38 +96,20 @@ def test_entropy_is_that_of_the_edges() -> None:
 
     compared = 0
     for bits in range(40):
-        room = ab_cycles.room_for(size)._replace(edges=population._edges(), entropy=np.append(0.0, _entropy(members)))
         tours = population.tours.copy()
-        crossover.cross(tours[0], tours[1], population._joining, room, 1, 1, bits)
+        assembly = edge_assembly(search, tours, 5)
+        assembly.cross(tours, np.array([[0, 1, bits]]), 1, 1)
         counts = sum((edges_of(each) for each in tours), Counter())
-        counted = {int(k): int(n) for k, n in zip(*room.edges[:, :-1], strict=True) if k and n}
-        assert counted == {a * size + b + 1: n for (a, b), n in counts.items()}
-        changes = room.best[:, (room.best[ab_cycles.OLD] != room.best[ab_cycles.NEW])]
-        old, new = (
-            {(v, w) for v, w in changes[[ab_cycles.VERTEX, row]].T.tolist()} for row in (ab_cycles.OLD, ab_cycles.NEW)
-        )
+        for v, w in itertools.combinations(range(size), 2):
+            assert assembly.counts.count(v, w) == assembly.counts.count(w, v) == counts[v, w]
+        changes = assembly.kept
+        old, new = ({(v, w) for v, w in changes[:, [0, column]].tolist()} for column in (1, 2))
         if not changes.size or old & new:  # an edge that is added and removed again is not netted
             continue
         compared += 1
-        lost = edge_entropy.entropy_lost(
-            room._replace(edges=population._edges(), changes=np.ascontiguousarray(changes)), size, changes.shape[1]
-        )
+        lost = EdgeCounts(population.tours, edge_entropies(members)).entropy_lost(changes)
         assert lost == pytest.approx(entropy(population.tours) - entropy(tours))
     assert compared > 3
-
-
-def _entropy(members: int) -> Any:
-    shares = np.arange(1, members + 3) / members
-    return -shares * np.log(shares)
-
-
-def test_a_full_table_of_edges_leaves_new_ones_out() -> None:
-    edges = np.zeros((2, 9), dtype=np.int64)
-    for vertex in range(1, 20):
-        edge_entropy.count_edge(edges, 100, 0, vertex, 1)
-    assert 6 <= edges[edge_entropy.COUNT, -1] == (edges[edge_entropy.KEY] != 0).sum() < 8
-    edge_entropy.count_edge(edges, 100, 0, 1, -1)
-    assert edges[edge_entropy.COUNT, edge_entropy.slot_of(edges, 100, 1, 0)] == 0
 
 
 @pytest.mark.parametrize("kind", ["last score", "geometric", "factors and direction"])
@@ -157,7 +137,7 @@ def test_edges_that_must_stay_are_in_every_tour() -> None:
     search = running(objective, rng.permutation(40))
     population = population_of(search, [rng.permutation(40) for _ in range(20)])
     population.evolve(rng, Budget())
-    fixed = search.route[tour.FIXED]
+    fixed = search.state.route[tour.FIXED]
     for each in population.tours:
         edges = edges_of(each)
         assert all((min(v, w), max(v, w)) in edges for v, w in enumerate(fixed.tolist()) if w >= 0)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import Learner, RefusedError, objective_of, plan
-from learnroute.model.ends import Ends
+from learnroute import Learner, Objective, RefusedError, objective_of, plan
+from learnroute._core import HeldKarp
+from learnroute.model.ends import BoolArray, Ends
+from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.exact import held_karp
+from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
 
@@ -29,23 +31,47 @@ def test_equals_brute_force_where_travel_differs_by_direction(learner: Learner) 
         assert plan(problem, "exact").loss.total == pytest.approx(oracle.least_loss(problem), rel=1e-12)
 
 
-def test_interpreted_and_compiled_tables_are_the_same_bits() -> None:
-    objective = objective_of(random_problem("uniform", 8, OVER, 1))
-    weights, counts = held_karp.weights_before(objective), held_karp._sizes(8)
-    found = []
+def values_by_size(objective: Objective, last_costs: FloatArray, positions: BoolArray) -> FloatArray:
+    """Least costs of visiting each set to the end, from each of its regions: all sets of one size at a time."""
+    size = objective.size
+    regions, sets = np.arange(size), np.arange(1 << size)
+    within = (sets[:, None] >> regions) & 1
+    counts = within.sum(axis=1)
+    factors = np.ones(size) if objective.factors is None else objective.factors
+    weights = np.where(within == 1, factors, 1.0).cumprod(axis=1)[:, -1]
+    if objective.factors is None:
+        weights = objective.weights[np.maximum(size - 1 - counts, 0)]
+    values = np.full(within.shape, np.inf)
+    values[1 << regions, regions] = np.where(positions[-1], last_costs, np.inf)
+    for count in range(1, size):
+        after = sets[counts == count]
+        costs = (values[after][:, None, :] + objective.travel).min(axis=2) + weights[after][:, None] * objective.scores
+        costs[:, ~positions[-1 - count]] = np.inf
+        number, here = np.nonzero(within[after] == 0)
+        values[after[number] | (1 << here), here] = costs[number, here]
+    found: FloatArray = values[within == 1]
+    return found
+
+
+@pytest.mark.parametrize("weights", ["positions", "factors"])
+@pytest.mark.parametrize("sets", [1, 100, 1000])  # filled at a time
+def test_values_of_all_sets_are_the_least_bit_for_bit(weights: str, sets: int) -> None:
+    drawn = objective_of(random_problem("uniform", 8, OVER, 1))
+    factors = None if weights == "positions" else np.random.default_rng(1).uniform(0, 1, 8)
+    objective = Objective(drawn.travel, drawn.scores, drawn.weights, factors=factors)
     positions = Ends(last=3).positions(8)
-    for fill in (held_karp._fill.interpreted, held_karp._fill):
-        table = held_karp.Table(np.full(8 << 7, -1.0), np.cumsum(counts) - counts)
-        fill(table, objective.travel, objective.scores, weights, objective.scores, positions, 0, 255)
-        found.append(table.values.tolist())
-    assert found[0] == found[1]
-    assert held_karp._filled_by_size(objective, weights, objective.scores, positions).tolist() == found[0]
+    table = HeldKarp(objective.travel, objective.scores, objective.weights, factors, objective.scores, positions)
+    done = [table.fill(sets)]
+    while done[-1] < 1:
+        done.append(table.fill(sets))
+    assert len(done) == -(-255 // sets)
+    assert table.values.tolist() == values_by_size(objective, objective.scores, positions).tolist()
 
 
 def test_enumeration_beyond_its_size_refuses_and_says_why() -> None:
     objective = objective_of(random_problem("uniform", 21, UNDER))
     with pytest.raises(RefusedError, match=r"21 regions.*0\.164 GiB.*at most 20"):
-        held_karp.held_karp(objective, np.random.default_rng(0), Budget())
+        held_karp(objective, np.random.default_rng(0), Budget())
 
 
 @pytest.mark.parametrize(

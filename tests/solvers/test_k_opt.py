@@ -13,7 +13,6 @@ from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.solvers.construction.space_filling_curve import hilbert_order
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.local_search import k_opt, segments, tour
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.local_search.rotations import geometric_rate
@@ -70,28 +69,26 @@ def test_moves_change_the_value_by_what_they_say_and_can_be_undone(kind: str, en
         for _ in range(10):
             search = running(objective, ends.repair(rng.permutation(size)))
             before = objective(search.order())
-            vertices = len(search.route[0])
-            for vertex in rng.permutation(vertices).tolist():
-                count = k_opt.find_move(search.state, vertex)
-                if count:
-                    segments.rearrange(search.state, count)
+            for vertex in rng.permutation(search.vertices).tolist():
+                gain = search.core.improve(vertex)
+                if gain:
                     after = objective(search.order())
-                    assert before - after == pytest.approx(search.numbers[tour.FOUND], abs=1e-9)
+                    assert before - after == pytest.approx(gain, abs=1e-9)
                     assert ends.allows(search.order())
                     before, made = after, made + 1
-            order, sums = search.order(), search.sums.copy()
-            search.counts[tour.JOURNAL_SIZE] = 0
+            order, sums = search.order(), search.core.sums
+            search.core.keep_changes()
             for _ in range(20):
-                vertex, bits = int(rng.integers(vertices)), int(rng.integers(1 << 30))
-                chosen = rng.choice(vertices, 4, replace=False) if bits & 1 else np.full(4, -1)
-                worse = k_opt.double_bridge(search.state, vertex, bits, chosen)
+                vertex, bits = int(rng.integers(search.vertices)), int(rng.integers(1 << 30))
+                chosen = rng.choice(search.vertices, 4, replace=False) if bits & 1 else np.full(4, -1)
+                worse = search.core.perturb_at(vertex, bits, chosen)
                 if worse < np.inf:
                     assert objective(search.order()) - before == pytest.approx(worse, abs=1e-9)
                     assert ends.allows(search.order())
                     bridges += 1
-                segments.undo(search.state)
+                search.core.undo()
                 assert search.order().tolist() == order.tolist()
-                assert search.sums == pytest.approx(sums, abs=1e-9)
+                assert search.core.sums == pytest.approx(sums, abs=1e-9)
         assert made > 10
         assert bridges > 10
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from learnroute import Objective, objective_of
+from learnroute._core import FIXED_TO_0, FIXED_TO_1, FREE
 from learnroute.model.ends import BoolArray
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
@@ -15,15 +16,7 @@ from learnroute.solvers.exact.branch_and_cut.lp_relaxation import LpRelaxation, 
 from learnroute.solvers.exact.branch_and_cut.separation import violated_combs, violated_subtours
 from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
 from learnroute.solvers.exact.incumbent import Incumbent
-from learnroute.solvers.exact.one_tree import (
-    FIXED_TO_0,
-    FIXED_TO_1,
-    FREE,
-    StatusArray,
-    all_free,
-    minimum_one_tree,
-    tour_graph,
-)  # fmt: skip
+from learnroute.solvers.exact.one_tree import StatusArray, all_free, minimum_one_tree, tour_graph
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import BranchAndCutParams, LpParams
 from learnroute.study.families import random_problem

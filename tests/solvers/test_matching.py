@@ -87,6 +87,12 @@ def test_large_matchings_carry_their_proof(size: int) -> None:
         check_proof(minimum_matching(weights), weights)
 
 
+def test_weights_below_the_least_normal_number_are_matched() -> None:
+    weights = symmetric(np.random.default_rng(0).uniform(1, 10, (60, 60))) * 1e-310
+    matching = minimum_matching(weights)
+    assert matching.bound == pytest.approx(weight_of(matching.pairs, weights), rel=1e-9)
+
+
 def test_networkx_agrees() -> None:
     import networkx
 

@@ -13,7 +13,6 @@ from learnroute import METHODS, Constraints, Learner, Objective, Problem, Refuse
 from learnroute.model.losses import objective_of
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.suffix_labelling import label_suffixes
-from learnroute.solvers.local_search import k_opt, segments, tour
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.local_search.tour_search import TourSearch
@@ -111,25 +110,24 @@ def test_moves_change_the_value_by_what_they_say_and_can_be_undone(seed: int, di
         rng = np.random.default_rng(seed)
         value, made, bridges = objective(search.order()), 0, 0
         assert search.value(search.order()) == value
-        for vertex in rng.permutation(len(search.route[0])).tolist():
-            count = k_opt.find_move(search.state, vertex)
-            if count:
-                segments.rearrange(search.state, count)
+        for vertex in rng.permutation(search.vertices).tolist():
+            gain = search.core.improve(vertex)
+            if gain:
                 after = objective(search.order())
-                assert value - after == pytest.approx(search.numbers[tour.FOUND], abs=1e-9 * abs(value))
+                assert value - after == pytest.approx(gain, abs=1e-9 * abs(value))
                 assert objective.ends.allows(search.order())
                 value, made = after, made + 1
-        order, price = search.order(), search.numbers[tour.PRICE]
-        search.counts[tour.JOURNAL_SIZE] = 0
+        order, price = search.order(), search.core.sums[0]
+        search.core.keep_changes()
         for _ in range(20):
-            vertex, bits = int(rng.integers(len(search.route[0]))), int(rng.integers(1 << 30))
-            worse = k_opt.double_bridge(search.state, vertex, bits, np.full(4, -1))
+            vertex, bits = int(rng.integers(search.vertices)), int(rng.integers(1 << 30))
+            worse = search.core.perturb_at(vertex, bits, np.full(4, -1))
             if worse < np.inf:
                 assert objective(search.order()) - value == pytest.approx(worse, abs=1e-9 * abs(value))
                 bridges += 1
-            segments.undo(search.state)
+            search.core.undo()
             assert search.order().tolist() == order.tolist()
-            assert search.numbers[tour.PRICE] == pytest.approx(price, rel=1e-12)
+            assert search.core.sums[0] == pytest.approx(price, rel=1e-12)
         assert made > 0
         assert bridges > 0 or size == 7
 
@@ -150,12 +148,13 @@ def test_what_does_not_reach_the_end_is_left_out_of_prices() -> None:
     asked = Problem(coordinates=rng.random((120, 2)), vectors=rng.standard_normal((120, 3)),
                     learner=Learner(12, 100, 0.5, rule="proximal", regularization=0.2))  # fmt: skip
     objective, search = searched(asked, 1, False)
-    assert search.counts[tour.REACH] < 60
+    assert search.terms is not None
+    assert search.terms.reach < 60
     before = objective(search.order())
     search.descend(Budget())
     legs = float(objective.legs(search.order()).sum())
     assert objective(search.order()) < before
-    assert objective(search.order()) - legs == pytest.approx(search.numbers[tour.PRICE], rel=1e-10)
+    assert objective(search.order()) - legs == pytest.approx(search.core.sums[0], rel=1e-10)
 
 
 def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from learnroute._core import find_detours
 from learnroute.errors import InputError
-from learnroute.kernels import kernel
 from learnroute.model.labels import aligned_square
 from learnroute.model.rounding import SAME
 from learnroute.model.validation import FloatArray, IntArray, as_square, frozen, is_symmetric
@@ -103,14 +103,13 @@ def metric_report(travel: ArrayLike, stop: Callable[[], bool]) -> MetricReport |
 def _cheapest_ways(
     travel: FloatArray, back: FloatArray, slack: float, stop: Callable[[], bool]
 ) -> tuple[FloatArray, int] | None:
-    """Return each way's cost by the best detour with a short first leg, and a count of those that save (`_detours`)."""
+    """Return each way's cost by the best detour with a short first leg, and a count of those that save (`find_detours`)."""
     size, twice = len(travel), 0
-    detours = _detours.on_size(size, 12)
     shortest, near = travel.copy(), np.argsort(travel, axis=1, kind="stable")
     for start in range(0, size, ROWS_AT_ONCE):
         if stop():
             return None
-        twice += detours(travel, back, near, slack, shortest, start, min(start + ROWS_AT_ONCE, size))
+        twice += find_detours(travel, back, near, slack, shortest, start, min(start + ROWS_AT_ONCE, size))
     return shortest, twice
 
 
@@ -152,34 +151,3 @@ def _surely_metric(travel: FloatArray) -> bool:
     """No cost is above twice the least one, so no detour can pay."""
     off_diagonal = travel[~np.eye(len(travel), dtype=bool)]
     return bool(off_diagonal.max() <= 2 * off_diagonal.min())
-
-
-@kernel
-def _detours(
-    travel: FloatArray, back: FloatArray, near: IntArray, slack: float, shortest: FloatArray, start: int, end: int
-) -> int:
-    """Look at detours whose first leg is less than half of the direct way, from the regions start … end-1.
-
-    `back` is travel by the region gone to, `near` has the regions by how far they are. Fills in the cheapest ways.
-    Returns how many detours save more than `slack`, each counted twice if its second leg is not that short.
-    """
-    size, twice = len(travel), 0
-    legs = np.empty(size)
-    for i in range(start, end):
-        nearest = near[i]
-        for k in range(size):
-            legs[k] = travel[i, nearest[k]]
-        for j in range(size):
-            direct, onwards = travel[i, j], back[j]
-            half, limit, best = 0.5 * direct, direct - slack, direct
-            for k in range(size):
-                if not legs[k] < half:
-                    break
-                second = onwards[nearest[k]]
-                cost = legs[k] + second
-                if cost < best:
-                    best = cost
-                if cost < limit:
-                    twice += 1 if second < half else 2
-            shortest[i, j] = min(shortest[i, j], best)
-    return twice

@@ -15,6 +15,7 @@ from learnroute.model.objective import Objective, products_after
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray, IntArray, frozen
 from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
+from learnroute.solvers.kd_tree import ground_of, tree_of
 
 
 class PathRelaxation(NamedTuple):
@@ -82,14 +83,11 @@ def sparse_bound(objective: Objective) -> float:
     is taken off (`Points.misplaced`).
     """
     assert objective.points is not None
-    from learnroute.solvers.kd_tree import ground_of, nearest_places, spanning_edges, tree_of
-
-    ground = ground_of(objective.points)
-    tree = tree_of(ground)
-    edges = spanning_edges(ground, tree)
+    tree = tree_of(ground_of(objective.points))
+    edges = tree.spanning_edges()
     ways = objective.between(edges[:, 0], edges[:, 1])
     spanned = math.fsum(ways) - math.fsum(objective.points.misplaced(ways))
-    near = nearest_places(ground, tree, min(2, objective.size - 1))
+    near = tree.nearest(min(2, objective.size - 1))
     parts = [
         max(spanned, _half_of_the_nearest(objective, near)),
         math.fsum(np.sort(objective.weights)[::-1] * np.sort(objective.scores)),

@@ -12,15 +12,15 @@ from learnroute.model.objective import Objective
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import SolverParams
 
-BUILDING = ("match_next",)  # Algorithm 1
-CROSSING = ("cross_pairs",)  # populations
-PROVING = ("label", "minimum_cuts")
+BUILDING: tuple[str, ...] = ()  # Algorithm 1
+CROSSING: tuple[str, ...] = ()  # populations
+PROVING: tuple[str, ...] = ()  # proofs
 LATER = "python -m learnroute.precompile compiles for later plans (after `learnroute plan` it is done by itself)"
 
 
-def searching(objective: Objective) -> tuple[str, ...]:
+def searching(_objective: Objective) -> tuple[str, ...]:
     """Return what a search needs."""
-    return ("iterate", *(("nearest_places",) if objective.points is not None else ()))
+    return ()
 
 
 def too_late_for(needed: tuple[str, ...], budget: Budget, params: SolverParams) -> bool:

@@ -44,7 +44,7 @@ class HeldKarpParams(_Checked):
     """Dynamic programming over sets (`exact.held_karp`)."""
 
     most_regions: int = 20  # regions up to which all sets are enumerated: 2^(T-1)·T numbers are kept
-    interpreted: int = 12  # regions up to which the interpreter is quicker than loading compiled code
+    few_regions: int = 12  # regions up to which sets are enumerated whatever the time limit
     shortest: int = 15  # regions up to which a table is quicker than branching, where symmetric travel alone counts
     sets_a_call: int = 1 << 14  # sets that a kernel call fills, between two looks at the clock
 
@@ -227,7 +227,7 @@ class ParetoParams(_Checked):
 class MatchingParams(_Checked):
     """Minimum-weight perfect matching (`matching.perfect_matching`)."""
 
-    enumerated: int = 12  # vertices up to which subsets are enumerated, so that a small problem wakes no compiler
+    enumerated: int = 12  # vertices up to which subsets are enumerated
     dense: int = 40  # vertices up to which all edges are candidates from the start
     neighbours: int = 10  # lightest edges of each vertex that are candidates from the start, with more vertices
     priced_in: int = 6  # edges of negative reduced cost that are added at a time, a vertex at most

@@ -7,6 +7,7 @@ import numpy as np
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.kd_tree import ground_of, tree_of
 from learnroute.solvers.params import ConstructionParams
 
 
@@ -23,10 +24,7 @@ def spanning_tree(objective: Objective, params: ConstructionParams, order: IntAr
 
 def spanning_tree_of_places(points: Points) -> IntArray:
     """Return the edges of a minimum spanning tree of places, in linear memory."""
-    from learnroute.solvers.kd_tree import ground_of, spanning_edges, tree_of
-
-    ground = ground_of(points)
-    return spanning_edges(ground, tree_of(ground))
+    return tree_of(ground_of(points)).spanning_edges()
 
 
 def minimum_spanning_tree(costs: FloatArray, order: IntArray | None = None) -> IntArray:

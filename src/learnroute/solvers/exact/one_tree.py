@@ -1,7 +1,5 @@
 """Minimum 1-trees with Lagrangian multipliers (Held and Karp 1970, 1971): a bound that scales to thousands of regions.
 
-Imported only when a bound is asked for, because importing it wakes the compiler.
-
 Add a vertex `home`, joined to every region at what beginning there costs; a vertex `out`, joined to each region v at
 what ending at v costs, the least score part of any order that does included; and an edge between the two that every
 tour takes. An order is a tour: home, first region, …, last region, out, home. A tour is a spanning tree of the regions
@@ -23,19 +21,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.kernels import kernel
+from learnroute import _core
+from learnroute._core import FIXED_TO_0, FIXED_TO_1, FREE, ascend_one_trees
 from learnroute.model.certificates import OneTree
 from learnroute.model.objective import Objective
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.bounds import least_score_parts, path_relaxation
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.exact.subgradient import Ascent, advance, new_ascent
+from learnroute.solvers.exact.sparse_ascent import SparseAscent
+from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.params import OneTreeParams
 
 StatusArray = NDArray[np.int8]
-
-FREE, FIXED_TO_1, FIXED_TO_0 = 0, 1, 2
 
 
 class Tree(NamedTuple):
@@ -103,7 +101,7 @@ def _raised(costs: FloatArray, status: StatusArray, target: float, budget: Budge
     done = 0
     while done < params.ascent.steps and not budget.exhausted and not ascent.ended:
         count = min(params.steps_a_call, params.ascent.steps - done)
-        ascend(costs, status, ascent, count)
+        ascend_one_trees(costs, status, ascent, count)
         done += count
         budget.progress("bound", done / params.ascent.steps)
     return ascent.best
@@ -113,8 +111,6 @@ def _raised_on_few_edges(
     path: Objective, costs: FloatArray, status: StatusArray, target: float, budget: Budget, params: OneTreeParams
 ) -> FloatArray:
     """Return the best multipliers of ascents on few edges, each with what a 1-tree of all edges took besides."""
-    from learnroute.solvers.exact.sparse_ascent import SparseAscent
-
     sparse = SparseAscent(path, costs, params)
     now = best = np.zeros(len(costs))
     highest, pace = -np.inf, params.sparse_ascent.pace
@@ -131,98 +127,4 @@ def _raised_on_few_edges(
 
 def minimum_one_tree(costs: FloatArray, status: StatusArray, multipliers: FloatArray) -> Tree:
     """Return the cheapest 1-tree at some multipliers, of the edges that are not fixed to 0."""
-    count = len(costs)
-    parent, degree = np.empty(count, np.int64), np.empty(count, np.int64)
-    joined = np.empty(count - 1, np.int64)
-    total, last = one_tree(costs, status, multipliers, parent, joined, degree)
-    return Tree(float(total), int(last), parent, joined, degree)
-
-
-@kernel
-def one_tree(
-    costs: FloatArray,
-    status: StatusArray,
-    multipliers: FloatArray,
-    parent: IntArray,
-    joined: IntArray,
-    degree: IntArray,
-) -> tuple[float, int]:
-    """Find the cheapest 1-tree: Prim's rule, with the edges that are fixed to 1 first.
-
-    Fills parents, the order of joining and degrees; returns its cost with the multipliers paid back (inf where there is
-    none) and the region before `out`.
-    """
-    out = len(costs) - 1
-    home = out - 1
-    last, least = -1, np.inf
-    for v in range(home):
-        if status[out, v] == FIXED_TO_1:
-            last, least = v, costs[out, v] - multipliers[v]
-            break
-        if status[out, v] == FREE and costs[out, v] - multipliers[v] < least:
-            last, least = v, costs[out, v] - multipliers[v]
-    if last < 0:
-        return np.inf, -1
-    total = least + costs[out, home] - multipliers[home] - 2.0 * multipliers[out]
-    near = np.full(out, np.inf)
-    forced = np.zeros(out, dtype=np.bool_)  # whether `near` belongs to an edge that is fixed to 1
-    outside = np.arange(home)  # those that have not joined yet come first
-    for v in range(out):
-        degree[v] = 0
-        parent[v] = -1
-    degree[last] += 1
-    degree[home] += 1
-    degree[out] = 2
-    here = home
-    joined[0] = home
-    for k in range(1, out):
-        best, following, best_forced = np.inf, -1, False
-        left, own = 0, multipliers[here]
-        for x in range(out - k + (1 if k > 1 else 0)):
-            v = outside[x]
-            if v == here:
-                continue
-            outside[left] = v
-            left += 1
-            kind = status[here, v]
-            if kind == FREE:
-                if not forced[v]:
-                    cost = costs[here, v] - own - multipliers[v]
-                    if cost < near[v]:
-                        near[v] = cost
-                        parent[v] = here
-            elif kind == FIXED_TO_1:
-                cost = costs[here, v] - own - multipliers[v]
-                if not forced[v] or cost < near[v]:
-                    forced[v] = True
-                    near[v] = cost
-                    parent[v] = here
-            if near[v] < best if forced[v] == best_forced else forced[v]:
-                best, following, best_forced = near[v], v, forced[v]
-        if following < 0:
-            return np.inf, -1
-        here = following
-        joined[k] = here
-        total += best
-        degree[here] += 1
-        degree[parent[here]] += 1
-    for v in range(len(costs)):
-        total += 2.0 * multipliers[v]
-    return total, last
-
-
-@kernel
-def ascend(costs: FloatArray, status: StatusArray, ascent: Ascent, steps: int) -> None:
-    """Take subgradient steps: a multiplier rises where the degree is less than 2, and falls where it is more."""
-    count = len(costs)
-    parent, joined, degree = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
-    subgradient = np.empty(count)
-    for _ in range(steps):
-        total, _last = one_tree(costs, status, ascent.multipliers, parent, joined, degree)
-        if total == np.inf:
-            ascent.progress[0].bound = np.inf
-            return
-        for v in range(count):
-            subgradient[v] = 2.0 - degree[v]
-        if not advance(ascent, subgradient, total):
-            return
+    return Tree(*_core.minimum_one_tree(costs, status, multipliers))

@@ -31,7 +31,7 @@ def search_with_pairs(
 ) -> Answer:
     """Return the best order found: first with typical pair terms, then with the true ones as far as regions are few."""
     size, limits = objective.size, params.pair_search
-    if size <= params.held_karp.interpreted:
+    if size <= params.held_karp.few_regions:
         return Answer(_best_of_few(objective, rng, params, initial), "search")
     if too_late_for(searching(objective), budget, params):
         params = with_fewer_kernels(params)

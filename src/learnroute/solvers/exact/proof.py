@@ -16,10 +16,12 @@ from learnroute.model.objective import Objective
 from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
-from learnroute.solvers.compiling import PROVING, searching, too_late_for
+from learnroute.solvers.compiling import searching, too_late_for
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
+from learnroute.solvers.exact.ng_route.solver import NgRouteProof
+from learnroute.solvers.exact.one_tree import one_tree_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
@@ -46,12 +48,10 @@ def prove(
         return Proof(order, best, False, _stopped(budget))
     effort = params.proof
     if effort.one_tree is not None:
-        from learnroute.solvers.exact.one_tree import one_tree_bound
-
         best = max(best, one_tree_bound(objective, value, budget, effort.one_tree), key=_bound)
     if budget.exhausted or objective.size > _most_regions(objective, effort):
         return Proof(order, best, False, _stopped(budget))
-    from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
+    from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut  # loads HiGHS
 
     incumbent = Incumbent(objective, objective.repaired(order))
     if branching_applies(objective, effort):
@@ -65,8 +65,6 @@ def prove(
             return Proof(incumbent.order, search.certificate(), True)
         if alone or budget.exhausted:
             return Proof(incumbent.order, best, False, _stopped(budget))
-    from learnroute.solvers.exact.ng_route.solver import NgRouteProof
-
     routes = NgRouteProof(incumbent, rng, budget, params)
     routes.run()
     best = max(best, routes.certificate(), key=_bound)
@@ -83,7 +81,7 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
 
     Anytime: when the budget is used up, the best so far is returned.
     """
-    few = params.held_karp.most_regions if objective.pairs is None else params.held_karp.interpreted
+    few = params.held_karp.most_regions if objective.pairs is None else params.held_karp.few_regions
     objective = objective.linear  # with pair terms, the bound is that of a linear relaxation
     size, bound = objective.size, params.bound
     if objective.points is not None and size > bound.one_tree.most_regions:
@@ -91,11 +89,10 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
     rng = np.random.default_rng(0)
     if size <= few:
         # a few regions are enumerated whatever the time
-        found = held_karp(objective, rng, budget if size > params.held_karp.interpreted else Budget(), params)
+        found = held_karp(objective, rng, budget if size > params.held_karp.few_regions else Budget(), params)
         if found.certificate is not None:
             return found.certificate
-    needed = (*searching(objective), *PROVING) if size <= bound.most_regions else ("ascend",)
-    if too_late_for(needed, budget, params):
+    if size <= bound.most_regions and too_late_for(searching(objective), budget, params):
         return Simple(simple_bound(objective))
     if size <= bound.most_regions and not budget.exhausted:
         better = iterated_local_search(objective, rng, budget, bound.perturbations * size, 1, order, params)

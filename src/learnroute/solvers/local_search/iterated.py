@@ -21,6 +21,7 @@ import numpy as np
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
 from learnroute.solvers.compiling import CROSSING, too_late_for
+from learnroute.solvers.construction.greedy_edge import greedy_edge_path
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.local_search.coincident import clusters_of
@@ -287,8 +288,6 @@ def _part_of(progress: Progress, start: int, starts: int) -> Progress:
 def _quick_start(objective: Objective, rng: np.random.Generator) -> IntArray:
     """Return an order to start from: greedy edges where travel is symmetric, else a nearest-neighbour path."""
     if objective.symmetric:
-        from learnroute.solvers.construction.greedy_edge import greedy_edge_path
-
         return greedy_edge_path(objective)
     start = int(rng.integers(objective.size))
     path: IntArray = nearest_neighbour_paths(objective.travel, np.array([start]))[0]

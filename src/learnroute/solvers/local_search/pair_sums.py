@@ -14,19 +14,12 @@ from __future__ import annotations
 
 from learnroute.kernels import kernel
 from learnroute.solvers.local_search.tour import (
-    BEGIN,
     COMMON,
     COUNTED,
-    FIRST,
-    LENGTH,
-    ORDER,
-    PRICE,
     REACH,
     REGIONS,
     RETAINED,
-    REVERSED,
     SCORE,
-    SIZE,
     SUMMED,
     TRIED,
     VISITED,
@@ -34,14 +27,6 @@ from learnroute.solvers.local_search.tour import (
 )
 
 TINY = 1e-14
-
-
-@kernel
-def layout(tour: Tour) -> tuple[int, int]:
-    """Return how many vertices stand for a region, and how many stand before the first one."""
-    size, regions = tour.counts[SIZE], tour.counts[REGIONS]
-    each = 2 if size >= 2 * regions and regions > 2 else 1
-    return each, 1 if size > each * regions else 0
 
 
 @kernel
@@ -76,33 +61,3 @@ def price(tour: Tour, first: int, tried: int) -> float:
         common = pairs[4 * regions + t, here] * common + pairs[3 * regions + t, here] * seen
         common -= pairs[5 * regions + t, here]
     return summed - tour.numbers[COUNTED] * common
-
-
-@kernel
-def mend_prices(tour: Tour, i: int) -> None:
-    """Bring everything up to date after a change from vertex position i on."""
-    each, before = layout(tour)
-    first = max(0, (i - before) // each)
-    for t in range(first, tour.counts[REGIONS]):
-        tour.route[VISITED, t] = tour.route[ORDER, before + each * t]
-    tour.numbers[PRICE] = price(tour, first, 0)
-
-
-@kernel
-def error_change(tour: Tour, k: int) -> float:
-    """Return what the error changes by if the segments behind the unmoved one are written at counts[FIRST]."""
-    route, move, regions = tour.route, tour.move, tour.counts[REGIONS]
-    each, before = layout(tour)
-    first = max(0, (tour.counts[FIRST] - before) // each)
-    t = first
-    for i in range(k - 1):
-        low, high = move[BEGIN, i], move[BEGIN, i] + move[LENGTH, i] - 1
-        for y in range(move[LENGTH, i]):
-            vertex = route[ORDER, high - y if move[REVERSED, i] else low + y]
-            if vertex < regions:
-                route[TRIED, t] = vertex
-                t += 1
-    while t < regions:
-        route[TRIED, t] = route[VISITED, t]
-        t += 1
-    return price(tour, first, 1) - tour.numbers[PRICE]

@@ -14,11 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from learnroute.model.objective import ANYWHERE
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.local_search import crossover, tour
-from learnroute.solvers.local_search.ab_cycles import room_for
-from learnroute.solvers.local_search.edge_entropy import COUNT, count_edges
+from learnroute.solvers.local_search.crossover import edge_assembly
 from learnroute.solvers.local_search.rotations import best_cut
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
@@ -38,15 +36,13 @@ class Population:
         self.values = np.array([search.value(order)])
         self._first = self._first_perturbations(search.far_legs(search.objective.legs(order)) is not None)
         self._pace = 200.0  # pairs crossed in a second
-        self._joining = search.state._replace(near=search.nearest_candidates(params.joining))
-        self._room = room_for(self.tours.shape[1])
 
     def _first_perturbations(self, clustered: bool) -> int:
         """Return how often a new tour is perturbed: no descent alone gets clusters, or many scores, in order."""
-        params, counts = self.params, self.search.counts
+        params, terms = self.params, self.search.terms
         each = params.clustered if clustered else 0.0
-        if counts[tour.SCORED]:
-            each = max(each, params.scored * float(counts[tour.REACH] / counts[tour.SIZE]) ** 2)
+        if terms is not None:
+            each = max(each, params.scored * (terms.reach / self.search.vertices) ** 2)
         return math.ceil(each * self.search.objective.size) if each >= params.fewest_perturbations else 0
 
     @property
@@ -72,7 +68,7 @@ class Population:
         if size > params.near_regions:
             order = self._start[np.argsort(np.arange(size) + stream.normal(0.0, params.near_positions, size))]
         order = search.objective.ends.repair(order)
-        if search.counts[tour.SCORED]:  # travel alone first: that is quicker
+        if search.terms is not None:  # travel alone first: that is quicker
             blind = self._blind[self._searches.index(search)]
             blind.use_candidates(i % search.kinds)
             blind.set_order(order)
@@ -176,7 +172,7 @@ class Population:
         """Cross tours, generation by generation, until the population has converged."""
         params, size = self.params, len(self.tours)
         batches = -(-self.search.objective.size // params.batch_regions)
-        room = self._room._replace(edges=self._edges(), entropy=_entropies(size))
+        assembly = edge_assembly(self.search, self.tours, params.joining)
         best, idle = float(self.values.min()), 0
         while idle < params.stagnation and not budget.exhausted:
             ring = rng.permutation(size)
@@ -186,8 +182,7 @@ class Population:
             while at < size and not budget.exhausted:
                 some = slice(at, min(size, at + max(1, int(self._pace * self.search.params.pause))))
                 started = time.monotonic()
-                now = np.ascontiguousarray(pairs[some])
-                crossover.cross_pairs(self.tours, now, self._joining, room, params.children, batches, gains[some])
+                gains[some] = assembly.cross(self.tours, pairs[some], params.children, batches)
                 at = some.stop
                 self._pace = (at - some.start) / max(time.monotonic() - started, 1e-6)
             self.values[ring] -= gains
@@ -196,20 +191,3 @@ class Population:
                 break
             idle = 0 if self.values.min() < best else idle + 1
             best = min(best, float(self.values.min()))
-            if 2 * room.edges[COUNT, -1] > room.edges.shape[1]:
-                room = room._replace(edges=self._edges())
-
-    def _edges(self) -> IntArray:
-        """Count the edges of all tours in a hash table with room for three times as many."""
-        others = np.roll(self.tours, 1, axis=1)
-        keys = np.minimum(self.tours, others) * self.tours.shape[1] + np.maximum(self.tours, others)
-        room = 4 << int(len(np.unique(keys)) - 1).bit_length()
-        edges = np.zeros((2, room + 1), dtype=np.int64)
-        count_edges(self.tours, edges)
-        return edges
-
-
-def _entropies(size: int) -> FloatArray:
-    """Return the entropy of an edge by the number of tours that it is in; more than all are counted like all."""
-    shares = np.arange(1, size + 1) / size
-    return np.concatenate([[0.0], -shares * np.log(shares), [0.0, 0.0]])

@@ -1,4 +1,4 @@
-"""A tour as k-opt moves see it: its tables, and what edges cost.
+"""A tour as crossover sees it: its tables, and what edges cost.
 
 Imported only when a search runs, because importing it wakes the compiler.
 
@@ -13,13 +13,17 @@ Tables have named rows, because each further array costs compile time.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from learnroute import _core
 from learnroute.kernels import kernel
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.kd_tree import NEAR
+from learnroute.solvers.kd_tree import NEAR, ground_of
+
+if TYPE_CHECKING:
+    from learnroute.solvers.local_search.tour_search import TourSearch
 
 # Rows of `route`: vertices by position, positions by vertex, the queue of vertices to look at and whether one is in it
 # (don't-look bits), and the other end of a vertex's fixed edge, or -1; with pair terms, regions by position, and those
@@ -67,6 +71,59 @@ class Tour(NamedTuple):
     move: IntArray
     journal: IntArray
     pairs: FloatArray
+
+
+def crossover_tables(search: TourSearch) -> Tour:
+    """Return the tables of a search that crossover reads; the others are empty."""
+    objective, order, terms, vertices = search.objective, search.names, search.terms, search.vertices
+    size = objective.size
+    counts, numbers = np.zeros(32, dtype=np.int64), np.zeros(48)
+    counts[SIZE], counts[REGIONS], counts[ENDS] = vertices, size, 0 if objective.ends.cyclic else 2
+    numbers[LEAST], numbers[CREDIT] = search.limits.least_gain, search.limits.credit
+    route = np.full((7, vertices), -1)
+    if not objective.symmetric:
+        route[FIXED, : 2 * size] = np.roll(np.arange(2 * size), size)
+    if counts[ENDS]:
+        route[FIXED, -2:] = vertices - 1, vertices - 2
+    points = objective.points
+    if points is not None and (size > search.params.matrix_regions or "travel" not in objective.__dict__):
+        ground = ground_of(points)
+        ways = np.column_stack([ground.places[order], search.ends.T])
+        numbers[UNIT], globe = ground.metric
+        counts[KIND] = GLOBE if globe else PLANE
+    else:
+        ways = np.full((size + 2, size + 2), np.inf)
+        ways[:size, :size] = objective.travel[np.ix_(order, order)]
+        ways[size, :size], ways[:size, size] = search.ends
+        counts[KIND] = MATRIX if objective.symmetric else DIRECTED
+        if objective.symmetric:
+            ways[:size, size], ways[size + 1, :size], ways[:size, size + 1] = search.ends[[0, 1, 1]]
+            ways[size, size + 1] = ways[size + 1, size] = 0.0
+    sums, pairs = np.zeros((12, vertices + 2)), np.zeros((0, 0))
+    if terms is not None:
+        counts[REACH], numbers[SWING], sums[POWER] = terms.reach, terms.swing, terms.powers
+        numbers[FLOOR] = search.score_floor()
+        if objective.pairs is not None:
+            given = objective.pairs.dissimilarities
+            tables = [table[:, order] for table in objective.pairs.updates.tables]
+            pairs = np.concatenate([given.matrix[np.ix_(order, order)].T, *tables, [given.initial[order]]])
+            sums[SCORE, :size] = given.scores[order]
+            sums[SUMMED, :size], sums[COMMON, :size] = search.core.sums[1:].reshape(2, size)
+            counts[SCORED], numbers[COUNTED] = PAIRED, objective.pairs.count
+        else:
+            counts[SCORED] = GENERAL if isinstance(terms, _core.GeneralScores) else FACTORED
+            numbers[HEAVIEST] = float(objective.weights[-1]) if objective.factors is None else 1.0
+            sums[SCORE, :size] = objective.scores[order]
+            if objective.factors is None:
+                sums[SCORE, :size] -= objective.scores.min()
+            sums[FACTOR, :vertices] = 1.0
+            sums[FACTOR, :size] = (search.rate or 0.0) if objective.factors is None else objective.factors[order]
+            shift, each = int(counts[ENDS]) // 2, 1 if objective.symmetric else 2
+            sums[WEIGHT, shift : shift + each * size : each] = objective.weights
+    near, few = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
+    move, journal = np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return Tour(route, near, few, np.ascontiguousarray(ways), sums, numbers, counts, move, journal,
+                np.ascontiguousarray(pairs))  # fmt: skip
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""One order under iterated local search: its tour, candidate lists and tables; perturbations; tour merging."""
+"""One order under iterated local search: its tour in the compiled core, candidates, perturbations, tour merging."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from learnroute import _core
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.kd_tree import ground_of
-from learnroute.solvers.local_search import k_opt, score_sums, tour
+from learnroute.solvers.local_search import tour
 from learnroute.solvers.params import KOptParams
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ MOST_LOOKS = 10_000  # at each vertex, during one descent: more than moves that 
 class TourSearch:
     """A tour, improved by k-opt moves and perturbations in rounds until the caller has had enough.
 
-    Regions are renumbered along the first order: neighbours on the way are then neighbours in memory. `near` holds the
-    candidate list of each region, in the objective's numbers; where travel differs by direction, `near` of the way out
-    and below it of the way in. `alpha` holds lists by α-nearness, if there are any; they are used first.
+    Every order is a cycle of vertices with symmetric costs (`cpp/layout.h`); `core` holds and changes it. Regions are
+    renumbered along the first order: neighbours on the way are then neighbours in memory. `near` holds the candidate
+    list of each region, in the objective's numbers; where travel differs by direction, `near` of the way out and below
+    it of the way in. `alpha` holds lists by α-nearness, if there are any; they are used first.
     """
 
     def __init__(
@@ -41,104 +43,82 @@ class TourSearch:
     ) -> None:
         size = objective.size
         order = np.ascontiguousarray(order)
-        self.objective, self.names, self.params = objective, order, params
+        self.objective, self.names, self.rate, self.params = objective, order, rate, params
         self._number = np.empty(size, dtype=np.int64)  # of a region: the inverse of `names`
         self._number[order] = np.arange(size)
-        directed, cyclic = not objective.symmetric, objective.ends.cyclic
-        self._vertices = size * (1 + directed)  # without `start` and `end`
-        self.counts = counts = np.zeros(32, dtype=np.int64)
-        self.numbers = numbers = np.zeros(48)
-        self.move = np.zeros((10, 2 * tour.DEEPEST + 4), dtype=np.int64)
-        vertices = self._vertices + (0 if cyclic else 2)
-        counts[tour.SIZE], counts[tour.REGIONS] = vertices, size
-        self.route = np.zeros((7 if objective.pairs is not None else 5, vertices), dtype=np.int64)
-        self.near, self.apart, self.sums = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0)), np.zeros((8, 2))
-        self.pairs = np.zeros((0, 0))
-        self.journal = np.zeros(max(params.journal, 8 * min(vertices, params.longest)), dtype=np.int64)
-        ends = np.array([objective.begin[order], objective.finish[order]])
-        scores = (
-            (objective.scores - objective.scores.min())[order] if objective.factors is None else objective.scores[order]
-        )
+        self._directed = not objective.symmetric
+        self.ends = np.array([objective.begin[order], objective.finish[order]])
+        scores = objective.scores[order]
+        if objective.factors is None:
+            scores = scores - objective.scores.min()
         heaviest = float(objective.weights[-1]) if objective.factors is None else 1.0
         only_last = objective.factors is None and rate == 0 and objective.pairs is None
-        if only_last:
-            ends[1] += heaviest * scores
-        self._set_ways(ends)
+        if only_last:  # that score is in the edge to `end`
+            self.ends[1] += heaviest * scores
+        self.costs = self._edge_costs()
+        self.vertices = self.costs.vertices
         scored = objective.pairs is not None or (not only_last and heaviest > 0 and bool(scores.any()))
-        goals = ends[1] + (0.0 if only_last else heaviest * scores)
+        goals = self.ends[1] + (0.0 if only_last else heaviest * scores)
         self._candidates = [
-            (*self._sorted_candidates(lists, ends, goals), kind.scored_breadth if scored else kind.breadth)
+            (self._endpoint_candidates(lists, goals), kind.scored_breadth if scored else kind.breadth)
             for lists, kind in ((alpha, params.alpha), (near, params))
             if lists is not None
         ]
-        self.use_candidates(-1)
-        typical = float(self.apart[: self._vertices, 0].mean())
-        numbers[tour.CREDIT], numbers[tour.MOST] = params.credit * typical, params.most_worse * typical
+        distances = self._candidates[-1][0].distances
+        typical = float(distances[: size * (1 + self._directed), 0].mean())
+        credit, most_worse = params.credit * typical, params.most_worse * typical
         if typical == 0 and objective.pairs is not None:  # travel costs nothing: the error alone counts
-            numbers[tour.CREDIT] = numbers[tour.MOST] = np.inf
-        positive = self.apart[np.isfinite(self.apart) & (self.apart > 0)]
-        numbers[tour.LEAST] = params.least_gain * float(np.median(positive)) if len(positive) else 1e-290
-        self._set_scores(scores, heaviest, rate, scored)
-        if scored:  # α-values know of travel alone: they come second, or not at all where scores reach far
+            credit = most_worse = np.inf
+        positive = distances[np.isfinite(distances) & (distances > 0)]
+        least = params.least_gain * float(np.median(positive)) if len(positive) else 1e-290
+        self.terms = self._score_terms(scores, heaviest, rate, least) if scored else None
+        if self.terms is not None:  # α-values know of travel alone: they come second, or not at all
             self._candidates.reverse()
-            if counts[tour.REACH] > params.alpha.longest_reach * vertices:
+            if self.terms.reach > params.alpha.longest_reach * self.vertices:
                 del self._candidates[1:]
+            least = self.terms.least_gain
+        longest = min(self.vertices, params.longest)
+        self.limits = _core.KOptLimits(least, credit, params.end_positions * (1 + self._directed), longest)
+        bridges = _core.PerturbationParams(
+            params.walk,
+            params.segment,
+            min(self.vertices, params.longest_bridge),
+            min(self.vertices, params.far_bridge),
+            most_worse,
+        )
+        self.core = _core.LocalSearch(self.costs, self.terms, self.limits, bridges, max(params.journal, 8 * longest))
         self.use_candidates(0)
-        counts[tour.ANCHORED] = scored
-        counts[tour.LONGEST] = min(vertices, params.longest)
-        counts[tour.BRIDGE] = min(vertices, params.longest_bridge)
-        counts[tour.FAR_BRIDGE] = min(vertices, params.far_bridge)
-        counts[tour.END_POSITIONS] = params.end_positions * (1 + directed)
-        counts[tour.ENDS] = 0 if cyclic else 2
-        counts[tour.WALK], counts[tour.SEGMENT] = params.walk, params.segment
-        self.route[tour.FIXED] = -1
-        if directed:
-            self.route[tour.FIXED, : 2 * size] = np.roll(np.arange(2 * size), size)
-        if not cyclic:
-            self.route[tour.FIXED, -2:] = vertices - 1, vertices - 2
         # perturbations and looks in a second: the first guess, low where each may take long
         self._pace, self._looks = (1000.0, 200_000.0) if objective.pairs is None else (1e6 / size**2, 1e7 / size**2)
         self.set_order(order)
 
     @property
     def state(self) -> tour.Tour:
-        """All tables, as kernels take them."""
-        return tour.Tour(self.route, self.near, self.apart, self.ways, self.sums, self.numbers, self.counts, self.move,
-                         self.journal, self.pairs)  # fmt: skip
+        """What crossover needs to know, as its kernels take it."""
+        return tour.crossover_tables(self)
 
     def twin(self) -> TourSearch:
         """Return another search of the same problem, for another thread; the two share what is only read."""
         other = copy(self)
-        for name in ("counts", "numbers", "move", "route", "sums", "journal"):
-            setattr(other, name, getattr(self, name).copy())
+        other.core = copy(self.core)
         return other
 
     def without_scores(self) -> TourSearch:
         """Return a twin that sees travel alone: its moves may turn any segment."""
         other = self.twin()
-        other.counts[tour.SCORED] = other.counts[tour.ANCHORED] = 0
+        other.terms = None
+        other.core.drop_scores()
         return other
 
-    def _set_ways(self, ends: FloatArray) -> None:
-        """Lay out what edges cost: places and what beginning and ending there costs, or a matrix with two more rows."""
-        objective, order, counts = self.objective, self.names, self.counts
-        size = objective.size
-        points = objective.points
-        if points is not None and (size > self.params.matrix_regions or "travel" not in objective.__dict__):
+    def _edge_costs(self) -> _core.Costs:
+        """Return what edges cost: from places, or from a matrix."""
+        objective, order, (begin, finish) = self.objective, self.names, self.ends
+        points, has_ends = objective.points, not objective.ends.cyclic
+        if points is not None and (objective.size > self.params.matrix_regions or "travel" not in objective.__dict__):
             ground = ground_of(points)
-            self.ways = np.empty((size, 5))
-            self.ways[:, :3], self.ways[:, 3:] = ground.places[order], ends.T
-            self.numbers[tour.UNIT], globe = ground.metric
-            counts[tour.KIND] = tour.GLOBE if globe else tour.PLANE
-            return
-        self.ways = np.empty((size + 2, size + 2))
-        self.ways[size:], self.ways[:, size:] = np.inf, np.inf
-        k_opt.renumber(objective.travel, order, self.ways)
-        self.ways[size, :size], self.ways[:size, size] = ends
-        counts[tour.KIND] = tour.MATRIX if objective.symmetric else tour.DIRECTED
-        if objective.symmetric:
-            self.ways[:size, size], self.ways[size + 1, :size], self.ways[:size, size + 1] = ends[0], ends[1], ends[1]
-            self.ways[size, size + 1] = self.ways[size + 1, size] = 0.0
+            unit, globe = ground.metric
+            return _core.Costs.from_places(ground.places[order], unit, bool(globe), begin, finish, has_ends)
+        return _core.Costs.from_matrix(objective.travel, order, begin, finish, self._directed, has_ends)
 
     @property
     def kinds(self) -> int:
@@ -147,202 +127,112 @@ class TourSearch:
 
     def nearest_candidates(self, count: int) -> IntArray:
         """Return the nearest entries of the longest candidate lists."""
-        widest = max((near for near, _, _ in self._candidates), key=lambda near: int(near.shape[1]))
-        return np.ascontiguousarray(widest[:, :count])
+        widest = max((candidates for candidates, _ in self._candidates), key=lambda candidates: candidates.length)
+        return np.ascontiguousarray(widest.vertices[:, :count])
 
     def use_candidates(self, kind: int) -> None:
         """Take the candidate lists of one kind."""
-        self.near, self.apart, breadth = self._candidates[kind]
-        self._set_breadth(breadth)
+        self._kind = kind
+        self.core.use_candidates(*self._candidates[kind])
 
-    def _sorted_candidates(self, near: IntArray, ends: FloatArray, goals: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Renumber candidate lists, add those of `start` and `end` (endpoint candidates), and sort all by distance."""
-        size, order, vertices = self.objective.size, self.names, int(self.counts[tour.SIZE])
-        number, few = self._number, near.shape[1]
-        lists = np.empty((vertices, few), dtype=np.int64)
-        directed = self._vertices > size
-        if directed:
-            lists[:size] = size + number[near[size:][order]]
-            lists[size : 2 * size] = number[near[:size][order]]
+    def _endpoint_candidates(self, near: IntArray, goals: FloatArray) -> _core.Candidates:
+        """Renumber candidate lists, and add those of `start` and `end` (endpoint candidates)."""
+        size, order, number = self.objective.size, self.names, self._number
+        if self._directed:
+            lists = [size + number[near[size:][order]], number[near[:size][order]]]
         else:
-            lists[:size] = number[near[order]]
-        if vertices > self._vertices:
-            for side, costs in enumerate((ends[0], goals)):
-                best = np.argsort(costs, kind="stable")[:few]
-                lists[self._vertices + side] = best + (size if directed and side == 1 else 0)
-        return self._by_distance(lists)
+            lists = [number[near[order]]]
+        if not self.objective.ends.cyclic:
+            begins, finishes = (np.argsort(costs, kind="stable")[: near.shape[1]] for costs in (self.ends[0], goals))
+            lists += [begins[None, :], finishes[None, :] + (size if self._directed else 0)]
+        return _core.Candidates(self.costs, np.concatenate(lists))
 
-    def _by_distance(self, lists: IntArray) -> tuple[IntArray, FloatArray]:
-        """Return lists sorted by distance, and the distances."""
-        apart = self._distances(lists)
-        rank = np.argsort(apart, axis=1, kind="stable")
-        near = np.ascontiguousarray(np.take_along_axis(lists, rank, axis=1))
-        return near, np.ascontiguousarray(np.take_along_axis(apart, rank, axis=1))
-
-    def _distances(self, lists: IntArray) -> FloatArray:
-        found = np.empty(lists.shape)
-        k_opt.distances(self.state, lists, found)
-        return found
-
-    def _set_scores(self, scores: FloatArray, heaviest: float, rate: float | None, scored: bool) -> None:
-        """Lay out the tables that price scores."""
-        objective, counts, numbers, order = self.objective, self.counts, self.numbers, self.names
-        size, vertices = objective.size, int(counts[tour.SIZE])
-        directed = self._vertices > size
-        if not scored:
-            return
+    def _score_terms(self, scores: FloatArray, heaviest: float, rate: float | None, least: float) -> _core.ScoreTerms:
+        """Return what prices the score part of moves."""
+        objective = self.objective
         if objective.pairs is not None:
-            self._set_pairs(objective.pairs)
-            return
-        self.sums = np.zeros((8, vertices + 2))
-        factors = np.full(size, rate or 0.0) if objective.factors is None else objective.factors[order]
-        general = objective.factors is None and rate is None
-        uniform = objective.factors is None and not directed
-        counts[tour.SCORED] = tour.GENERAL if general else tour.GEOMETRIC if uniform else tour.FACTORED
-        numbers[tour.HEAVIEST] = heaviest
-        slowest = 1.0 if general else float(factors.max())
-        if directed and slowest < 1:
-            slowest = slowest**0.5  # two positions a region
-        each = 1 + directed
-        with np.errstate(under="ignore"):
-            self.sums[tour.POWER] = slowest ** np.arange(vertices + 2, dtype=np.float64)
-        self.sums[tour.SCORE, :size] = scores
-        self.sums[tour.FACTOR, :vertices] = 1.0
-        self.sums[tour.FACTOR, :size] = factors
-        shift = 0 if vertices == self._vertices else 1
-        self.sums[tour.WEIGHT, shift : shift + self._vertices : each] = objective.weights
-        if objective.factors is None:
-            numbers[tour.FLOOR] = float(objective.weights @ np.sort(scores)[::-1])
-        self._set_reach(heaviest * float(scores.max()), slowest)
+            return self._pair_terms(objective.pairs, least)
+        if objective.factors is not None:
+            return _core.FactoredScores(self.costs, scores, objective.factors[self.names], heaviest, least)
+        if rate is None:
+            return _core.GeneralScores(self.costs, scores, objective.weights, least)
+        if self._directed:
+            return _core.FactoredScores(self.costs, scores, np.full(len(scores), rate), heaviest, least)
+        return _core.GeometricScores(self.costs, scores, rate, heaviest, least)
 
-    def _set_pairs(self, pairs: Pairs) -> None:
-        """Lay out the tables that price pair terms."""
-        counts, numbers, order = self.counts, self.numbers, self.names
-        size, vertices, given = self.objective.size, int(counts[tour.SIZE]), pairs.dissimilarities
-        tables = [table[:, order] for table in pairs.updates.tables]
-        table = np.concatenate([given.matrix[np.ix_(order, order)].T, *tables, [given.initial[order]]])
-        self.pairs = np.ascontiguousarray(table)
-        self.sums = np.zeros((12, vertices + 2))
-        self.sums[tour.SCORE, :size] = given.scores[order]
-        self.sums[tour.SUMMED, 0] = pairs.total
-        counts[tour.SCORED], numbers[tour.COUNTED] = tour.PAIRED, pairs.count
+    def _pair_terms(self, pairs: Pairs, least: float) -> _core.PairTerms:
+        order, given = self.names, pairs.dissimilarities
+        tables = [np.ascontiguousarray(table[:, order]) for table in pairs.updates.tables]
         retention, plasticity, coupling, second, _ = (np.abs(table) for table in tables)
-        slowest = min(1.0, float(max(retention.max(), second.max())))
-        if self._vertices > size:
-            slowest = slowest**0.5  # two positions a region
-        with np.errstate(under="ignore"):
-            self.sums[tour.POWER] = slowest ** np.arange(vertices + 2, dtype=np.float64)
-        linear = self.objective.linear
-        numbers[tour.FLOOR] = linear.constant + float(linear.weights @ np.sort(linear.scores)[::-1])
         most = float(plasticity.max() * given.scores.max())
-        self._set_reach(most + pairs.count * float(coupling.max()) * float(given.largest().max()), slowest)
-
-    def _set_reach(self, most: float, slowest: float) -> None:
-        """Say how far from the end scores count, if one counts so much at most, and less by a factor a position."""
-        counts, numbers = self.counts, self.numbers
-        vertices = int(counts[tour.SIZE])
-        numbers[tour.SWING] = most * min(vertices, 1 / (1 - slowest) if slowest < 1 else vertices)
-        numbers[tour.LEAST] = max(numbers[tour.LEAST], 1e-15 * numbers[tour.SWING])
-        reach = float(vertices)
-        if slowest == 0:
-            reach = 1.0
-        elif slowest < 1:
-            reach = float(np.log(0.1 * numbers[tour.LEAST] / numbers[tour.SWING]) / np.log(slowest)) + 2
-        counts[tour.REACH] = int(min(vertices, max(1.0, np.ceil(reach))))
-
-    def _set_breadth(self, breadth: tuple[int, ...]) -> None:
-        self.counts[tour.DEPTH] = len(breadth) + 1
-        self.counts[tour.BREADTH + 1 : tour.BREADTH + 1 + len(breadth)] = np.minimum(breadth, self.near.shape[1])
+        most += pairs.count * float(coupling.max()) * float(given.largest().max())
+        slowest = min(1.0, float(max(retention.max(), second.max())))
+        apart = np.ascontiguousarray(given.matrix[np.ix_(order, order)].T)
+        return _core.PairTerms(self.costs, *tables, apart, given.initial[order], given.scores[order], pairs.total,
+                               pairs.count, most, slowest, least)  # fmt: skip
 
     def set_order(self, order: IntArray) -> None:
         """Start from an order (in the objective's numbers)."""
         stops = self._number[order]
-        if self._vertices > len(order):
+        if self._directed:
             stops = np.column_stack([stops, stops + len(order)]).ravel()
-        vertices = int(self.counts[tour.SIZE])
-        if vertices > self._vertices:
-            stops = np.concatenate([[vertices - 2], stops, [vertices - 1]])
+        if not self.objective.ends.cyclic:
+            stops = np.concatenate([[self.vertices - 2], stops, [self.vertices - 1]])
         self.set_tour(stops)
 
     def tour(self) -> IntArray:
         """Return the current order as a cycle of vertices."""
-        stops: IntArray = self.route[tour.ORDER].copy()
-        return stops
+        return self.core.tour
 
     def set_tour(self, stops: IntArray) -> None:
         """Start from a cycle of vertices."""
-        self.route[tour.ORDER] = stops
-        self.route[tour.POSITION, stops] = np.arange(len(stops))
-        self.route[tour.QUEUED] = 0
-        self.counts[tour.QUEUE_FIRST] = self.counts[tour.QUEUE_SIZE] = self.counts[tour.JOURNAL_SIZE] = 0
-        self._mend()
-
-    def _mend(self) -> None:
-        """Add up running sums afresh, and how much less the score part could be: a bound on what moves can gain."""
-        if not self.counts[tour.SCORED]:
-            return
-        if self.objective.pairs is None:
-            self.sums[tour.FORWARD], self.sums[tour.BACKWARD] = -1.0, -1.0
-            self.sums[tour.FORWARD, 0] = self.sums[tour.BACKWARD, len(self.route[0])] = 0.0
-        score_sums.mend_sums(self.state, 0, len(self.route[0]))
-        self.numbers[tour.SPARE] = self._spare()
+        self.core.set_tour(stops)
+        self.core.set_spare(self._spare())
 
     def _spare(self) -> float:
-        if self.objective.pairs is not None:
-            return max(0.0, float(self.numbers[tour.PRICE] - self.numbers[tour.FLOOR]))
-        if self.objective.factors is not None:
+        """Return how much less the score part could be, at most: a bound on what moves can gain."""
+        objective = self.objective
+        if self.terms is not None and objective.pairs is not None:
+            return max(0.0, float(self.core.sums[0]) - self.score_floor())
+        if self.terms is None or objective.factors is not None:
             return np.inf
-        scores = self.objective.scores
-        weights = self.objective.weights
-        now = float(weights @ scores[self.order()])
-        return max(0.0, now - float(weights @ np.sort(scores)[::-1]))
+        now = float(objective.weights @ objective.scores[self.order()])
+        return max(0.0, now - float(objective.weights @ np.sort(objective.scores)[::-1]))
+
+    def score_floor(self) -> float:
+        """Return what the score part is at least, in whatever order."""
+        if self.objective.pairs is not None:
+            linear = self.objective.linear
+            return linear.constant + float(linear.weights @ np.sort(linear.scores)[::-1])
+        scores = self.objective.scores - self.objective.scores.min()
+        return float(self.objective.weights @ np.sort(scores)[::-1]) if self.objective.factors is None else 0.0
 
     def order(self) -> IntArray:
         """Return the current order in the objective's numbers."""
-        stops, size = self.route[tour.ORDER], self.objective.size
-        if len(stops) > self._vertices:
-            stops = np.roll(stops, -int(self.route[tour.POSITION, len(stops) - 2]))
-            if stops[1] == len(stops) - 1:
-                stops = np.roll(stops[::-1], 1)
-            stops = stops[1:-1]
-        elif self._vertices > size:
-            at = int(self.route[tour.POSITION, 0])
-            if stops[(at + 1) % len(stops)] != size:
-                stops = stops[::-1]
-        found: IntArray = self.names[stops[stops < size]]
-        return found
+        return self.names[self.core.regions]
 
     def value(self, order: IntArray) -> float:
         """Return the value of an order, its constant left out; of a cycle that may end anywhere, its travel."""
         objective = self.objective
         if objective.pairs is not None:
             return objective(order)
-        if objective.ends.cyclic and not self.counts[tour.SCORED]:
+        if objective.ends.cyclic and self.terms is None:
             return float(objective.legs(order).sum())
         weighted = objective.weights_of(order) * objective.scores[order]
         return float(objective.legs(order).sum()) + float(weighted.sum())
 
     def descend(self, budget: Budget) -> None:
         """Improve until no move is left that helps, or the budget is exhausted."""
-        vertices = len(self.route[0])
-        self.route[tour.QUEUE], self.route[tour.QUEUED] = self.route[tour.ORDER], 1
-        self.counts[tour.QUEUE_FIRST], self.counts[tour.QUEUE_SIZE] = 0, vertices
-        looks, pace, enough = 0, self._looks, MOST_LOOKS * vertices
-        while self.counts[tour.QUEUE_SIZE] and looks < enough and not (looks and budget.exhausted):  # at least a moment
+        self.core.queue_all()
+        looks, pace, enough = 0, self._looks, MOST_LOOKS * self.vertices
+        while self.core.queued and looks < enough and not (looks and budget.exhausted):  # at least a moment
             started = time.monotonic()
             most = min(int(max(10, pace * self.params.pause)), enough - looks)
-            self._descend(most)
+            self.core.descend(most)
             looks += most
             pace = min(2 * pace, most / max(time.monotonic() - started, 1e-6))
-            budget.progress("descent", min(0.99, looks / (6 * vertices)))
-        self._clear()
-
-    def _descend(self, most: int) -> None:
-        k_opt.iterate(self.state, most, np.empty((0, 3)), np.empty((0, 4), dtype=np.int64))
-
-    def _clear(self) -> None:
-        self.route[tour.QUEUED] = 0
-        self.counts[tour.QUEUE_SIZE] = 0
+            budget.progress("descent", min(0.99, looks / (6 * self.vertices)))
+        self.core.clear_queue()
 
     def perturb(
         self,
@@ -358,12 +248,13 @@ class TourSearch:
         `among` these vertices, or anywhere.
         """
         params, done = self.params, 0
-        vertices = len(self.route[0])
+        vertices = self.vertices
         began, left = time.monotonic(), budget.seconds_left
         legs = self.objective.legs(self.order())
         scale = temperature * float(np.median(legs) or np.mean(legs))
         far = self.far_legs(legs)
-        self._mend()
+        self.core.update_terms()
+        self.core.set_spare(self._spare())
         while done < perturbations and not budget.exhausted:
             count = int(min(perturbations - done, max(1, self._pace * params.pause)))
             numbers = done + np.arange(count)
@@ -382,7 +273,7 @@ class TourSearch:
                 within = draws[:, 0] * params.sweep_width / vertices
                 draws[:, 0] = (within + numbers * (params.sweeps / perturbations)) % 1.0
             started = time.monotonic()
-            k_opt.iterate(self.state, 0, draws, chosen)
+            self.core.perturb(draws, chosen)
             # some take no time: a few of these say little of the next
             self._pace = min(2 * self._pace, count / max(time.monotonic() - started, 1e-6))
             done += count
@@ -391,7 +282,7 @@ class TourSearch:
 
     def tail(self, order: IntArray) -> IntArray | None:
         """Return the vertices that an order ends with, as many as count; None if they are very few, or very many."""
-        if not self.counts[tour.SCORED] or self.objective.pairs is not None:
+        if self.terms is None or self.objective.pairs is not None:
             return None
         params, weights = self.params, self.objective.weights_of(order)
         last = order[weights > params.tail_weight * weights[-1]]
@@ -405,14 +296,11 @@ class TourSearch:
 
         None unless few legs make up much of the travel, as those between clusters do.
         """
-        size, params = self.objective.size, self.params
-        mean = float(np.mean(legs))
-        if self._vertices != size or not mean > params.far_ratio * float(np.median(legs)):
+        params, mean = self.params, float(np.mean(legs))
+        if self._directed or not mean > params.far_ratio * float(np.median(legs)):
             return None
         stops = self._number[self.order()]
-        at = int(self.route[tour.POSITION, stops[0]])
-        forward = self.route[tour.ORDER, (at + 1) % len(self.route[0])] == stops[1]
-        left = stops if forward else np.roll(stops, -1)
+        left = stops if self.core.next(stops[0]) == stops[1] else np.roll(stops, -1)
         return np.cumsum(np.append(0.0, legs)), left[: len(legs)]
 
     def _far_cuts(self, sums: FloatArray, left: IntArray, draws: FloatArray) -> IntArray:
@@ -427,16 +315,13 @@ class TourSearch:
 
     def merged(self, one: IntArray, two: IntArray, budget: Budget) -> IntArray:
         """Return what moves make of one order that may add edges of another only (tour merging)."""
-        near, apart, breadth = self.near, self.apart, self.counts[tour.DEPTH :].copy()
         self.set_order(two)
-        stops = self.route[tour.ORDER]
+        stops = self.tour()
         lists = np.empty((len(stops), 2), dtype=np.int64)
         lists[stops, 0], lists[stops, 1] = np.roll(stops, -1), np.roll(stops, 1)
-        self.near, self.apart = self._by_distance(lists)
-        self._set_breadth((2,) * self.params.merging_depth)
-        self.counts[tour.ENDS], self.counts[tour.MERGING] = 0, 1
+        edges = _core.Candidates(self.costs, lists)
+        self.core.use_candidates(edges, (2,) * self.params.merging_depth, only_listed=True)
         self.set_order(one)
         self.descend(replace(budget, progress=Budget().progress))
-        self.near, self.apart = near, apart
-        self.counts[tour.DEPTH :] = breadth
+        self.use_candidates(self._kind)
         return self.order()

@@ -1,7 +1,8 @@
 """Minimum-weight perfect matching of a complete graph, with its proof.
 
-Edmonds' algorithm (`blossom`) runs on few light edges; every other edge is priced (`pricing`), and those of negative
-reduced cost are added until there are none (Cook and Rohe 1999). A few vertices are matched by dynamic programming.
+Edmonds' algorithm (`cpp/blossom.h`) runs on few light edges; every other edge is priced (`cpp/pricing.h`), and those of
+negative reduced cost are added until there are none (Cook and Rohe 1999). A few vertices are matched by dynamic
+programming.
 """
 
 from __future__ import annotations
@@ -9,21 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from learnroute._core import MinimumWeightMatching, Pricing
 from learnroute.errors import InputError, check_type
 from learnroute.model.distances import Points
 from learnroute.model.labels import aligned_square
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.kd_tree import ground_of, plane
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
 from learnroute.solvers.params import MatchingParams
-
-if TYPE_CHECKING:
-    from learnroute.solvers.matching.blossom import State
 
 DEFAULTS = MatchingParams()
 RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one
@@ -119,8 +118,6 @@ def minimum_matching(
         size, given = len(places) + extra, "points"
         if size <= params.enumerated and size % 2 == 0:
             return Matching(by_subsets(_distances(points, places, extra)), True)
-        from learnroute.solvers.kd_tree import ground_of, plane
-
         paired = PlaceWeights(ground_of(points) if isinstance(points, Points) else plane(places), extra)
     if size % 2:
         rows = size - extra if given == "points" else size
@@ -194,24 +191,20 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
 
     When no edge of the complete graph has one, the matching is optimal there too.
     """
-    from learnroute.solvers.matching import blossom
-
     size = weights.size
     scale = _scale(weights.largest())
     edges = _first_edges(weights, params)
     rounds = 0
     while True:
         source, target = np.divmod(edges, size)
-        state = blossom.new_state(
-            size, source, target, 2 * np.rint(weights.of(source, target) * scale).astype(np.int64)
-        )
-        blossom.greedy_start(state)
+        rounded = 2 * np.rint(weights.of(source, target) * scale).astype(np.int64)
+        matching = MinimumWeightMatching(size, source, target, rounded)
         first = 0
         while 0 <= first < size and not budget.exhausted:
-            first = blossom.match_next(state, first, params.searches_a_call)
+            first = matching.match_next(first, params.searches_a_call)
             budget.progress("matching", 1 - (1 - first / size) / 2**rounds)
         complete = first == size
-        missing = _negative_edges(weights, state, scale, budget, params) if complete else None
+        missing = _negative_edges(weights, matching, scale, budget, params) if complete else None
         if missing is None or not len(missing):
             break
         before, edges = len(edges), np.union1d(edges, missing)
@@ -219,12 +212,13 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
         if len(edges) == before:  # nothing new: rounding, so that nothing is proved
             missing = None
             break
-    duals, sets = _proof(state, 2 * scale)
-    mate = blossom.unfold(state)
+    duals, lifted = matching.dual_solution()
+    sets = tuple((members, lift / (2 * scale)) for members, lift in lifted)
+    mate = matching.unfold()
     if not complete:
         _pair_greedily(mate, weights)
     i = np.flatnonzero(np.arange(size) < mate)
-    return Matching(np.column_stack([i, mate[i]]), missing is not None, duals, sets)
+    return Matching(np.column_stack([i, mate[i]]), missing is not None, duals / (2 * scale), sets)
 
 
 def _first_edges(weights: PairWeights, params: MatchingParams) -> IntArray:
@@ -239,48 +233,26 @@ def _first_edges(weights: PairWeights, params: MatchingParams) -> IntArray:
 
 
 def _negative_edges(
-    weights: PairWeights, state: State, scale: float, budget: Budget, params: MatchingParams
+    weights: PairWeights, matching: MinimumWeightMatching, scale: float, budget: Budget, params: MatchingParams
 ) -> IntArray | None:
     """Return edges of negative reduced cost, in both directions; None if the time runs out on the way."""
-    from learnroute.solvers.matching import pricing
-
     size = weights.size
     if size <= params.dense:
         return np.empty(0, dtype=np.int64)
-    table = pricing.depths_and_lifts(state.node)
+    pricing = Pricing(matching)
     found = []
     rows = max(1, params.pairs_a_call // size)
     for first in range(0, size, rows):
         if budget.exhausted:
             return None
-        end = min(first + rows, size)
-        ways = weights.matrix, weights.ground
-        found.append(pricing.negative_pairs(*ways, scale, state.node, table, first, end, params.priced_in))
+        found.append(weights.negative_pairs(pricing, scale, first, first + rows, params.priced_in))
     pairs = np.vstack(found)
     return np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]])
 
 
 def _scale(largest: float) -> float:
     """Return the power of two that brings the largest weight near the resolution; exact to multiply by."""
-    return 2.0 ** (RESOLUTION_BITS - math.frexp(largest)[1]) if largest > 0 else 1.0
-
-
-def _proof(state: State, scale: float) -> tuple[FloatArray, tuple[tuple[IntArray, float], ...]]:
-    """Read the dual solution off the blossoms: each vertex's own value, and the lifted sets."""
-    from learnroute.solvers.matching import blossom as rows
-
-    own = state.node[rows.DUAL, : len(state.start) - 1].copy()
-    columns = state.node[[rows.PARENT, rows.HEAD, rows.TAIL, rows.LINK, rows.LIFT]]
-    parent, head, tail, link, lift = columns.tolist()
-    sets = []
-    for b in sorted(set(parent) - {-1}):
-        members = [head[b]]
-        while members[-1] != tail[b]:
-            members.append(link[members[-1]])
-        own[members] -= lift[b]
-        if lift[b]:
-            sets.append((np.array(sorted(members), dtype=np.int64), lift[b] / scale))
-    return own / scale, tuple(sets)
+    return math.ldexp(1.0, min(RESOLUTION_BITS - math.frexp(largest)[1], 1022)) if largest > 0 else 1.0
 
 
 def _pair_greedily(mate: IntArray, weights: PairWeights) -> None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from learnroute._core import Pricing
 from learnroute.model.validation import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from learnroute.solvers.kd_tree import Ground
+from learnroute.solvers.kd_tree import ROUND, UNIT, Ground, lengths, nearest_places, tree_of
 
 
 class PairWeights(Protocol):
-    """Symmetric weights between vertices 0 … size-1: of a matrix, or distances on the ground where that is empty."""
-
-    matrix: FloatArray
-    ground: Ground
+    """Symmetric weights between vertices 0 … size-1."""
 
     @property
     def size(self) -> int:
@@ -35,16 +31,17 @@ class PairWeights(Protocol):
         """Return, one row each, the pairs of every vertex with about `count` of its lightest partners."""
         ...
 
+    def negative_pairs(self, pricing: Pricing, scale: float, first: int, last: int, most: int) -> IntArray:
+        """Return pairs (i, j), i from `first` to `last` - 1, of negative reduced cost, at most `most` per i."""
+        ...
+
 
 class MatrixWeights:
     """Weights read from a symmetric matrix; the diagonal is ignored."""
 
     def __init__(self, matrix: FloatArray) -> None:
-        from learnroute.solvers.kd_tree import NOWHERE
-
         self.matrix = np.array(matrix, dtype=np.float64, order="C")
         np.fill_diagonal(self.matrix, 0.0)
-        self.ground = NOWHERE
 
     @property
     def size(self) -> int:
@@ -68,6 +65,10 @@ class MatrixWeights:
         nearest = np.argpartition(others, count - 1, axis=1)[:, :count]
         return np.column_stack([np.repeat(np.arange(self.size), count), nearest.ravel()])
 
+    def negative_pairs(self, pricing: Pricing, scale: float, first: int, last: int, most: int) -> IntArray:
+        """Return pairs (i, j), i from `first` to `last` - 1, of negative reduced cost, at most `most` per i."""
+        return pricing.negative_pairs(self.matrix, scale, first, last, most)
+
 
 class PlaceWeights:
     """Distances of places, never kept as a matrix; with `extra`, one more vertex at distance 0 from all.
@@ -76,8 +77,7 @@ class PlaceWeights:
     """
 
     def __init__(self, ground: Ground, extra: bool = False) -> None:
-        self.ground, self.matrix = ground, np.zeros((0, 0))
-        self.extra = extra
+        self.ground, self.extra = ground, extra
 
     @property
     def size(self) -> int:
@@ -86,24 +86,18 @@ class PlaceWeights:
 
     def of(self, i: IntArray, j: IntArray) -> FloatArray:
         """Return the weights of given pairs."""
-        from learnroute.solvers.kd_tree import lengths
-
         most = len(self.ground.places) - 1
         found = lengths(self.ground, np.minimum(i, most), np.minimum(j, most))
         return np.where(np.maximum(i, j) <= most, found, 0.0)
 
     def largest(self) -> float:
         """Return the diagonal of the box around the places, or half way around the sphere."""
-        from learnroute.solvers.kd_tree import ROUND, UNIT
-
         unit, around = self.ground.metric[UNIT], self.ground.metric[ROUND]
         spread = np.ptp(self.ground.places, axis=0)
         return float(unit * np.pi if around else unit * np.sqrt((spread**2).sum()))
 
     def light_pairs(self, count: int) -> IntArray:
         """Return, one row each, the pairs of every place with its nearest ones, and all pairs of the extra vertex."""
-        from learnroute.solvers.kd_tree import nearest_places, tree_of
-
         size = len(self.ground.places)
         count = min(count, size - 1)
         nearest = nearest_places(self.ground, tree_of(self.ground), count)
@@ -111,3 +105,8 @@ class PlaceWeights:
         if self.extra:
             pairs = np.vstack([pairs, np.column_stack([np.arange(size), np.full(size, size)])])
         return pairs
+
+    def negative_pairs(self, pricing: Pricing, scale: float, first: int, last: int, most: int) -> IntArray:
+        """Return pairs (i, j), i from `first` to `last` - 1, of negative reduced cost, at most `most` per i."""
+        unit, around = float(self.ground.metric[UNIT]), bool(self.ground.metric[ROUND])
+        return pricing.negative_pairs_of_places(self.ground.places, unit, around, scale, first, last, most)

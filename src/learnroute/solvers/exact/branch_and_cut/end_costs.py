@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from learnroute._core import FIXED_TO_1
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.bounds import least_score_parts
-from learnroute.solvers.exact.one_tree import FIXED_TO_1, StatusArray
+from learnroute.solvers.exact.one_tree import StatusArray
 
 Ending = tuple[int, ...]  # the last regions, the last one first
 

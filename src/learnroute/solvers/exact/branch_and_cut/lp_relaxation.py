@@ -18,11 +18,12 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
+from learnroute._core import FIXED_TO_0, FIXED_TO_1, FREE
 from learnroute.model.ends import BoolArray
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.separation import INTEGRAL, violated_combs, violated_subtours
-from learnroute.solvers.exact.one_tree import FIXED_TO_0, FIXED_TO_1, FREE, StatusArray
+from learnroute.solvers.exact.one_tree import StatusArray
 from learnroute.solvers.params import LpParams
 
 N = TypeVar("N", np.int8, np.float64)

@@ -6,6 +6,8 @@ else branch on an edge. Two things are done differently. The bound of a node is 
 1-tree at the dual values of the LP, which anyone recomputes without an LP. And the root is a Lagrangian ascent, which
 fixes most edges before the first LP is made.
 
+Fixing (`reduced_costs.h`), propagation (`propagation.h`) and 1-trees (`one_tree.h`) are in the compiled core.
+
 Scores other than the last one are met by branching on how orders end (`end_costs`).
 """
 
@@ -16,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from learnroute._core import FIXED_TO_0, FIXED_TO_1, FREE, ascend_one_trees, fix_by_reduced_cost, propagate
 from learnroute.model.certificates import BranchAndBound, Certificate, OneTree
 from learnroute.model.certificates import Node as Listed
 from learnroute.model.ends import BoolArray
@@ -23,21 +26,9 @@ from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.end_costs import EndCosts, Ending, known_ending
-from learnroute.solvers.exact.branch_and_cut.fixing import fix_by_reduced_cost
 from learnroute.solvers.exact.branch_and_cut.lp_relaxation import Duals, LpRelaxation, Solution, least_crossings
-from learnroute.solvers.exact.branch_and_cut.propagation import propagate
 from learnroute.solvers.exact.incumbent import Incumbent
-from learnroute.solvers.exact.one_tree import (
-    FIXED_TO_0,
-    FIXED_TO_1,
-    FREE,
-    StatusArray,
-    Tree,
-    all_free,
-    ascend,
-    minimum_one_tree,
-    tour_graph,
-)  # fmt: skip
+from learnroute.solvers.exact.one_tree import StatusArray, Tree, all_free, minimum_one_tree, tour_graph
 from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.params import BranchAndCutParams
 
@@ -138,7 +129,7 @@ class BranchAndCut:
         for call in range(params.root_calls * calls):
             ascent = new_ascent(multipliers, value, params.root_ascent)
             ascent.set_pace(params.root_ascent.pace / (1 + call // calls))
-            ascend(self.costs, status, ascent, params.root_ascent.steps // calls)
+            ascend_one_trees(self.costs, status, ascent, params.root_ascent.steps // calls)
             multipliers = ascent.best
             if self.budget.exhausted or ascent.bound >= value:
                 break
@@ -181,7 +172,7 @@ class BranchAndCut:
         bound, choice = fix_by_reduced_cost(costs, status, duals.multipliers, limit)
         if bound == np.inf or not propagate(status):
             return self._prune(duals)
-        v, a, b = choice.tolist()
+        v, a, b = choice
         tour = tree.order is not None or (solution is not None and solution.integral)
         if self.ends.scored and (tour or looseness > self.params.end_looseness * (limit - bound)):
             v, a, b = _before(ending, status, costs, duals.multipliers) or (v, a, b)
@@ -215,7 +206,7 @@ class BranchAndCut:
         """Take a few subgradient steps from the multipliers of the parent."""
         costs, back = node.lp.reduced(costs, node.duals.combs)
         ascent = new_ascent(node.duals.multipliers, goal - back + 1e-9 * self.most, self.params.node_ascent)
-        ascend(costs, node.status, ascent, self.params.node_ascent.steps)
+        ascend_one_trees(costs, node.status, ascent, self.params.node_ascent.steps)
         return Duals(ascent.best, node.duals.combs).rounded(self.places), ascent.bound + back
 
     def _improved(self, node: Node, solution: Solution, costs: FloatArray) -> Duals:

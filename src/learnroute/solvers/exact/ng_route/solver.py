@@ -19,18 +19,18 @@ from contextlib import suppress
 
 import numpy as np
 
+from learnroute._core import Labels, LayeredNetwork
 from learnroute.model.certificates import NgRelaxation, NgRoutes, Rows
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.incumbent import Incumbent
-from learnroute.solvers.exact.ng_route import labelling
-from learnroute.solvers.exact.ng_route.labelling import Labels, no_labels
-from learnroute.solvers.exact.ng_route.network import ByteArray, Network, layered_network, reversed_arcs
+from learnroute.solvers.exact.ng_route.network import free_arcs, layered_network, rounding_of
 from learnroute.solvers.exact.ng_route.ng_sets import MaskArray, augment, nearest_ng_sets, relaxation, taken_in
-from learnroute.solvers.exact.subgradient import advance, new_ascent
+from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import AscentParams, SolverParams
 
+LAYERS = 12  # all layers together hold at most so many times the labels allowed in one
 FIRST_SPEED = 3e8  # units of work a second, until it is measured
 
 
@@ -141,7 +141,7 @@ class NgRouteProof:
         finally:
             self.network = kept
         multipliers = self.relaxation[0]
-        margin = self.network.margin(multipliers)
+        margin = rounding_of(self.network, multipliers)
         bound = cost + float(multipliers.sum()) if len(route) else self.incumbent.goal + margin
         gap = self.incumbent.value - bound
         bound = self.incumbent.with_constant(bound - 2 * margin)
@@ -153,20 +153,20 @@ class NgRouteProof:
 
     def _check_both_ways(self) -> bool:
         """Keep a few turns of labelling in both directions that prove the incumbent, if anyone can check them."""
-        kept, self.network, other = self.network, self._all_arcs(), no_labels(self.first_sets)
+        kept, self.network = self.network, self._all_arcs()
         multipliers, ng_sets, routes = self.bidirectional or (*self.relaxation, [])
         stages = [*self.stages, (multipliers, self.first_sets)]
         self.work_granted = self.params.turn_work
         try:
             for stage in stages:
-                behind = self._label(stage[0], stages[0][1], no_labels(self.first_sets), forward=False)
-                other = self._label(*stage, behind, forward=True)
-            turns = self._turns(multipliers, ng_sets, routes, other)
+                behind = self._label(stage[0], stages[0][1], None, forward=False)
+                labels = self._label(*stage, behind, forward=True)
+            turns = self._turns(multipliers, ng_sets, routes, labels)
         except TooManyLabelsError:
             return False
         finally:
             self.network, self.work_granted = kept, 0
-        bound = self.incumbent.with_constant(self.incumbent.goal - self.network.margin(multipliers))
+        bound = self.incumbent.with_constant(self.incumbent.goal - rounding_of(self.network, multipliers))
         self.checked = NgRoutes(bound, tuple(relaxation(*stage) for stage in stages), turns)
         return True
 
@@ -177,10 +177,10 @@ class NgRouteProof:
 
         Cycles of the routes given are broken first; then those of the cheapest routes that are left.
         """
-        most = max(self.params.turn_labels, 2 * len(other.cost))
+        most = max(self.params.turn_labels, 2 * len(other))
         turns: list[Rows] = []
         before, forward, ahead = self.first_sets, False, len(routes) + 1
-        while len(other.cost):
+        while len(other):
             if len(turns) == self.params.rounds:
                 raise TooManyLabelsError
             grown = ng_sets.copy()
@@ -199,17 +199,18 @@ class NgRouteProof:
             turns.append(taken_in(before, grown))
             ng_sets, before, routes, ahead = grown, grown, routes[ahead - 1 :], 2 * ahead
             other, forward = labels, not forward
-            if not routes and len(other.cost):
-                _, route = labelling.cheapest_route(labels, self.size)
+            if not routes and len(other):
+                _, route = labels.cheapest_route()
                 routes = [route[::-1] if forward else route]
         return tuple(turns)
 
-    def _all_arcs(self) -> Network:
-        return self.network._replace(free=layered_network(self.incumbent.path, self.incumbent.value).free)
+    def _all_arcs(self) -> LayeredNetwork:
+        free = free_arcs(self.incumbent.path, self.incumbent.value)
+        return LayeredNetwork(self.network.arc_costs, self.network.node_costs, free)
 
     def _limit(self, multipliers: FloatArray) -> float:
         """Return the cost from which on a route is surely as good as the incumbent."""
-        return self.incumbent.goal - float(multipliers.sum()) + self.network.margin(multipliers)
+        return self.incumbent.goal - float(multipliers.sum()) + rounding_of(self.network, multipliers)
 
     def _over(self) -> bool:
         return self.proved or self.stuck or self.budget.exhausted
@@ -220,24 +221,22 @@ class NgRouteProof:
         ascent = new_ascent(self.multipliers, self.incumbent.value, params)
         a_call = max(1, self.params.arcs_a_call // self.size**3)
         for done in range(0, params.steps, a_call):
-            labelling.ascend_q_routes(self.network, ascent, min(a_call, params.steps - done))
+            self.network.ascend(ascent, min(a_call, params.steps - done))
             if ascent.ended or self.budget.exhausted:
                 break
         self.multipliers = self.q_multipliers = ascent.best
-        self.bound = min(self.incumbent.value, ascent.bound - self.network.margin(ascent.best))
+        self.bound = min(self.incumbent.value, ascent.bound - rounding_of(self.network, ascent.best))
 
     def _q_route_certificate(self) -> NgRoutes:
         """Return what the multipliers of q-routes prove: quick, whatever the time."""
         multipliers = self.q_multipliers
-        costs = labelling.q_route_costs(self._all_arcs().reduced(multipliers))
-        bound = float(costs[-1].min()) + float(multipliers.sum()) - 2 * self.network.margin(multipliers)
+        costs = self._all_arcs().q_route_costs(multipliers)
+        bound = float(costs[-1].min()) + float(multipliers.sum()) - 2 * rounding_of(self.network, multipliers)
         alone = NgRelaxation(multipliers.copy(), tuple((v,) for v in range(self.size)))
         return NgRoutes(self.incumbent.with_constant(bound), (alone,))
 
     def _fix_by_q_routes(self) -> None:
-        network = self.network.reduced(self.multipliers)
-        forward, backward = labelling.q_route_costs(network), labelling.q_route_costs(network.reversed())
-        labelling.fix_arcs(network, forward, backward, self._limit(self.multipliers))
+        self.network.fix_by_q_routes(self.multipliers, self._limit(self.multipliers))
 
     def _fix_by_both_directions(self) -> None:
         """Fix the arcs that the ng-sets of both directions together rule out."""
@@ -255,7 +254,7 @@ class NgRouteProof:
     def _settle(self, cost: float, route: IntArray, multipliers: FloatArray) -> None:
         """Learn from the cheapest route at some multipliers (an empty one: none is below the limit)."""
         if len(route):
-            bound = cost + float(multipliers.sum()) - self.network.margin(multipliers)
+            bound = cost + float(multipliers.sum()) - rounding_of(self.network, multipliers)
             self.bound = max(self.bound, min(self.incumbent.value, bound))
             if len(np.unique(route)) == len(route):
                 self.incumbent.offer(route)
@@ -267,45 +266,27 @@ class NgRouteProof:
             self.bound = self.incumbent.value
 
     def _label(
-        self, multipliers: FloatArray, ng_sets: MaskArray, other: Labels, forward: bool, most: int | None = None
+        self, multipliers: FloatArray, ng_sets: MaskArray, other: Labels | None, forward: bool, most: int | None = None
     ) -> Labels:
-        """Make the labels of one direction (`most` of them in all), and fix the arcs that none of them takes."""
-        network = self.network.reduced(multipliers)
-        backward = network.reversed()
-        if not forward:
-            network, backward, ng_sets = backward, network, np.ascontiguousarray(ng_sets[::-1])
-        used = np.zeros_like(network.free)
-        completion = labelling.q_route_costs(backward)
-        labels = self._timed(network, ng_sets, completion, other, self._limit(multipliers), used, most)
-        np.bitwise_and(self.network.free, used if forward else reversed_arcs(used), out=self.network.free)
-        self.labels = int(labels.start[-1])
-        return labels
+        """Make the labels of one direction (`most` of them in all), and fix the arcs that none of them takes.
 
-    def _timed(
-        self,
-        network: Network,
-        ng_sets: MaskArray,
-        completion: FloatArray,
-        other: Labels,
-        limit: float,
-        used: ByteArray,
-        most: int | None,
-    ) -> Labels:
-        """Make labels, unless that takes too much memory or, at the speed measured before, more time than is left."""
-        most = self.params.labels if most is None else most // labelling.LAYERS
+        Not if that takes too much memory or, at the speed measured before, more time than is left.
+        """
+        limit = self._limit(multipliers)
+        most = self.params.labels if most is None else most // LAYERS
         while True:
             started = time.monotonic()
             allowed = int(min(self.speed * max(self.budget.deadline - started, 0.0), 1e17))
             allowed = allowed if self.budget.exhausted else max(allowed, self.work_granted)
-            work = np.array([allowed])
-            labels = labelling.label(network, ng_sets, completion, other, limit, most, used, work)
+            labels = self.network.label(multipliers, ng_sets, other, forward, limit, most, LAYERS * most, allowed)
             took = time.monotonic() - started
             if took > 0.01:
-                self.speed = (allowed - int(work[0])) / took
-            if labels.start[-1] >= 0:
-                return labels
-            if labels.start[-1] == labelling.FULL:
+                self.speed = labels.work / took
+            if labels.full:
                 raise TooManyLabelsError
+            if not labels.late:
+                self.labels = len(labels)
+                return labels
             if self.speed * (self.budget.deadline - time.monotonic()) < 2 * allowed:
                 raise OutOfTimeError
 
@@ -313,20 +294,21 @@ class NgRouteProof:
         self, multipliers: FloatArray, ng_sets: MaskArray, backward_sets: MaskArray | None
     ) -> tuple[float, IntArray]:
         """Return cost and course of the cheapest route; backward labels with `backward_sets`, if any, prune forward."""
-        other = no_labels(ng_sets)
+        other = None
         if backward_sets is not None:
-            other = self._label(multipliers, backward_sets, other, forward=False)
-        return labelling.cheapest_route(self._label(multipliers, ng_sets, other, forward=True), self.size)
+            other = self._label(multipliers, backward_sets, None, forward=False)
+        cost, route = self._label(multipliers, ng_sets, other, forward=True).cheapest_route()
+        return cost, route
 
     def _ascend(self, params: AscentParams) -> None:
         """Improve the multipliers for the first ng-sets."""
         ascent = new_ascent(self.multipliers, self.incumbent.value, params)
         for _ in range(params.steps):
-            ascent = ascent._replace(target=self.incumbent.value)
-            now = ascent.multipliers.copy()
+            ascent.target = self.incumbent.value
+            now = ascent.multipliers
             cost, route = self._cheapest(now, self.first_sets, None)
             self._settle(cost, route, now)
-            if self._over() or not advance(ascent, self._subgradient(route), cost + float(now.sum())):
+            if self._over() or not ascent.advance(self._subgradient(route), cost + float(now.sum())):
                 break
         self.multipliers = ascent.best
 
@@ -341,8 +323,8 @@ class NgRouteProof:
         ascent = new_ascent(self.multipliers, self.incumbent.value, rule)
         before, growing, self.crowded = self.ng_sets, True, False
         for step in range(steps):
-            ascent = ascent._replace(target=self.incumbent.value)
-            now = ascent.multipliers.copy()
+            ascent.target = self.incumbent.value
+            now = ascent.multipliers
             try:
                 cost, route = self._cheapest(now, self.ng_sets, self.first_sets)
             except TooManyLabelsError:
@@ -354,7 +336,7 @@ class NgRouteProof:
             if self._over():
                 break
             ascent.set_pace(fast * (slow / fast) ** (step / steps))
-            advance(ascent, self._subgradient(route), cost + float(now.sum()))
+            ascent.advance(self._subgradient(route), cost + float(now.sum()))
             if self.labels > params.overgrown * self.room:
                 self.ng_sets, growing, self.crowded = before, False, True  # too much at once
             elif growing and step % params.augment_every == params.augment_every - 1 and self.labels < self.room:
@@ -362,12 +344,12 @@ class NgRouteProof:
                 augment(self.ng_sets, route, params.spread if 2 * self.labels < self.room else params.narrow_spread)
                 ascent.forget_bound()
         self.multipliers, self.reached = ascent.best, self.labels
-        self.relaxation = (ascent.best.copy(), self.ng_sets.copy())
+        self.relaxation = (self.multipliers, self.ng_sets.copy())
 
     def _may_label_both_ways(self) -> bool:
         """Whether arcs or regions are few enough for bidirectional labelling, and the gap fell since last time."""
         params, gap = self.params, self.incumbent.value - self.bound
-        crowded = self.size > params.bidirectional_regions and self.network.free.mean() > params.bidirectional_arcs
+        crowded = self.size > params.bidirectional_regions and self.network.free_share > params.bidirectional_arcs
         if gap >= params.bidirectional_gap * self.gap_tried or crowded:
             return False
         self.gap_tried = gap
@@ -375,7 +357,7 @@ class NgRouteProof:
 
     def _label_both_ways(self) -> None:
         """Bidirectional labelling: forward and backward in turn, each pruned by the one before, ng-sets growing."""
-        multipliers, other, ng_sets = self.multipliers, no_labels(self.ng_sets), self.ng_sets.copy()
+        multipliers, ng_sets, other = self.multipliers, self.ng_sets.copy(), None
         forward, first, start = True, True, self.ng_sets
         routes: list[IntArray] = []
         while not self._over():
@@ -383,7 +365,7 @@ class NgRouteProof:
                 labels = self._label(multipliers, self.first_sets if first else ng_sets, other, forward)
             except TooManyLabelsError:
                 return
-            cost, route = labelling.cheapest_route(labels, self.size)
+            cost, route = labels.cheapest_route()
             route = route if forward else route[::-1]
             self._settle(cost, route, multipliers)
             if self.proved:

@@ -1,0 +1,536 @@
+"""
+The compiled core: local search, construction, matching, proofs. No validation; callers check.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+import numpy
+import numpy.typing
+from numpy.typing import NDArray
+
+
+def put_quadrant_neighbours(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], items: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ranges: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], boxes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.
+    """
+
+def relative_neighbours(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], most: int, first: int, last: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+    """
+    Return candidate lists of the regions `first` to `last` - 1: relative neighbours, then the nearest regions.
+    """
+
+class AlphaNearness:
+    """α-nearness on a sparse graph (Helsgaun 2000)."""
+
+    def __init__(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_step: float) -> None:
+        """
+        The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction.
+        """
+
+    def ascend(self, steps: int) -> bool:
+        """
+        Raise the 1-tree bound by at most so many subgradient steps; return whether the ascent is over.
+        """
+
+    @property
+    def bound(self) -> float:
+        """The best bound found."""
+
+    @property
+    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The multipliers of that bound."""
+
+    def candidate_lists(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """
+        Return for each vertex the `most` others of least α-value at some multipliers.
+        """
+
+class KdTree:
+    """A k-d tree of places in three dimensions (Bentley 1975)."""
+
+    def __init__(self, places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def nearest(self, count: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """
+        For each place its nearest others, nearest first; ties by number. There must be that many.
+        """
+
+    def spanning_edges(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """The edges of a minimum spanning tree, one row each; ties by number."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """
+        Its arrays: items, 2 x nodes ranges of them, 6 x nodes corners; the halves of node k are 2k+1 and 2k+2.
+        """
+
+def lengths(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool, origins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], goals: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """What it costs to go from each origin to its goal."""
+
+class GreedyPaths:
+    """Paths that greedy edges join (Bentley 1992)."""
+
+    def __init__(self, size: int) -> None: ...
+
+    def join(self, one: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], two: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """
+        Join paths along these edges, in their order, where both ends are free; return how many were joined.
+        """
+
+    def ends(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The ends of all paths."""
+
+    def path(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The regions along the path that the first end belongs to."""
+
+def nearest_among(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], count: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+    """
+    For each of these regions the nearest others of them, as places in their list.
+    """
+
+class ScoreBounds:
+    """
+    How far scores reach from the end of a tour, and what changes can gain.
+    """
+
+    def __init__(self, reach: int, floor: float, swing: float, powers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class TourScores:
+    """The score part of a tour's value."""
+
+class FallingScores(TourScores):
+    """Weights are products of the factors of later regions."""
+
+    def __init__(self, bounds: ScoreBounds, heaviest: float, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class PositionScores(TourScores):
+    """Each position has a weight of its own."""
+
+    def __init__(self, bounds: ScoreBounds, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class PairScores(TourScores):
+    """The error of a regularised learner (`model.pairs`)."""
+
+    @staticmethod
+    def of(bounds: ScoreBounds, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counted: float, summed: float, common: float) -> PairScores:
+        """The arrays are not copied; row j of `dissimilarity` has Δ[i, j]."""
+
+class EdgeCosts:
+    """What edges between the vertices of a tour cost."""
+
+    @staticmethod
+    def by_matrix(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], directed: bool) -> EdgeCosts:
+        """The matrix is not copied."""
+
+    @staticmethod
+    def by_places(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool) -> EdgeCosts:
+        """
+        Each place has three coordinates, and what edges to `start` and `end` cost.
+        """
+
+    def __call__(self, a: int, b: int) -> float: ...
+
+class EdgeCounts:
+    """How many tours of a population have each edge."""
+
+    def __init__(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], entropies: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        `entropies` are those of an edge, by the number of tours that it is in.
+        """
+
+    def count(self, v: int, w: int) -> int: ...
+
+    def entropy_lost(self, changes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> float:
+        """
+        What the entropy falls by if neighbours are replaced: rows of vertex, old and new neighbour.
+        """
+
+class EdgeAssembly:
+    """Edge assembly crossover (Nagata and Kobayashi 2013)."""
+
+    @staticmethod
+    def of(costs: EdgeCosts, scores: TourScores | None, fixed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], candidates: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], has_ends: bool, least_gain: float, most_credit: float, counts: EdgeCounts) -> EdgeAssembly: ...
+
+    def cross(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: int, batches: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Cross pairs (two tours and a seed): a better child takes the place of the first. Return the gains.
+        """
+
+    @property
+    def counts(self) -> EdgeCounts: ...
+
+    @property
+    def kept(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """Changes of the last child kept: rows of vertex, old and new neighbour."""
+
+def ab_cycles(tour: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> list[Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    AB-cycles of two tours, each from a vertex that it leaves by an edge of the first.
+    """
+
+class Costs:
+    """What edges between vertices cost."""
+
+    @staticmethod
+    def from_matrix(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], finish: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directed: bool, has_ends: bool) -> Costs:
+        """
+        Travel between regions, renumbered along an order; and what beginning and ending at each of these costs.
+        """
+
+    @staticmethod
+    def from_places(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool, begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], finish: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], has_ends: bool) -> Costs:
+        """
+        Places in three dimensions, in the plane or on the unit sphere; and the costs of ends.
+        """
+
+    def __call__(self, a: int, b: int) -> float:
+        """Return the cost of an edge."""
+
+    @property
+    def vertices(self) -> int:
+        """How many vertices there are."""
+
+class Candidates:
+    """Candidate lists of all vertices, sorted by distance."""
+
+    def __init__(self, costs: Costs, lists: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def length(self) -> int:
+        """Entries per list."""
+
+    @property
+    def vertices(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """The lists, nearest first."""
+
+    @property
+    def distances(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """What the edges to them cost."""
+
+class ScoreTerms:
+    """The part of the objective that depends on the positions of regions."""
+
+    @property
+    def reach(self) -> int:
+        """Positions from the end beyond which scores count for nothing."""
+
+    @property
+    def swing(self) -> float:
+        """What all terms add up to, at most."""
+
+    @property
+    def least_gain(self) -> float:
+        """A smaller gain is taken for rounding."""
+
+    @property
+    def powers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """By how much terms fall over so many positions, at least."""
+
+class GeometricScores(ScoreTerms):
+    """Weights that fall by one factor per position."""
+
+    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float, heaviest: float, least_gain: float) -> None: ...
+
+class FactoredScores(ScoreTerms):
+    """Weights that fall by factors of the regions."""
+
+    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], heaviest: float, least_gain: float) -> None: ...
+
+class GeneralScores(ScoreTerms):
+    """Any weights by position."""
+
+    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least_gain: float) -> None: ...
+
+class PairTerms(ScoreTerms):
+    """The error of a regularised learner (`model.pairs`)."""
+
+    def __init__(self, costs: Costs, retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, count: float, most: float, slowest: float, least_gain: float) -> None: ...
+
+class KOptLimits:
+    """What moves are looked for (`cpp/k_opt.h`)."""
+
+    def __init__(self, least_gain: float, credit: float, end_positions: int, longest: int) -> None: ...
+
+    @property
+    def least_gain(self) -> float: ...
+
+    @property
+    def credit(self) -> float: ...
+
+class PerturbationParams:
+    """How far apart the edges of a double bridge may be."""
+
+    def __init__(self, walk: int, segment: int, longest_bridge: int, far_bridge: int, most_worse: float) -> None: ...
+
+class LocalSearch:
+    """A tour under iterated local search by k-opt moves and perturbations."""
+
+    def __init__(self, costs: Costs, terms: ScoreTerms | None, limits: KOptLimits, perturbation: PerturbationParams, journal: int) -> None: ...
+
+    def __copy__(self) -> LocalSearch: ...
+
+    def use_candidates(self, candidates: Candidates, breadth: Sequence[int], only_listed: bool = False) -> None:
+        """
+        Take candidate lists, and how many entries each further edge of a move looks at.
+        """
+
+    def drop_scores(self) -> None:
+        """See travel alone from now on."""
+
+    def set_tour(self, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Start from a cycle of vertices."""
+
+    @property
+    def tour(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The tour as a cycle of vertices."""
+
+    @property
+    def regions(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Its regions in the order of visits."""
+
+    def next(self, vertex: int) -> int:
+        """Return the vertex behind another one."""
+
+    def update_terms(self) -> None:
+        """Add running sums up afresh."""
+
+    @property
+    def sums(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Running sums of scores along the tour; with pair terms, its error and the parts of it before each visit.
+        """
+
+    def set_spare(self, spare: float) -> None:
+        """Say how much less the score part of this tour could be, at most."""
+
+    @property
+    def queued(self) -> int:
+        """How many vertices are to be looked at."""
+
+    def queue_all(self) -> None:
+        """Queue all vertices for a look."""
+
+    def clear_queue(self) -> None:
+        """Look at no vertex any more."""
+
+    def descend(self, looks: int) -> float:
+        """Make moves, with so many looks at queued vertices; return the gain."""
+
+    def improve(self, vertex: int) -> float:
+        """
+        Make the first move found that removes an edge of a vertex; return its gain, 0 if there is none.
+        """
+
+    def perturb_at(self, vertex: int, bits: int, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """Make a double bridge; return what it costs, inf if it is not allowed."""
+
+    def undo(self) -> None:
+        """Undo all changes since they were last kept for good."""
+
+    def keep_changes(self) -> None:
+        """Keep all changes for good."""
+
+    def perturb(self, draws: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """Perturb and descend, once per row; undo what is worse than accepted."""
+
+class MinimumWeightMatching:
+    """
+    Minimum-weight perfect matching on a sparse graph with even integer weights (Edmonds 1965).
+    """
+
+    def __init__(self, size: int, source: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Match greedily. Each edge is given once in each direction, sorted by source.
+        """
+
+    def match_next(self, first: int, most: int) -> int:
+        """
+        Search from up to `most` unmatched vertices, `first` on; return where to go on: the number of vertices when done, -1 if there is no perfect matching.
+        """
+
+    def dual_solution(self) -> tuple[numpy.typing.NDArray[numpy.int64], list[tuple[numpy.typing.NDArray[numpy.int64], int]]]:
+        """
+        Return each vertex's own dual value, and the odd sets of positive value with theirs.
+        """
+
+    def unfold(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Return each vertex's mate, -1 if it has none. The dual solution is gone afterwards.
+        """
+
+class Pricing:
+    """
+    Edges of a complete graph with negative reduced cost (Cook and Rohe 1999).
+    """
+
+    def __init__(self, matching: MinimumWeightMatching) -> None: ...
+
+    def negative_pairs(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scale: float, first: int, last: int, most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """
+        Return pairs (i, j), i < j, i from `first` to `last` - 1, at most `most` per i; none only if there are none.
+        """
+
+    def negative_pairs_of_places(self, places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, round: bool, scale: float, first: int, last: int, most: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """Do the same where weights are distances."""
+
+def find_detours(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], travel_back: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slack: float, shortest: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], first: int, last: int) -> int:
+    """
+    Lower `shortest` by detours with a short first leg; return how many save more than `slack`.
+    """
+
+class HeldKarp:
+    """Dynamic programming over sets of regions, from the end of orders."""
+
+    def __init__(self, travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, last_costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def fill(self, sets: int) -> float:
+        """
+        Put one region before each of the next so many sets; return the share of all that is done.
+        """
+
+    def order(self, begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Trace the best order; `begin` has the cost of beginning at each region.
+        """
+
+    @property
+    def values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        The least cost of visiting each set to the end, from each of its regions.
+        """
+
+class SubgradientAscent:
+    """
+    A subgradient ascent for Lagrangian relaxations, one multiplier per vertex.
+    """
+
+    def __init__(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: float, *, pace: float, momentum: float, patience: int, fall: float, slowest: float, progress: float) -> None: ...
+
+    @property
+    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Where the relaxation is to be solved next."""
+
+    @property
+    def best(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The multipliers of the best bound so far."""
+
+    @property
+    def bound(self) -> float:
+        """The best bound so far."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to gain."""
+
+    @property
+    def target(self) -> float:
+        """The value of a known order."""
+
+    @target.setter
+    def target(self, arg: float, /) -> None: ...
+
+    def set_pace(self, pace: float) -> None:
+        """Let the next step aim at this share of the gap."""
+
+    def forget_bound(self) -> None:
+        """
+        Go on where the relaxation has become another one: whatever it gives next is the best so far.
+        """
+
+    def advance(self, subgradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bound: float) -> bool:
+        """
+        Take a step from multipliers with this bound and subgradient; False where the ascent ends.
+        """
+
+FREE: int = 0
+
+FIXED_TO_1: int = 1
+
+FIXED_TO_0: int = 2
+
+def minimum_one_tree(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], status: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, int, Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Return the cheapest 1-tree: its total (inf where there is none), the region before `out`, the parents, the order of joining and the degrees of vertices.
+    """
+
+def ascend_one_trees(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], status: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], ascent: SubgradientAscent, steps: int) -> None:
+    """Take subgradient steps that raise the bound of 1-trees."""
+
+class SparseOneTrees:
+    """The 1-trees of a tour graph on few of its edges."""
+
+    def __init__(self, start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def ascend(self, ascent: SubgradientAscent, steps: int) -> None:
+        """
+        Take subgradient steps; fewer where the ascent ends or there is no 1-tree on these edges.
+        """
+
+def fix_by_reduced_cost(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], status: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu')], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], limit: float) -> tuple[float, tuple[int, int, int]]:
+    """
+    Fix edges that no tour, or every tour, below `limit` takes; return the bound (inf where no tour is left) and a vertex with one or two of its edges to branch on, -1 for none.
+    """
+
+def propagate(status: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu')]) -> bool:
+    """Fix what follows from what is fixed; False where no tour is left."""
+
+def connected_components(linked: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """Number the vertices by the component that they are in."""
+
+def minimum_cuts(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], limit: float, one: float) -> list[Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Return sets of vertices with x(δ(S)) < limit, found on the way to the minimum cut; edges with x_e > one are shrunk.
+    """
+
+class Labels:
+    """The labels of ng-routes in one direction."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def full(self) -> bool:
+        """Whether they are incomplete because there would be too many."""
+
+    @property
+    def late(self) -> bool:
+        """Whether they are incomplete because the work allowed was used up."""
+
+    @property
+    def work(self) -> int:
+        """Units of work that making them took."""
+
+    def cheapest_route(self) -> tuple[float, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Return cost and regions of the cheapest route, in the direction of the labels (inf where none is left).
+        """
+
+class LayeredNetwork:
+    """The layered network that q-routes and ng-routes run through."""
+
+    def __init__(self, arc_costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], node_costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], free: Annotated[NDArray[numpy.bool_], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def arc_costs(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]:
+        """Of region and region."""
+
+    @property
+    def node_costs(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]:
+        """Of position and region."""
+
+    @property
+    def free_share(self) -> float:
+        """The share of arcs that are not fixed to 0."""
+
+    def q_route_costs(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Return the cost of the cheapest q-route to each position and region."""
+
+    def ascend(self, ascent: SubgradientAscent, steps: int) -> None:
+        """Take subgradient steps that raise the bound of q-routes."""
+
+    def fix_by_q_routes(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], limit: float) -> None:
+        """Fix the arcs to 0 that no q-route cheaper than `limit` takes."""
+
+    def label(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ng_sets: Annotated[NDArray[numpy.uint64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], other: Labels | None, forward: bool, limit: float, labels_in_layer: int, labels_in_all: int, work: int) -> Labels:
+        """
+        Make the labels of ng-routes cheaper than `limit` in one direction, pruned by those of the other, if any. If they are complete, fix the arcs to 0 that none of them takes.
+        """

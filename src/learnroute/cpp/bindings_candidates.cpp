@@ -1,0 +1,76 @@
+#include "alpha_nearness.h"
+#include "arrays.h"
+#include "bindings.h"
+#include "candidate_lists.h"
+
+namespace learnroute
+{
+using namespace nb::literals;
+
+void bind_candidates(nb::module_ &m)
+{
+    using Lists = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+    m.def(
+        "put_quadrant_neighbours",
+        [](FloatMatrix const &places, IntVector const &items, IntMatrix const &ranges, FloatMatrix const &boxes,
+           Lists const &lists)
+        {
+            KdTreeView const tree{span_of(items), matrix_of(ranges), matrix_of(boxes)};
+            nb::gil_scoped_release release;
+            put_quadrant_neighbours({matrix_of(places)}, tree, {lists.data(), lists.size()}, lists.shape(1));
+        },
+        "places"_a.noconvert(), "items"_a.noconvert(), "ranges"_a.noconvert(), "boxes"_a.noconvert(),
+        "lists"_a.noconvert(),
+        "Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.");
+    m.def(
+        "relative_neighbours",
+        [](FloatMatrix const &travel, std::size_t most, std::size_t first, std::size_t last)
+        {
+            std::vector<std::int64_t> lists;
+            {
+                nb::gil_scoped_release release;
+                lists = relative_neighbours(matrix_of(travel), most, first, last);
+            }
+            return to_numpy(std::move(lists), most);
+        },
+        "travel"_a.noconvert(), "most"_a, "first"_a, "last"_a,
+        "Return candidate lists of the regions `first` to `last` - 1: relative neighbours, then the nearest regions.");
+
+    nb::class_<AlphaNearness>(m, "AlphaNearness", "α-nearness on a sparse graph (Helsgaun 2000).")
+        .def(
+            "__init__",
+            [](AlphaNearness *self, IntVector const &start, IntVector const &target, FloatVector const &cost,
+               double first_step)
+            {
+                nb::gil_scoped_release release;
+                SparseGraph graph{indices_of(start), indices_of(target), {cost.data(), cost.data() + cost.size()}};
+                new (self) AlphaNearness(std::move(graph), first_step);
+            },
+            "start"_a.noconvert(), "target"_a.noconvert(), "cost"_a.noconvert(), "first_step"_a,
+            "The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction.")
+        .def("ascend", &AlphaNearness::ascend, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Raise the 1-tree bound by at most so many subgradient steps; return whether the ascent is over.")
+        .def_prop_ro("bound", &AlphaNearness::bound, "The best bound found.")
+        .def_prop_ro(
+            "multipliers",
+            [](AlphaNearness const &self)
+            {
+                auto const best = self.multipliers();
+                return to_numpy(std::vector<double>(best.begin(), best.end()));
+            },
+            nb::rv_policy::move, "The multipliers of that bound.")
+        .def(
+            "candidate_lists",
+            [](AlphaNearness &self, FloatVector const &multipliers, std::size_t most)
+            {
+                std::vector<std::int64_t> lists;
+                {
+                    nb::gil_scoped_release release;
+                    lists = self.candidate_lists(span_of(multipliers), most);
+                }
+                return to_numpy(std::move(lists), most);
+            },
+            "multipliers"_a.noconvert(), "most"_a,
+            "Return for each vertex the `most` others of least α-value at some multipliers.");
+}
+} // namespace learnroute

@@ -1,0 +1,288 @@
+#include "arrays.h"
+#include "bindings.h"
+#include "components.h"
+#include "edge_status.h"
+#include "held_karp.h"
+#include "layered_network.h"
+#include "min_cut.h"
+#include "ng_labelling.h"
+#include "one_tree.h"
+#include "propagation.h"
+#include "reduced_costs.h"
+#include "sparse_ascent.h"
+#include "subgradient.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <limits>
+#include <optional>
+#include <tuple>
+
+namespace learnroute
+{
+using namespace nb::literals;
+
+namespace
+{
+using StatusArray = nb::ndarray<std::int8_t const, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using MutableStatusArray = nb::ndarray<std::int8_t, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using BoolCube = nb::ndarray<bool const, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using MaskCube = nb::ndarray<std::uint64_t const, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+StatusView status_of(StatusArray const &array)
+{
+    return {array.data(), array.shape(0)};
+}
+
+MutableStatus status_of(MutableStatusArray const &array)
+{
+    return {array.data(), array.shape(0)};
+}
+
+OwnedVector<double> copied(std::span<double const> values)
+{
+    return to_numpy(std::vector<double>(values.begin(), values.end()));
+}
+
+void bind_held_karp(nb::module_ &m)
+{
+    nb::class_<HeldKarp>(m, "HeldKarp", "Dynamic programming over sets of regions, from the end of orders.")
+        .def(
+            "__init__",
+            [](HeldKarp *self, FloatMatrix const &travel, FloatVector const &scores, FloatVector const &weights,
+               std::optional<FloatVector> const &factors, FloatVector const &last_costs, BoolMatrix const &positions)
+            {
+                auto const given = factors ? span_of(*factors) : std::span<double const>{};
+                new (self) HeldKarp({matrix_of(travel), span_of(scores), span_of(weights), given, span_of(last_costs),
+                                     matrix_of(positions)});
+            },
+            "travel"_a, "scores"_a, "weights"_a, "factors"_a.none(), "last_costs"_a, "positions"_a)
+        .def("fill", &HeldKarp::fill, "sets"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Put one region before each of the next so many sets; return the share of all that is done.")
+        .def(
+            "order",
+            [](HeldKarp const &self, FloatVector const &begin) { return to_numpy_indices(self.order(span_of(begin))); },
+            "begin"_a, "Trace the best order; `begin` has the cost of beginning at each region.")
+        .def_prop_ro(
+            "values", [](HeldKarp const &self) { return copied(self.values()); }, nb::rv_policy::automatic,
+            "The least cost of visiting each set to the end, from each of its regions.");
+}
+
+void bind_ascent(nb::module_ &m)
+{
+    nb::class_<SubgradientAscent>(m, "SubgradientAscent",
+                                  "A subgradient ascent for Lagrangian relaxations, one multiplier per vertex.")
+        .def(
+            "__init__",
+            [](SubgradientAscent *self, FloatVector const &multipliers, double target, double pace, double momentum,
+               int patience, double fall, double slowest, double progress)
+            {
+                new (self) SubgradientAscent(span_of(multipliers), target,
+                                             {pace, momentum, patience, fall, slowest, progress});
+            },
+            "multipliers"_a, "target"_a, nb::kw_only(), "pace"_a, "momentum"_a, "patience"_a, "fall"_a, "slowest"_a,
+            "progress"_a)
+        .def_prop_ro(
+            "multipliers", [](SubgradientAscent const &self) { return copied(self.multipliers()); },
+            nb::rv_policy::automatic, "Where the relaxation is to be solved next.")
+        .def_prop_ro(
+            "best", [](SubgradientAscent const &self) { return copied(self.best()); }, nb::rv_policy::automatic,
+            "The multipliers of the best bound so far.")
+        .def_prop_ro("bound", &SubgradientAscent::bound, "The best bound so far.")
+        .def_prop_ro("ended", &SubgradientAscent::ended, "Whether nothing is left to gain.")
+        .def_prop_rw("target", &SubgradientAscent::target, &SubgradientAscent::set_target,
+                     "The value of a known order.")
+        .def("set_pace", &SubgradientAscent::set_pace, "pace"_a, "Let the next step aim at this share of the gap.")
+        .def(
+            "forget_bound", [](SubgradientAscent &self) { self.set_bound(-std::numeric_limits<double>::infinity()); },
+            "Go on where the relaxation has become another one: whatever it gives next is the best so far.")
+        .def(
+            "advance", [](SubgradientAscent &self, FloatVector const &subgradient, double bound)
+            { return self.advance(span_of(subgradient), bound); }, "subgradient"_a, "bound"_a,
+            "Take a step from multipliers with this bound and subgradient; False where the ascent ends.");
+}
+
+void bind_one_trees(nb::module_ &m)
+{
+    m.attr("FREE") = static_cast<int>(EdgeStatus::free);
+    m.attr("FIXED_TO_1") = static_cast<int>(EdgeStatus::fixed_to_1);
+    m.attr("FIXED_TO_0") = static_cast<int>(EdgeStatus::fixed_to_0);
+    m.def(
+        "minimum_one_tree",
+        [](FloatMatrix const &costs, StatusArray const &status, FloatVector const &multipliers)
+        {
+            OneTree tree(costs.shape(0));
+            {
+                nb::gil_scoped_release release;
+                tree.find(matrix_of(costs), status_of(status), span_of(multipliers));
+            }
+            return std::tuple(tree.total(), static_cast<std::int64_t>(tree.last()), to_numpy_indices(tree.parent()),
+                              to_numpy_indices(tree.joined()), to_numpy_indices(tree.degree()));
+        },
+        "costs"_a, "status"_a, "multipliers"_a,
+        "Return the cheapest 1-tree: its total (inf where there is none), the region before `out`, the parents, the "
+        "order of joining and the degrees of vertices.");
+    m.def(
+        "ascend_one_trees",
+        [](FloatMatrix const &costs, StatusArray const &status, SubgradientAscent &ascent, int steps)
+        {
+            nb::gil_scoped_release release;
+            ascend(matrix_of(costs), status_of(status), ascent, steps);
+        },
+        "costs"_a, "status"_a, "ascent"_a, "steps"_a, "Take subgradient steps that raise the bound of 1-trees.");
+    nb::class_<SparseOneTrees>(m, "SparseOneTrees", "The 1-trees of a tour graph on few of its edges.")
+        .def(
+            "__init__",
+            [](SparseOneTrees *self, IntVector const &start, IntVector const &target, FloatVector const &cost,
+               FloatVector const &out)
+            {
+                auto const costs = span_of(cost);
+                auto const ends = span_of(out);
+                new (self) SparseOneTrees({indices_of(start), indices_of(target), {costs.begin(), costs.end()}},
+                                          {ends.begin(), ends.end()});
+            },
+            "start"_a, "target"_a, "cost"_a, "out"_a)
+        .def("ascend", &SparseOneTrees::ascend, "ascent"_a, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Take subgradient steps; fewer where the ascent ends or there is no 1-tree on these edges.");
+    m.def(
+        "fix_by_reduced_cost",
+        [](FloatMatrix const &costs, MutableStatusArray const &status, FloatVector const &multipliers, double limit)
+        {
+            auto const found = [&]
+            {
+                nb::gil_scoped_release release;
+                return fix_by_reduced_cost(matrix_of(costs), status_of(status), span_of(multipliers), limit);
+            }();
+            return std::tuple(found.bound, std::tuple(found.branch.vertex, found.branch.one, found.branch.two));
+        },
+        "costs"_a, "status"_a.noconvert(), "multipliers"_a, "limit"_a,
+        "Fix edges that no tour, or every tour, below `limit` takes; return the bound (inf where no tour is left) and "
+        "a vertex with one or two of its edges to branch on, -1 for none.");
+    m.def(
+        "propagate",
+        [](MutableStatusArray const &status)
+        {
+            nb::gil_scoped_release release;
+            return propagate(status_of(status));
+        },
+        "status"_a.noconvert(), "Fix what follows from what is fixed; False where no tour is left.");
+}
+
+void bind_separation(nb::module_ &m)
+{
+    m.def(
+        "connected_components", [](BoolMatrix const &linked)
+        { return to_numpy_indices(connected_components(linked.shape(0), matrix_of(linked))); }, "linked"_a,
+        "Number the vertices by the component that they are in.");
+    m.def(
+        "minimum_cuts",
+        [](FloatMatrix const &x, double limit, double one)
+        {
+            auto const found = [&]
+            {
+                nb::gil_scoped_release release;
+                return minimum_cuts(matrix_of(x), limit, one);
+            }();
+            std::vector<OwnedVector<std::int64_t>> cuts;
+            for (auto const &members : found)
+                cuts.push_back(to_numpy_indices(members));
+            return cuts;
+        },
+        "x"_a, "limit"_a, "one"_a,
+        "Return sets of vertices with x(δ(S)) < limit, found on the way to the minimum cut; edges with x_e > one are "
+        "shrunk.");
+}
+
+void bind_ng_routes(nb::module_ &m)
+{
+    nb::class_<Labels>(m, "Labels", "The labels of ng-routes in one direction.")
+        .def("__len__", &Labels::size)
+        .def_prop_ro(
+            "full", [](Labels const &self) { return self.outcome() == LabellingOutcome::full; },
+            "Whether they are incomplete because there would be too many.")
+        .def_prop_ro(
+            "late", [](Labels const &self) { return self.outcome() == LabellingOutcome::late; },
+            "Whether they are incomplete because the work allowed was used up.")
+        .def_prop_ro("work", &Labels::work, "Units of work that making them took.")
+        .def(
+            "cheapest_route",
+            [](Labels const &self)
+            {
+                auto const found = self.cheapest_route();
+                return std::tuple(found.cost, to_numpy_indices(found.regions));
+            },
+            "Return cost and regions of the cheapest route, in the direction of the labels (inf where none is left).");
+
+    nb::class_<LayeredNetwork>(m, "LayeredNetwork", "The layered network that q-routes and ng-routes run through.")
+        .def(
+            "__init__",
+            [](LayeredNetwork *self, FloatMatrix const &arc_costs, FloatMatrix const &node_costs, BoolCube const &free)
+            { new (self) LayeredNetwork(matrix_of(arc_costs), matrix_of(node_costs), span_of(free)); }, "arc_costs"_a,
+            "node_costs"_a, "free"_a)
+        .def_prop_ro(
+            "arc_costs",
+            [](LayeredNetwork const &self)
+            {
+                return nb::ndarray<nb::numpy, double const, nb::ndim<2>>(self.arc_costs().data(),
+                                                                         {self.size(), self.size()});
+            },
+            nb::rv_policy::reference_internal, "Of region and region.")
+        .def_prop_ro(
+            "node_costs",
+            [](LayeredNetwork const &self)
+            {
+                return nb::ndarray<nb::numpy, double const, nb::ndim<2>>(self.node_costs().data(),
+                                                                         {self.size(), self.size()});
+            },
+            nb::rv_policy::reference_internal, "Of position and region.")
+        .def_prop_ro("free_share", &LayeredNetwork::free_share, "The share of arcs that are not fixed to 0.")
+        .def(
+            "q_route_costs",
+            [](LayeredNetwork const &self, FloatVector const &multipliers)
+            {
+                auto costs = [&]
+                {
+                    nb::gil_scoped_release release;
+                    return self.q_route_costs(span_of(multipliers), Direction::forward);
+                }();
+                return to_numpy(std::move(costs), self.size());
+            },
+            "multipliers"_a, "Return the cost of the cheapest q-route to each position and region.")
+        .def("ascend", &LayeredNetwork::ascend, "ascent"_a, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Take subgradient steps that raise the bound of q-routes.")
+        .def(
+            "fix_by_q_routes",
+            [](LayeredNetwork &self, FloatVector const &multipliers, double limit)
+            {
+                nb::gil_scoped_release release;
+                self.fix_by_q_routes(span_of(multipliers), limit);
+            },
+            "multipliers"_a, "limit"_a, "Fix the arcs to 0 that no q-route cheaper than `limit` takes.")
+        .def(
+            "label",
+            [](LayeredNetwork &self, FloatVector const &multipliers, MaskCube const &ng_sets, Labels const *other,
+               bool forward, double limit, std::int64_t labels_in_layer, std::int64_t labels_in_all, std::int64_t work)
+            {
+                nb::gil_scoped_release release;
+                return label_ng_routes(self, span_of(multipliers), span_of(ng_sets), other,
+                                       forward ? Direction::forward : Direction::backward, limit,
+                                       {labels_in_layer, labels_in_all, work});
+            },
+            "multipliers"_a, "ng_sets"_a, "other"_a.none(), "forward"_a, "limit"_a, "labels_in_layer"_a,
+            "labels_in_all"_a, "work"_a,
+            "Make the labels of ng-routes cheaper than `limit` in one direction, pruned by those of the other, if any. "
+            "If they are complete, fix the arcs to 0 that none of them takes.");
+}
+} // namespace
+
+void bind_proofs(nb::module_ &m)
+{
+    bind_held_karp(m);
+    bind_ascent(m);
+    bind_one_trees(m);
+    bind_separation(m);
+    bind_ng_routes(m);
+}
+} // namespace learnroute

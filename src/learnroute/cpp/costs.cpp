@@ -1,0 +1,116 @@
+#include "costs.h"
+
+#include <limits>
+#include <numbers>
+
+namespace learnroute
+{
+namespace
+{
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double near = 1.4; // chords up to which an arcsine of half of them has all its digits
+
+double cost_of_end(std::vector<double> const &ends, std::size_t regions, Index a, Index b)
+{
+    if (a > b)
+        std::swap(a, b);
+    auto const side = static_cast<std::size_t>(b) - regions; // 0: `start`, 1: `end`
+    return static_cast<std::size_t>(a) < regions ? ends[side * regions + a] : 0.0;
+}
+
+std::vector<double> both_ends(std::span<double const> begin, std::span<double const> finish)
+{
+    std::vector<double> ends(begin.begin(), begin.end());
+    ends.insert(ends.end(), finish.begin(), finish.end());
+    return ends;
+}
+} // namespace
+
+double DirectedCosts::operator()(Index a, Index b) const
+{
+    if (a > b)
+        std::swap(a, b);
+    auto const columns = static_cast<std::size_t>(regions) + 1;
+    if (a < regions) // left by b, or by `start`, for a; nobody goes from `end` to a
+        return b >= regions && b <= 2 * regions ? matrix[(b - regions) * columns + a] : infinity;
+    return b == 2 * regions + 1 ? matrix[(a - regions) * columns + regions] : infinity;
+}
+
+double PlaneCosts::end_cost(Index a, Index b) const
+{
+    return cost_of_end(ends, places.size(), a, b);
+}
+
+double GlobeCosts::operator()(Index a, Index b) const
+{
+    auto const regions = static_cast<Index>(places.size());
+    if (a >= regions || b >= regions)
+        return cost_of_end(ends, places.size(), a, b);
+    if (a > b)
+        std::swap(a, b);
+    auto const &one = places[a];
+    auto const &two = places[b];
+    auto x = one.x - two.x;
+    auto y = one.y - two.y;
+    auto z = one.z - two.z;
+    auto const chord = std::sqrt(x * x + y * y + z * z);
+    if (chord < near)
+        return unit * 2.0 * std::asin(0.5 * chord);
+    x = one.x + two.x; // the chord to the antipode, where an arcsine loses no digits
+    y = one.y + two.y;
+    z = one.z + two.z;
+    return unit * (std::numbers::pi - 2.0 * std::asin(0.5 * std::sqrt(x * x + y * y + z * z)));
+}
+
+Costs Costs::from_matrix(MatrixView<double> travel, std::span<std::int64_t const> order, std::span<double const> begin,
+                         std::span<double const> finish, bool directed, bool has_ends)
+{
+    auto const regions = order.size();
+    auto const size = regions + (directed ? 1 : has_ends ? 2 : 0);
+    std::vector<double> matrix(size * size, infinity);
+    for (std::size_t i = 0; i < regions; ++i)
+    {
+        auto const row = travel[static_cast<std::size_t>(order[i])];
+        for (std::size_t j = 0; j < regions; ++j)
+            matrix[i * size + j] = row[static_cast<std::size_t>(order[j])];
+    }
+    Layout const layout{static_cast<Index>(regions), directed, has_ends};
+    if (directed)
+    {
+        for (std::size_t i = 0; i < regions; ++i)
+        {
+            matrix[regions * size + i] = begin[i];
+            matrix[i * size + regions] = finish[i];
+        }
+        return {layout, DirectedCosts{std::move(matrix), static_cast<Index>(regions)}};
+    }
+    if (has_ends)
+    {
+        for (std::size_t i = 0; i < regions; ++i)
+        {
+            matrix[i * size + regions] = matrix[regions * size + i] = begin[i];
+            matrix[i * size + regions + 1] = matrix[(regions + 1) * size + i] = finish[i];
+        }
+        matrix[regions * size + regions + 1] = matrix[(regions + 1) * size + regions] = 0.0;
+    }
+    return {layout, MatrixCosts{std::move(matrix), size}};
+}
+
+Costs Costs::from_places(MatrixView<double> places, double unit, bool globe, std::span<double const> begin,
+                         std::span<double const> finish, bool has_ends)
+{
+    Layout const layout{static_cast<Index>(places.rows()), false, has_ends};
+    auto ends = both_ends(begin, finish);
+    if (globe)
+    {
+        GlobeCosts costs{{}, std::move(ends), unit};
+        for (std::size_t i = 0; i < places.rows(); ++i)
+            costs.places.push_back({places(i, 0), places(i, 1), places(i, 2)});
+        return {layout, std::move(costs)};
+    }
+    PlaneCosts costs{{}, std::move(ends), unit};
+    for (std::size_t i = 0; i < places.rows(); ++i)
+        costs.places.push_back({places(i, 0), places(i, 1)});
+    return {layout, std::move(costs)};
+}
+} // namespace learnroute

@@ -1,0 +1,267 @@
+#include "eax.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+namespace learnroute
+{
+namespace
+{
+auto constexpr infinity = std::numeric_limits<double>::infinity();
+auto constexpr least_entropy = 1e-9;   // a loss of entropy that is less is taken for this
+auto constexpr rounding_error = 1e-15; // what is smaller than this share of a sum may be rounding
+} // namespace
+
+EdgeAssembly::EdgeAssembly(Problem problem, EdgeCounts counts)
+    : problem_(std::move(problem)), size_(static_cast<Index>(problem_.fixed.size())),
+      candidates_each_(problem_.candidates.size() / problem_.fixed.size()), counts_(std::move(counts)),
+      positions_(problem_.fixed.size())
+{
+}
+
+double EdgeAssembly::cross(std::vector<Index> &tour, std::span<Index const> other, std::size_t children,
+                           std::size_t batches, RandomBits random)
+{
+    tour_.swap(tour);
+    link(tour_, neighbours_);
+    link(other, other_);
+    for (Index position = 0; position < size_; ++position)
+        positions_[tour_[position]] = position;
+    cycles_.find(neighbours_, other_, random);
+    untried_.resize(cycles_.size());
+    std::iota(untried_.begin(), untried_.end(), 0);
+    auto total = 0.0;
+    std::size_t tried = 0;
+    for (std::size_t batch = 0; batch < batches; ++batch)
+    {
+        auto const gain = improve(children, tried, random);
+        if (gain == 0.0)
+            break;
+        total += gain;
+    }
+    tour_.swap(tour);
+    return total;
+}
+
+/// Make children of a batch of AB-cycles and put the best in the place of the tour; return the gain, or 0.
+double EdgeAssembly::improve(std::size_t children, std::size_t &tried, RandomBits &random)
+{
+    auto const score = problem_.scores ? current_score() : 0.0;
+    auto const last = std::min(tried + children, untried_.size());
+    auto most = 0.0;
+    auto gained = 0.0;
+    for (; tried < last; ++tried)
+    {
+        std::swap(untried_[tried], untried_[tried + random.below(untried_.size() - tried)]);
+        auto const gain = make_child(cycles_[untried_[tried]], score);
+        if (gain > 0.0)
+        {
+            auto const worth = gain / std::max(counts_.entropy_lost(changes_), least_entropy);
+            if (worth > most)
+            {
+                most = worth;
+                gained = gain;
+                kept_ = changes_;
+            }
+        }
+        undo();
+    }
+    if (gained > 0.0)
+    {
+        for (auto const &change : kept_)
+            (change.before ? neighbours_[change.vertex].before : neighbours_[change.vertex].after) = change.added;
+        counts_.apply(kept_);
+        rewrite();
+    }
+    return gained;
+}
+
+/// Change neighbours along an AB-cycle and join the subtours; return the gain, or -inf where it came to nothing.
+double EdgeAssembly::make_child(std::span<Index const> cycle, double score)
+{
+    auto const &costs = problem_.costs;
+    auto const count = cycle.size() / 2;
+    auto const removed_from = [&](std::size_t i) { return cycle[2 * i]; };
+    auto const removed_to = [&](std::size_t i) { return cycle[2 * i + 1]; };
+    auto const added_to = [&](std::size_t i) { return cycle[i + 1 < count ? 2 * i + 2 : 0]; };
+    auto gain = 0.0;
+    auto removed = 0.0;
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        auto const old = costs(removed_from(i), removed_to(i));
+        gain += old - costs(removed_to(i), added_to(i));
+        removed += old;
+    }
+    if (!subtours_.cut(cycle, positions_))
+        return -infinity;
+    auto const hope = credit(score);
+    auto const least = problem_.least_gain + rounding_error * removed;
+    if (!(gain + hope > least))
+        return -infinity;
+    subtours_.find();
+    for (std::size_t i = 0; i < count; ++i)
+    {
+        replace(removed_from(i), removed_to(i), removed_to(i > 0 ? i - 1 : count - 1));
+        replace(removed_to(i), removed_from(i), added_to(i));
+    }
+    if (subtours_.count() > 1)
+        gain += join_subtours(least - gain - hope);
+    if (problem_.scores && gain + hope > least)
+    {
+        auto latest = subtours_.last_cut();
+        for (auto i = 2 * count; i < changes_.size(); ++i)
+            latest = std::max(latest, positions_[changes_[i].vertex]);
+        if (is_cyclic() || reaches_end(latest))
+            gain += score - score_part().first;
+    }
+    return gain > least ? gain : -infinity;
+}
+
+/// What the scores of a child may gain, at most.
+double EdgeAssembly::credit(double score) const
+{
+    if (!problem_.scores)
+        return 0.0;
+    auto const &bounds = problem_.scores->bounds();
+    auto const latest = subtours_.last_cut();
+    auto hope = 0.0;
+    if (is_cyclic()) // a child may go the other way round
+        hope = score - bounds.floor;
+    else if (reaches_end(latest)) // what lies behind the last cut stays as it is
+        hope = std::min(score - bounds.floor, bounds.swing * bounds.powers[std::max(0, size_ - 2 - latest)]);
+    return std::min(hope, problem_.most_credit);
+}
+
+bool EdgeAssembly::reaches_end(Index position) const
+{
+    return position + 1 + problem_.scores->bounds().reach >= size_;
+}
+
+/// Join the smallest subtour to another by the best exchange of two edges, until one tour is left; return the gain.
+///
+/// It is -inf where that is given up, because no candidate leads out of a subtour, or no more than `least` is gained.
+double EdgeAssembly::join_subtours(double least)
+{
+    struct Exchange
+    {
+        double gain = -infinity;
+        Index subtour = -1;
+        Index a = -1, next_a = -1, b = -1, next_b = -1;
+    };
+    auto const &costs = problem_.costs;
+    auto const &fixed = problem_.fixed;
+    auto const candidates = std::span{problem_.candidates};
+    auto gain = 0.0;
+    for (auto left = subtours_.count(); left > 1; --left)
+    {
+        auto const smallest = subtours_.smallest();
+        Exchange best;
+        for (Index segment = 0; segment < subtours_.segments(); ++segment)
+        {
+            if (subtours_.of_segment(segment) != smallest)
+                continue;
+            auto position = subtours_.cut_before(segment);
+            for (auto length = subtours_.length(segment); length > 0; --length)
+            {
+                position = position + 1 < size_ ? position + 1 : 0;
+                auto const a = tour_[position];
+                std::array const nexts_a{neighbours_[a].before, neighbours_[a].after};
+                std::array const removed_a{costs(a, nexts_a[0]), costs(a, nexts_a[1])};
+                for (auto const b : candidates.subspan(a * candidates_each_, candidates_each_))
+                {
+                    if (subtours_.contains(segment, positions_[b]))
+                        continue;
+                    auto const subtour = subtours_.of_position(positions_[b]);
+                    if (subtour == smallest)
+                        continue;
+                    auto const added = costs(a, b);
+                    for (auto const next_b : {neighbours_[b].before, neighbours_[b].after})
+                    {
+                        auto const removed_b = costs(b, next_b);
+                        for (std::size_t side = 0; side < 2; ++side)
+                        {
+                            auto const next_a = nexts_a[side];
+                            if (fixed[a] == next_a || fixed[b] == next_b)
+                                continue;
+                            auto const better = removed_a[side] + removed_b - added - costs(next_a, next_b);
+                            if (better > best.gain)
+                                best = {better, subtour, a, next_a, b, next_b};
+                        }
+                    }
+                }
+            }
+        }
+        gain += best.gain;
+        if (!(gain > least))
+            return -infinity;
+        exchange(best.a, best.next_a, best.b, best.next_b);
+        subtours_.merge(smallest, best.subtour);
+    }
+    return gain;
+}
+
+/// Replace the edges a - next_a and b - next_b by a - b and next_a - next_b.
+void EdgeAssembly::exchange(Index a, Index next_a, Index b, Index next_b)
+{
+    replace(a, next_a, b);
+    replace(next_a, a, next_b);
+    replace(b, next_b, a);
+    replace(next_b, b, next_a);
+}
+
+void EdgeAssembly::replace(Index vertex, Index removed, Index added)
+{
+    auto &neighbours = neighbours_[vertex];
+    auto const before = neighbours.before == removed;
+    (before ? neighbours.before : neighbours.after) = added;
+    changes_.push_back({vertex, removed, added, before});
+}
+
+void EdgeAssembly::undo()
+{
+    for (; !changes_.empty(); changes_.pop_back())
+    {
+        auto const &change = changes_.back();
+        (change.before ? neighbours_[change.vertex].before : neighbours_[change.vertex].after) = change.removed;
+    }
+}
+
+/// Write down the tour that neighbours make up, with the same last vertex.
+void EdgeAssembly::rewrite()
+{
+    auto const last = tour_.back();
+    Walk walk(neighbours_, last, problem_.scores ? score_part().second : neighbours_[last].before);
+    for (Index position = 0; position < size_; ++position)
+    {
+        tour_[position] = walk.next();
+        positions_[tour_[position]] = position;
+    }
+}
+
+/// The score part of the tour as it was written down.
+double EdgeAssembly::current_score()
+{
+    if (!is_cyclic())
+        return score_part().first;
+    return problem_.scores->value({neighbours_, tour_.front(), tour_.back()}, size_ - 1);
+}
+
+/// The score part of the tour that neighbours make up, and the vertex behind its last one.
+///
+/// Where orders are cycles, that of the better direction.
+std::pair<double, Index> EdgeAssembly::score_part()
+{
+    auto const last = tour_.back();
+    auto const fixed = problem_.fixed[last];
+    if (!is_cyclic()) // from `end`, behind which `start` is
+        return {problem_.scores->value({neighbours_, last, neighbours_[last].other_than(fixed)}, size_ - 2), fixed};
+    std::pair best{infinity, Index{-1}};
+    for (auto const behind : {neighbours_[last].before, neighbours_[last].after})
+        if (behind != fixed)
+            best = std::min(best, {problem_.scores->value({neighbours_, behind, last}, size_ - 1), behind},
+                            [](auto const &one, auto const &two) { return one.first < two.first; });
+    return best;
+}
+} // namespace learnroute

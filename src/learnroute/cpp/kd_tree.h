@@ -1,0 +1,56 @@
+#pragma once
+
+#include "matrix_view.h"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace learnroute
+{
+/// A k-d tree of places in three dimensions (Bentley 1975): nearest neighbours and spanning trees without a matrix.
+///
+/// It halves the places again and again along the longest side of the box around them. The halves of node k are the
+/// nodes 2k + 1 and 2k + 2. Searches skip every box that is farther away than what they have found.
+class KdTree
+{
+public:
+    using Place = std::array<double, 3>;
+
+    /// A range of the items, and the box around their places.
+    struct Node
+    {
+        Index first = 0, end = 0;
+        Place low, high;
+    };
+
+private:
+    std::vector<Place> places_;
+    std::vector<Index> items_; ///< the places, those of a node side by side
+    std::vector<Node> nodes_;
+
+    void enclose(Node &node) const;
+    void select(std::size_t axis, Index first, Index last, Index wanted);
+    [[nodiscard]] bool is_leaf(std::size_t node) const { return 2 * node + 2 >= nodes_.size(); }
+    [[nodiscard]] double squared_distance(Index i, Index j) const;
+    [[nodiscard]] double squared_distance_to_box(std::size_t node, Index i) const;
+
+    /// Look at places by and by, nearer halves first; but not at those in nodes for which `skip` is true.
+    template <typename Skip, typename Look> void search(Index from, Skip const &skip, Look const &look) const;
+
+public:
+    explicit KdTree(std::vector<Place> places);
+
+    [[nodiscard]] std::vector<Index> const &items() const { return items_; }
+    [[nodiscard]] std::vector<Node> const &nodes() const { return nodes_; }
+
+    /// For each place its `count` nearest others, row by row, nearest first; ties by number. There must be that many.
+    [[nodiscard]] std::vector<Index> nearest(std::size_t count) const;
+
+    /// The edges of a minimum spanning tree by Borůvka's rule: every component takes its shortest edge outwards.
+    ///
+    /// Ties are broken by number, so that all edges differ and no round closes a cycle.
+    [[nodiscard]] std::vector<std::pair<Index, Index>> spanning_edges() const;
+};
+} // namespace learnroute

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace learnroute
+{
+/// The number of a region, a vertex or a position.
+using Index = std::int32_t;
+
+/// A read-only matrix that somebody else owns, row by row.
+template <typename T> class MatrixView
+{
+    T const *data_ = nullptr;
+    std::size_t rows_ = 0;
+    std::size_t columns_ = 0;
+
+public:
+    MatrixView() = default;
+    MatrixView(T const *data, std::size_t rows, std::size_t columns) : data_(data), rows_(rows), columns_(columns) {}
+
+    [[nodiscard]] std::size_t rows() const { return rows_; }
+    [[nodiscard]] std::size_t columns() const { return columns_; }
+    [[nodiscard]] std::span<T const> operator[](std::size_t row) const { return {data_ + row * columns_, columns_}; }
+    [[nodiscard]] T operator()(std::size_t row, std::size_t column) const { return data_[row * columns_ + column]; }
+};
+} // namespace learnroute

@@ -1,0 +1,138 @@
+#pragma once
+
+#include "move.h"
+#include "tour.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace learnroute
+{
+/// The part of the objective that depends on the positions of regions: what it changes by if a move is made.
+///
+/// Positions count from the begin of the tour's array, which is anchored: moves leave its two ends in their places. A
+/// term is at most `most`, and less by the factor `slowest` per region that is visited later. So terms of regions that
+/// are more than `reach` positions away from the end count for nothing.
+class ScoreTerms
+{
+    Index reach_;
+    double swing_;      // what all terms add up to, at most
+    double least_gain_; // what is less is taken for rounding
+    std::vector<double> powers_;
+    double spare_ = std::numeric_limits<double>::infinity();
+
+protected:
+    Layout layout_;
+
+    ScoreTerms(Layout layout, double most, double slowest, double least_gain);
+    ScoreTerms(ScoreTerms const &) = default;
+
+    [[nodiscard]] double power(Index positions) const { return powers_[positions]; }
+
+public:
+    virtual ~ScoreTerms() = default;
+    ScoreTerms &operator=(ScoreTerms const &) = delete;
+
+    [[nodiscard]] virtual std::unique_ptr<ScoreTerms> clone() const = 0;
+    /// Bring running sums up to date after a change at the positions from `first` to before `last`.
+    virtual void update(Tour const &tour, Index first, Index last) = 0;
+    /// Return what the terms change by if the segments of a move are written, within reach of the end.
+    virtual double change(Tour const &tour, Move const &move) = 0;
+    /// Running sums along the tour; for tests.
+    [[nodiscard]] virtual std::vector<double> sums() const = 0;
+
+    /// Return what the terms can become less by, at most, if nothing behind this position moves.
+    [[nodiscard]] double potential(Index size, Index last) const
+    {
+        if (last + 1 + reach_ < size)
+            return 0.0;
+        return std::min(spare_, swing_ * powers_[std::max(0, size - 2 - last)]);
+    }
+    /// Return what the terms change by if a move is made.
+    double change_by(Tour const &tour, Move const &move)
+    {
+        return move.first + move.written + reach_ < tour.size() ? 0.0 : change(tour, move);
+    }
+
+    [[nodiscard]] Index reach() const { return reach_; }
+    [[nodiscard]] double swing() const { return swing_; }
+    [[nodiscard]] double least_gain() const { return least_gain_; }
+    [[nodiscard]] std::vector<double> const &powers() const { return powers_; }
+    /// Say how much less the terms of the present tour could be, at most.
+    void set_spare(double spare) { spare_ = spare; }
+};
+
+/// Weights that fall by one factor per position, or by a factor of each region's own.
+///
+/// The part is `heaviest` times the sum over regions of score times the product of the factors of all later regions.
+/// Two arrays of running sums price a segment anywhere in O(1).
+class RunningSums : public ScoreTerms
+{
+protected:
+    struct Vertex
+    {
+        double score = 0.0;
+        double factor = 1.0;
+    };
+
+    std::vector<Vertex> vertices_;
+    std::vector<double> forward_;  // of the first k vertices, the last at full weight
+    std::vector<double> backward_; // of those from k on, vertex k at full weight
+    double heaviest_;
+
+    RunningSums(Layout layout, std::span<double const> scores, std::span<double const> factors, double heaviest,
+                double least_gain);
+
+    /// Where factors stop: `end` forgets nothing.
+    [[nodiscard]] Index behind(Tour const &tour) const { return tour.size() - (layout_.has_ends ? 1 : 0); }
+    template <typename Retention> double change_with(Retention const &retention, Tour const &tour, Move const &move);
+
+public:
+    [[nodiscard]] std::vector<double> sums() const override;
+};
+
+/// Weights that fall by one factor per position.
+class GeometricScores final : public RunningSums
+{
+public:
+    GeometricScores(Layout layout, std::span<double const> scores, double rate, double heaviest, double least_gain);
+
+    [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override { return std::make_unique<GeometricScores>(*this); }
+    void update(Tour const &tour, Index first, Index last) override;
+    double change(Tour const &tour, Move const &move) override;
+};
+
+/// Weights that fall by a factor of each region's own: products of factors are sums of logarithms, and counts of zeros.
+class FactoredScores final : public RunningSums
+{
+    std::vector<double> logs_;  // of the first k factors that are not 0
+    std::vector<double> zeros_; // among the first k factors
+
+public:
+    FactoredScores(Layout layout, std::span<double const> scores, std::span<double const> factors, double heaviest,
+                   double least_gain);
+
+    [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override { return std::make_unique<FactoredScores>(*this); }
+    void update(Tour const &tour, Index first, Index last) override;
+    double change(Tour const &tour, Move const &move) override;
+    [[nodiscard]] std::vector<double> sums() const override;
+};
+
+/// Any weights by position: a move is priced position by position.
+class GeneralScores final : public ScoreTerms
+{
+    std::vector<double> scores_;  // by vertex
+    std::vector<double> weights_; // by position of the tour
+
+public:
+    GeneralScores(Layout layout, std::span<double const> scores, std::span<double const> weights, double least_gain);
+
+    [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override { return std::make_unique<GeneralScores>(*this); }
+    void update(Tour const &, Index, Index) override {}
+    double change(Tour const &tour, Move const &move) override;
+    [[nodiscard]] std::vector<double> sums() const override { return {}; }
+};
+} // namespace learnroute

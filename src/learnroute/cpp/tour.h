@@ -1,0 +1,58 @@
+#pragma once
+
+#include "layout.h"
+#include "move.h"
+
+#include <span>
+#include <vector>
+
+namespace learnroute
+{
+/// A cycle of vertices in an array, with an undo journal.
+///
+/// Vertices may be absent from it: the position of one that is not on the tour is -1.
+class Tour
+{
+    /// A stretch of the array that a move wrote; what stood there is in `journal_`.
+    struct Change
+    {
+        Index first;
+        Index length;
+    };
+
+    Layout layout_;
+    std::vector<Index> order_;    // vertices by position
+    std::vector<Index> position_; // positions by vertex
+    std::vector<Index> journal_;
+    std::vector<Change> changes_;
+
+public:
+    explicit Tour(Layout layout) : layout_(layout), position_(layout.vertices(), -1) {}
+
+    /// Write a cycle of vertices, all others are absent; nothing can be undone then.
+    void assign(std::span<std::int64_t const> order);
+
+    /// How many vertices are on the tour.
+    [[nodiscard]] Index size() const { return static_cast<Index>(order_.size()); }
+    [[nodiscard]] std::span<Index const> order() const { return order_; }
+    [[nodiscard]] Layout const &layout() const { return layout_; }
+    [[nodiscard]] Index at(Index position) const { return order_[position]; }
+    [[nodiscard]] Index position(Index vertex) const { return position_[vertex]; }
+    [[nodiscard]] Index after(Index position) const { return position + 1 < size() ? position + 1 : 0; }
+    [[nodiscard]] Index before(Index position) const { return position > 0 ? position - 1 : size() - 1; }
+
+    /// The regions in the order of visits: from `start` to `end`, or once around.
+    [[nodiscard]] std::vector<Index> regions() const;
+
+    /// Write the segments of a move; what stood there goes into the journal.
+    void rearrange(Move const &move);
+
+    /// Take the last change back and return where it was: first position and length.
+    std::pair<Index, Index> undo();
+    [[nodiscard]] bool has_changes() const { return !changes_.empty(); }
+    /// Numbers in the journal.
+    [[nodiscard]] std::size_t journal_size() const { return journal_.size() + 2 * changes_.size(); }
+    /// Keep all changes for good.
+    void forget_changes();
+};
+} // namespace learnroute
