@@ -1,9 +1,7 @@
 #include "ab_cycles.h"
 
-namespace learnroute
-{
-void AbCycles::find(std::span<Neighbours const> tour, std::span<Neighbours const> other, RandomBits random)
-{
+namespace learnroute {
+void AbCycles::find(std::span<Neighbours const> tour, std::span<Neighbours const> other, RandomBits random) {
     auto const size = static_cast<Index>(tour.size());
     collect_unused(tour, other);
     for (auto &steps : steps_)
@@ -15,10 +13,8 @@ void AbCycles::find(std::span<Neighbours const> tour, std::span<Neighbours const
         follow_path(k + shift < size ? k + shift : k + shift - size, random);
 }
 
-void AbCycles::collect_unused(std::span<Neighbours const> tour, std::span<Neighbours const> other)
-{
-    auto const only_in_first = [](Neighbours const &one, Neighbours const &two)
-    {
+void AbCycles::collect_unused(std::span<Neighbours const> tour, std::span<Neighbours const> other) {
+    auto const only_in_first = [](Neighbours const &one, Neighbours const &two) {
         Unused found{};
         for (auto const vertex : {one.before, one.after})
             if (!two.has(vertex))
@@ -27,18 +23,15 @@ void AbCycles::collect_unused(std::span<Neighbours const> tour, std::span<Neighb
     };
     for (auto &unused : unused_)
         unused.resize(tour.size());
-    for (std::size_t vertex = 0; vertex < tour.size(); ++vertex)
-    {
+    for (std::size_t vertex = 0; vertex < tour.size(); ++vertex) {
         unused_[0][vertex] = only_in_first(tour[vertex], other[vertex]);
         unused_[1][vertex] = only_in_first(other[vertex], tour[vertex]);
     }
 }
 
-void AbCycles::follow_path(Index start, RandomBits &random)
-{
+void AbCycles::follow_path(Index start, RandomBits &random) {
     path_.assign(1, start);
-    while (unused_[0][start].count > 0 || path_.size() > 1)
-    {
+    while (unused_[0][start].count > 0 || path_.size() > 1) {
         if (path_.size() == 1)
             steps_[0][start] = 0;
         auto const here = path_.back();
@@ -50,8 +43,7 @@ void AbCycles::follow_path(Index start, RandomBits &random)
         auto const step = static_cast<Index>(path_.size());
         path_.push_back(next);
         auto const first = steps_[step % 2][next];
-        if (first < 0)
-        {
+        if (first < 0) {
             steps_[step % 2][next] = step;
             continue;
         }

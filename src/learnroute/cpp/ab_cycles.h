@@ -9,21 +9,17 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// AB-cycles of two tours (Nagata and Kobayashi 2013): cycles in which edges of the first and the second alternate.
 ///
 /// They are found at random, by alternating paths, and have every edge that only one of the tours has.
-class AbCycles
-{
+class AbCycles {
     /// Edges of a vertex in one tour that are in no AB-cycle yet.
-    struct Unused
-    {
+    struct Unused {
         std::array<Index, 2> to;
         int count = 0;
 
-        void take(Index vertex)
-        {
+        void take(Index vertex) {
             if (to[0] == vertex)
                 to[0] = to[1];
             --count;
@@ -44,8 +40,7 @@ public:
     [[nodiscard]] std::size_t size() const { return starts_.size() - 1; }
 
     /// The vertices of a cycle, from one that it leaves by an edge of the first tour.
-    [[nodiscard]] std::span<Index const> operator[](std::size_t cycle) const
-    {
+    [[nodiscard]] std::span<Index const> operator[](std::size_t cycle) const {
         return std::span{vertices_}.subspan(starts_[cycle], starts_[cycle + 1] - starts_[cycle]);
     }
 };

@@ -5,10 +5,8 @@
 #include <tuple>
 #include <utility>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 }
 
@@ -16,20 +14,16 @@ AlphaNearness::AlphaNearness(SparseGraph graph, double first_step)
     : graph_(std::move(graph)), forest_(graph_.vertices()), multipliers_(graph_.vertices()), best_(graph_.vertices()),
       last_direction_(graph_.vertices()), step_(first_step),
       period_(static_cast<int>(std::clamp<std::size_t>(graph_.vertices() / 2, 20, 100))),
-      has_ended_(!(first_step > 0.0))
-{
-}
+      has_ended_(!(first_step > 0.0)) {}
 
 /// The cost of a minimum 1-tree at the present multipliers less twice their sum. `direction` gets the degrees less 2.
 ///
 /// The edge that makes the tree a 1-tree is the second cheapest one of a leaf, of the leaf where that is dearest.
-double AlphaNearness::one_tree_bound(std::vector<double> &direction)
-{
+double AlphaNearness::one_tree_bound(std::vector<double> &direction) {
     auto total = forest_.span(graph_, multipliers_);
     auto extra = -infinity;
     auto leaf = SpanningForest::none;
-    for (std::size_t i = 0; i < graph_.vertices(); ++i)
-    {
+    for (std::size_t i = 0; i < graph_.vertices(); ++i) {
         auto const v = static_cast<Index>(i);
         direction[v] = forest_[v].degree - 2.0;
         if (forest_[v].degree != 1)
@@ -38,14 +32,12 @@ double AlphaNearness::one_tree_bound(std::vector<double> &direction)
         for (auto e = graph_.start[v]; e < graph_.start[v + 1]; ++e)
             if (auto const u = graph_.target[e]; forest_[v].parent != u && forest_[u].parent != v)
                 second = std::min(second, graph_.cost[e] + multipliers_[u] + multipliers_[v]);
-        if (extra < second && second < infinity)
-        {
+        if (extra < second && second < infinity) {
             extra = second;
             leaf = v;
         }
     }
-    if (leaf != SpanningForest::none)
-    {
+    if (leaf != SpanningForest::none) {
         direction[leaf] += 1.0;
         total += extra;
     }
@@ -54,36 +46,30 @@ double AlphaNearness::one_tree_bound(std::vector<double> &direction)
     return total;
 }
 
-void AlphaNearness::take_step()
-{
+void AlphaNearness::take_step() {
     ++in_period_;
     std::vector<double> direction(multipliers_.size());
     auto const bound = one_tree_bound(direction);
-    if (bound > bound_)
-    {
+    if (bound > bound_) {
         if (is_beginning_ && bound_ > -infinity)
             step_ *= 2.0;
         bound_ = bound;
         best_ = multipliers_;
         if (in_period_ == period_)
             period_ *= 2;
-    }
-    else if (is_beginning_ && in_period_ > period_ / 2)
-    {
+    } else if (is_beginning_ && in_period_ > period_ / 2) {
         is_beginning_ = false;
         in_period_ = 0;
         step_ *= 0.75;
     }
-    if (std::all_of(direction.begin(), direction.end(), [](double wrong) { return wrong == 0.0; }))
-    {
+    if (std::all_of(direction.begin(), direction.end(), [](double wrong) { return wrong == 0.0; })) {
         has_ended_ = true; // a tour
         return;
     }
     for (std::size_t v = 0; v < multipliers_.size(); ++v)
         multipliers_[v] += step_ * (0.7 * direction[v] + 0.3 * last_direction_[v]);
     last_direction_.swap(direction);
-    if (in_period_ == period_)
-    {
+    if (in_period_ == period_) {
         in_period_ = 0;
         period_ /= 2;
         step_ *= 0.5;
@@ -92,15 +78,13 @@ void AlphaNearness::take_step()
     }
 }
 
-bool AlphaNearness::ascend(int steps)
-{
+bool AlphaNearness::ascend(int steps) {
     for (; steps > 0 && !has_ended_; --steps)
         take_step();
     return has_ended_;
 }
 
-std::vector<std::int64_t> AlphaNearness::candidate_lists(std::span<double const> multipliers, std::size_t most)
-{
+std::vector<std::int64_t> AlphaNearness::candidate_lists(std::span<double const> multipliers, std::size_t most) {
     forest_.span(graph_, multipliers);
     std::vector<Index> depth(graph_.vertices(), 0);
     for (auto const v : forest_.joined())
@@ -109,17 +93,14 @@ std::vector<std::int64_t> AlphaNearness::candidate_lists(std::span<double const>
     std::vector<std::int64_t> lists;
     lists.reserve(depth.size() * most);
     std::vector<std::tuple<double, double, Index>> ranked; // α-value, cost and number of edges
-    for (std::size_t i = 0; i < depth.size(); ++i)
-    {
+    for (std::size_t i = 0; i < depth.size(); ++i) {
         auto const v = static_cast<Index>(i);
         ranked.clear();
-        for (auto e = graph_.start[v]; e < graph_.start[v + 1]; ++e)
-        {
+        for (auto e = graph_.start[v]; e < graph_.start[v + 1]; ++e) {
             auto a = v;
             auto b = graph_.target[e];
             auto dearest = -infinity;
-            while (a != b && a != SpanningForest::none)
-            {
+            while (a != b && a != SpanningForest::none) {
                 if (depth[a] < depth[b])
                     std::swap(a, b);
                 dearest = std::max(dearest, forest_[a].cost);

@@ -10,16 +10,14 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// α-nearness on a sparse graph (Helsgaun 2000): which edges are nearly in a minimum 1-tree.
 ///
 /// A 1-tree has about three quarters of its edges in common with a shortest tour, more if multipliers at its vertices
 /// make all degrees about 2: a short subgradient ascent finds such multipliers (Held and Karp 1971). The α-value of an
 /// edge is what the tree costs more if it must contain the edge: its own cost less that of the dearest edge on the way
 /// through the tree between its ends.
-class AlphaNearness
-{
+class AlphaNearness {
     SparseGraph graph_;
     SpanningForest forest_;
     std::vector<double> multipliers_;

@@ -14,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 namespace nb = nanobind;
 
 using FloatVector = nb::ndarray<double const, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -25,20 +24,17 @@ using FloatMatrix = nb::ndarray<double const, nb::numpy, nb::ndim<2>, nb::c_cont
 using IntMatrix = nb::ndarray<std::int64_t const, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using BoolMatrix = nb::ndarray<bool const, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <typename Array> auto span_of(Array const &array)
-{
+template <typename Array> auto span_of(Array const &array) {
     return std::span{array.data(), array.size()};
 }
 
-template <typename Array> auto matrix_of(Array const &array)
-{
+template <typename Array> auto matrix_of(Array const &array) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(array.data())>>;
     return MatrixView<T>{array.data(), array.shape(0), array.shape(1)};
 }
 
 /// Indices of Python's (int64) as the core keeps them (int32).
-inline std::vector<Index> indices_of(IntVector const &array)
-{
+inline std::vector<Index> indices_of(IntVector const &array) {
     auto const given = span_of(array);
     std::vector<Index> found(given.size());
     for (std::size_t i = 0; i < given.size(); ++i)
@@ -50,29 +46,25 @@ template <typename T> using OwnedVector = nb::ndarray<nb::numpy, T, nb::ndim<1>>
 template <typename T> using OwnedMatrix = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 
 /// A vector that Python's capsule deletes.
-template <typename T> std::pair<std::vector<T> *, nb::capsule> in_capsule(std::vector<T> &&values)
-{
+template <typename T> std::pair<std::vector<T> *, nb::capsule> in_capsule(std::vector<T> &&values) {
     auto *owned = new std::vector<T>(std::move(values));
     return {owned, nb::capsule(owned, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); })};
 }
 
 /// Hand a vector over to Python as a NumPy array, without copying it.
-template <typename T> OwnedVector<T> to_numpy(std::vector<T> &&values)
-{
+template <typename T> OwnedVector<T> to_numpy(std::vector<T> &&values) {
     auto const [owned, owner] = in_capsule(std::move(values));
     return OwnedVector<T>(owned->data(), {owned->size()}, owner);
 }
 
 /// The same for a matrix, row by row.
-template <typename T> OwnedMatrix<T> to_numpy(std::vector<T> &&values, std::size_t columns)
-{
+template <typename T> OwnedMatrix<T> to_numpy(std::vector<T> &&values, std::size_t columns) {
     auto const [owned, owner] = in_capsule(std::move(values));
     return OwnedMatrix<T>(owned->data(), {owned->size() / columns, columns}, owner);
 }
 
 /// Indices of the core (int32) as an array of Python's (int64).
-inline OwnedVector<std::int64_t> to_numpy_indices(std::span<Index const> values)
-{
+inline OwnedVector<std::int64_t> to_numpy_indices(std::span<Index const> values) {
     return to_numpy(std::vector<std::int64_t>(values.begin(), values.end()));
 }
 } // namespace learnroute

@@ -2,8 +2,7 @@
 
 #include "bindings.h"
 
-NB_MODULE(_core, m)
-{
+NB_MODULE(_core, m) {
     m.doc() = "The compiled core: local search, construction, matching, proofs. No validation; callers check.";
     learnroute::bind_candidates(m);
     learnroute::bind_construction(m);

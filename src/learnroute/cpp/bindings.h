@@ -2,8 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-namespace learnroute
-{
+namespace learnroute {
 void bind_candidates(nanobind::module_ &m);
 void bind_construction(nanobind::module_ &m);
 void bind_crossover(nanobind::module_ &m);

@@ -3,18 +3,15 @@
 #include "bindings.h"
 #include "candidate_lists.h"
 
-namespace learnroute
-{
+namespace learnroute {
 using namespace nb::literals;
 
-void bind_candidates(nb::module_ &m)
-{
+void bind_candidates(nb::module_ &m) {
     using Lists = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
     m.def(
         "put_quadrant_neighbours",
         [](FloatMatrix const &places, IntVector const &items, IntMatrix const &ranges, FloatMatrix const &boxes,
-           Lists const &lists)
-        {
+           Lists const &lists) {
             KdTreeView const tree{span_of(items), matrix_of(ranges), matrix_of(boxes)};
             nb::gil_scoped_release release;
             put_quadrant_neighbours({matrix_of(places)}, tree, {lists.data(), lists.size()}, lists.shape(1));
@@ -24,8 +21,7 @@ void bind_candidates(nb::module_ &m)
         "Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.");
     m.def(
         "relative_neighbours",
-        [](FloatMatrix const &travel, std::size_t most, std::size_t first, std::size_t last)
-        {
+        [](FloatMatrix const &travel, std::size_t most, std::size_t first, std::size_t last) {
             std::vector<std::int64_t> lists;
             {
                 nb::gil_scoped_release release;
@@ -40,8 +36,7 @@ void bind_candidates(nb::module_ &m)
         .def(
             "__init__",
             [](AlphaNearness *self, IntVector const &start, IntVector const &target, FloatVector const &cost,
-               double first_step)
-            {
+               double first_step) {
                 nb::gil_scoped_release release;
                 SparseGraph graph{indices_of(start), indices_of(target), {cost.data(), cost.data() + cost.size()}};
                 new (self) AlphaNearness(std::move(graph), first_step);
@@ -53,16 +48,14 @@ void bind_candidates(nb::module_ &m)
         .def_prop_ro("bound", &AlphaNearness::bound, "The best bound found.")
         .def_prop_ro(
             "multipliers",
-            [](AlphaNearness const &self)
-            {
+            [](AlphaNearness const &self) {
                 auto const best = self.multipliers();
                 return to_numpy(std::vector<double>(best.begin(), best.end()));
             },
             nb::rv_policy::move, "The multipliers of that bound.")
         .def(
             "candidate_lists",
-            [](AlphaNearness &self, FloatVector const &multipliers, std::size_t most)
-            {
+            [](AlphaNearness &self, FloatVector const &multipliers, std::size_t most) {
                 std::vector<std::int64_t> lists;
                 {
                     nb::gil_scoped_release release;

@@ -6,14 +6,11 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
-namespace learnroute
-{
+namespace learnroute {
 using namespace nb::literals;
 
-namespace
-{
-void bind_costs(nb::module_ &m)
-{
+namespace {
+void bind_costs(nb::module_ &m) {
     nb::class_<Costs>(m, "Costs", "What edges between vertices cost.")
         .def_static(
             "from_matrix",
@@ -29,8 +26,8 @@ void bind_costs(nb::module_ &m)
             "from_places",
             [](FloatMatrix const &places, double unit, bool globe, FloatVector const &begin, FloatVector const &finish,
                bool has_ends) {
-                return std::make_shared<Costs>(Costs::from_places(matrix_of(places), unit, globe, span_of(begin),
-                                                                  span_of(finish), has_ends));
+                return std::make_shared<Costs>(
+                    Costs::from_places(matrix_of(places), unit, globe, span_of(begin), span_of(finish), has_ends));
             },
             "places"_a, "unit"_a, "globe"_a, "begin"_a, "finish"_a, "has_ends"_a,
             "Places in three dimensions, in the plane or on the unit sphere; and the costs of ends.")
@@ -66,8 +63,7 @@ void bind_costs(nb::module_ &m)
             nb::rv_policy::automatic, "What the edges to them cost.");
 }
 
-void bind_terms(nb::module_ &m)
-{
+void bind_terms(nb::module_ &m) {
     nb::class_<ScoreTerms>(m, "ScoreTerms", "The part of the objective that depends on the positions of regions.")
         .def_prop_ro("reach", &ScoreTerms::reach, "Positions from the end beyond which scores count for nothing.")
         .def_prop_ro("swing", &ScoreTerms::swing, "What all terms add up to, at most.")
@@ -121,8 +117,7 @@ void bind_terms(nb::module_ &m)
 }
 } // namespace
 
-void bind_local_search(nb::module_ &m)
-{
+void bind_local_search(nb::module_ &m) {
     bind_costs(m);
     bind_terms(m);
     nb::class_<KOptLimits>(m, "KOptLimits", "What moves are looked for (`cpp/k_opt.h`).")

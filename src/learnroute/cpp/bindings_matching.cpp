@@ -3,19 +3,16 @@
 #include "blossom.h"
 #include "pricing.h"
 
-namespace learnroute
-{
+namespace learnroute {
 using namespace nb::literals;
 
-void bind_matching(nb::module_ &m)
-{
+void bind_matching(nb::module_ &m) {
     using Matching = MinimumWeightMatching;
     nb::class_<Matching>(m, "MinimumWeightMatching",
                          "Minimum-weight perfect matching on a sparse graph with even integer weights (Edmonds 1965).")
         .def(
             "__init__",
-            [](Matching *self, Index size, IntVector const &source, IntVector const &target, IntVector const &weight)
-            {
+            [](Matching *self, Index size, IntVector const &source, IntVector const &target, IntVector const &weight) {
                 nb::gil_scoped_release release;
                 std::vector<Matching::Arc> arcs(source.size());
                 for (std::size_t k = 0; k < arcs.size(); ++k)
@@ -29,8 +26,7 @@ void bind_matching(nb::module_ &m)
              "when done, -1 if there is no perfect matching.")
         .def(
             "dual_solution",
-            [](Matching const &self)
-            {
+            [](Matching const &self) {
                 Matching::DualSolution found;
                 {
                     nb::gil_scoped_release release;
@@ -46,8 +42,7 @@ void bind_matching(nb::module_ &m)
             "Return each vertex's own dual value, and the odd sets of positive value with theirs.")
         .def(
             "unfold",
-            [](Matching &self)
-            {
+            [](Matching &self) {
                 std::vector<Index> mates;
                 {
                     nb::gil_scoped_release release;
@@ -62,8 +57,7 @@ void bind_matching(nb::module_ &m)
         .def(
             "negative_pairs",
             [](Pricing const &self, FloatMatrix const &weights, double scale, std::size_t first, std::size_t last,
-               std::size_t most)
-            {
+               std::size_t most) {
                 std::vector<std::int64_t> found;
                 {
                     nb::gil_scoped_release release;
@@ -77,8 +71,7 @@ void bind_matching(nb::module_ &m)
         .def(
             "negative_pairs_of_places",
             [](Pricing const &self, FloatMatrix const &places, double unit, bool round, double scale, std::size_t first,
-               std::size_t last, std::size_t most)
-            {
+               std::size_t last, std::size_t most) {
                 std::vector<std::int64_t> found;
                 {
                     nb::gil_scoped_release release;

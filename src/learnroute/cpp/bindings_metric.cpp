@@ -2,12 +2,10 @@
 #include "bindings.h"
 #include "detours.h"
 
-namespace learnroute
-{
+namespace learnroute {
 using namespace nb::literals;
 
-void bind_metric(nb::module_ &m)
-{
+void bind_metric(nb::module_ &m) {
     using Shortest = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
     m.def(
         "find_detours",
@@ -17,8 +15,8 @@ void bind_metric(nb::module_ &m)
             nb::gil_scoped_release release;
             return find_detours(matrix_of(travel), matrix_of(travel_back), matrix_of(near), slack, out, first, last);
         },
-        "travel"_a.noconvert(), "travel_back"_a.noconvert(), "near"_a.noconvert(), "slack"_a,
-        "shortest"_a.noconvert(), "first"_a, "last"_a,
+        "travel"_a.noconvert(), "travel_back"_a.noconvert(), "near"_a.noconvert(), "slack"_a, "shortest"_a.noconvert(),
+        "first"_a, "last"_a,
         "Lower `shortest` by detours with a short first leg; return how many save more than `slack`.");
 }
 } // namespace learnroute

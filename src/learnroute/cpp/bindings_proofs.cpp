@@ -20,40 +20,33 @@
 #include <optional>
 #include <tuple>
 
-namespace learnroute
-{
+namespace learnroute {
 using namespace nb::literals;
 
-namespace
-{
+namespace {
 using StatusArray = nb::ndarray<std::int8_t const, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using MutableStatusArray = nb::ndarray<std::int8_t, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using BoolCube = nb::ndarray<bool const, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using MaskCube = nb::ndarray<std::uint64_t const, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-StatusView status_of(StatusArray const &array)
-{
+StatusView status_of(StatusArray const &array) {
     return {array.data(), array.shape(0)};
 }
 
-MutableStatus status_of(MutableStatusArray const &array)
-{
+MutableStatus status_of(MutableStatusArray const &array) {
     return {array.data(), array.shape(0)};
 }
 
-OwnedVector<double> copied(std::span<double const> values)
-{
+OwnedVector<double> copied(std::span<double const> values) {
     return to_numpy(std::vector<double>(values.begin(), values.end()));
 }
 
-void bind_held_karp(nb::module_ &m)
-{
+void bind_held_karp(nb::module_ &m) {
     nb::class_<HeldKarp>(m, "HeldKarp", "Dynamic programming over sets of regions, from the end of orders.")
         .def(
             "__init__",
             [](HeldKarp *self, FloatMatrix const &travel, FloatVector const &scores, FloatVector const &weights,
-               std::optional<FloatVector> const &factors, FloatVector const &last_costs, BoolMatrix const &positions)
-            {
+               std::optional<FloatVector> const &factors, FloatVector const &last_costs, BoolMatrix const &positions) {
                 auto const given = factors ? span_of(*factors) : std::span<double const>{};
                 new (self) HeldKarp({matrix_of(travel), span_of(scores), span_of(weights), given, span_of(last_costs),
                                      matrix_of(positions)});
@@ -70,15 +63,13 @@ void bind_held_karp(nb::module_ &m)
             "The least cost of visiting each set to the end, from each of its regions.");
 }
 
-void bind_ascent(nb::module_ &m)
-{
+void bind_ascent(nb::module_ &m) {
     nb::class_<SubgradientAscent>(m, "SubgradientAscent",
                                   "A subgradient ascent for Lagrangian relaxations, one multiplier per vertex.")
         .def(
             "__init__",
             [](SubgradientAscent *self, FloatVector const &multipliers, double target, double pace, double momentum,
-               int patience, double fall, double slowest, double progress)
-            {
+               int patience, double fall, double slowest, double progress) {
                 new (self) SubgradientAscent(span_of(multipliers), target,
                                              {pace, momentum, patience, fall, slowest, progress});
             },
@@ -99,20 +90,21 @@ void bind_ascent(nb::module_ &m)
             "forget_bound", [](SubgradientAscent &self) { self.set_bound(-std::numeric_limits<double>::infinity()); },
             "Go on where the relaxation has become another one: whatever it gives next is the best so far.")
         .def(
-            "advance", [](SubgradientAscent &self, FloatVector const &subgradient, double bound)
-            { return self.advance(span_of(subgradient), bound); }, "subgradient"_a, "bound"_a,
+            "advance",
+            [](SubgradientAscent &self, FloatVector const &subgradient, double bound) {
+                return self.advance(span_of(subgradient), bound);
+            },
+            "subgradient"_a, "bound"_a,
             "Take a step from multipliers with this bound and subgradient; False where the ascent ends.");
 }
 
-void bind_one_trees(nb::module_ &m)
-{
+void bind_one_trees(nb::module_ &m) {
     m.attr("FREE") = static_cast<int>(EdgeStatus::free);
     m.attr("FIXED_TO_1") = static_cast<int>(EdgeStatus::fixed_to_1);
     m.attr("FIXED_TO_0") = static_cast<int>(EdgeStatus::fixed_to_0);
     m.def(
         "minimum_one_tree",
-        [](FloatMatrix const &costs, StatusArray const &status, FloatVector const &multipliers)
-        {
+        [](FloatMatrix const &costs, StatusArray const &status, FloatVector const &multipliers) {
             OneTree tree(costs.shape(0));
             {
                 nb::gil_scoped_release release;
@@ -126,8 +118,7 @@ void bind_one_trees(nb::module_ &m)
         "order of joining and the degrees of vertices.");
     m.def(
         "ascend_one_trees",
-        [](FloatMatrix const &costs, StatusArray const &status, SubgradientAscent &ascent, int steps)
-        {
+        [](FloatMatrix const &costs, StatusArray const &status, SubgradientAscent &ascent, int steps) {
             nb::gil_scoped_release release;
             ascend(matrix_of(costs), status_of(status), ascent, steps);
         },
@@ -136,8 +127,7 @@ void bind_one_trees(nb::module_ &m)
         .def(
             "__init__",
             [](SparseOneTrees *self, IntVector const &start, IntVector const &target, FloatVector const &cost,
-               FloatVector const &out)
-            {
+               FloatVector const &out) {
                 auto const costs = span_of(cost);
                 auto const ends = span_of(out);
                 new (self) SparseOneTrees({indices_of(start), indices_of(target), {costs.begin(), costs.end()}},
@@ -148,10 +138,8 @@ void bind_one_trees(nb::module_ &m)
              "Take subgradient steps; fewer where the ascent ends or there is no 1-tree on these edges.");
     m.def(
         "fix_by_reduced_cost",
-        [](FloatMatrix const &costs, MutableStatusArray const &status, FloatVector const &multipliers, double limit)
-        {
-            auto const found = [&]
-            {
+        [](FloatMatrix const &costs, MutableStatusArray const &status, FloatVector const &multipliers, double limit) {
+            auto const found = [&] {
                 nb::gil_scoped_release release;
                 return fix_by_reduced_cost(matrix_of(costs), status_of(status), span_of(multipliers), limit);
             }();
@@ -162,26 +150,24 @@ void bind_one_trees(nb::module_ &m)
         "a vertex with one or two of its edges to branch on, -1 for none.");
     m.def(
         "propagate",
-        [](MutableStatusArray const &status)
-        {
+        [](MutableStatusArray const &status) {
             nb::gil_scoped_release release;
             return propagate(status_of(status));
         },
         "status"_a.noconvert(), "Fix what follows from what is fixed; False where no tour is left.");
 }
 
-void bind_separation(nb::module_ &m)
-{
+void bind_separation(nb::module_ &m) {
     m.def(
-        "connected_components", [](BoolMatrix const &linked)
-        { return to_numpy_indices(connected_components(linked.shape(0), matrix_of(linked))); }, "linked"_a,
-        "Number the vertices by the component that they are in.");
+        "connected_components",
+        [](BoolMatrix const &linked) {
+            return to_numpy_indices(connected_components(linked.shape(0), matrix_of(linked)));
+        },
+        "linked"_a, "Number the vertices by the component that they are in.");
     m.def(
         "minimum_cuts",
-        [](FloatMatrix const &x, double limit, double one)
-        {
-            auto const found = [&]
-            {
+        [](FloatMatrix const &x, double limit, double one) {
+            auto const found = [&] {
                 nb::gil_scoped_release release;
                 return minimum_cuts(matrix_of(x), limit, one);
             }();
@@ -195,8 +181,7 @@ void bind_separation(nb::module_ &m)
         "shrunk.");
 }
 
-void bind_ng_routes(nb::module_ &m)
-{
+void bind_ng_routes(nb::module_ &m) {
     nb::class_<Labels>(m, "Labels", "The labels of ng-routes in one direction.")
         .def("__len__", &Labels::size)
         .def_prop_ro(
@@ -208,8 +193,7 @@ void bind_ng_routes(nb::module_ &m)
         .def_prop_ro("work", &Labels::work, "Units of work that making them took.")
         .def(
             "cheapest_route",
-            [](Labels const &self)
-            {
+            [](Labels const &self) {
                 auto const found = self.cheapest_route();
                 return std::tuple(found.cost, to_numpy_indices(found.regions));
             },
@@ -218,21 +202,21 @@ void bind_ng_routes(nb::module_ &m)
     nb::class_<LayeredNetwork>(m, "LayeredNetwork", "The layered network that q-routes and ng-routes run through.")
         .def(
             "__init__",
-            [](LayeredNetwork *self, FloatMatrix const &arc_costs, FloatMatrix const &node_costs, BoolCube const &free)
-            { new (self) LayeredNetwork(matrix_of(arc_costs), matrix_of(node_costs), span_of(free)); }, "arc_costs"_a,
-            "node_costs"_a, "free"_a)
+            [](LayeredNetwork *self, FloatMatrix const &arc_costs, FloatMatrix const &node_costs,
+               BoolCube const &free) {
+                new (self) LayeredNetwork(matrix_of(arc_costs), matrix_of(node_costs), span_of(free));
+            },
+            "arc_costs"_a, "node_costs"_a, "free"_a)
         .def_prop_ro(
             "arc_costs",
-            [](LayeredNetwork const &self)
-            {
+            [](LayeredNetwork const &self) {
                 return nb::ndarray<nb::numpy, double const, nb::ndim<2>>(self.arc_costs().data(),
                                                                          {self.size(), self.size()});
             },
             nb::rv_policy::reference_internal, "Of region and region.")
         .def_prop_ro(
             "node_costs",
-            [](LayeredNetwork const &self)
-            {
+            [](LayeredNetwork const &self) {
                 return nb::ndarray<nb::numpy, double const, nb::ndim<2>>(self.node_costs().data(),
                                                                          {self.size(), self.size()});
             },
@@ -240,10 +224,8 @@ void bind_ng_routes(nb::module_ &m)
         .def_prop_ro("free_share", &LayeredNetwork::free_share, "The share of arcs that are not fixed to 0.")
         .def(
             "q_route_costs",
-            [](LayeredNetwork const &self, FloatVector const &multipliers)
-            {
-                auto costs = [&]
-                {
+            [](LayeredNetwork const &self, FloatVector const &multipliers) {
+                auto costs = [&] {
                     nb::gil_scoped_release release;
                     return self.q_route_costs(span_of(multipliers), Direction::forward);
                 }();
@@ -254,8 +236,7 @@ void bind_ng_routes(nb::module_ &m)
              "Take subgradient steps that raise the bound of q-routes.")
         .def(
             "fix_by_q_routes",
-            [](LayeredNetwork &self, FloatVector const &multipliers, double limit)
-            {
+            [](LayeredNetwork &self, FloatVector const &multipliers, double limit) {
                 nb::gil_scoped_release release;
                 self.fix_by_q_routes(span_of(multipliers), limit);
             },
@@ -263,8 +244,8 @@ void bind_ng_routes(nb::module_ &m)
         .def(
             "label",
             [](LayeredNetwork &self, FloatVector const &multipliers, MaskCube const &ng_sets, Labels const *other,
-               bool forward, double limit, std::int64_t labels_in_layer, std::int64_t labels_in_all, std::int64_t work)
-            {
+               bool forward, double limit, std::int64_t labels_in_layer, std::int64_t labels_in_all,
+               std::int64_t work) {
                 nb::gil_scoped_release release;
                 return label_ng_routes(self, span_of(multipliers), span_of(ng_sets), other,
                                        forward ? Direction::forward : Direction::backward, limit,
@@ -277,8 +258,7 @@ void bind_ng_routes(nb::module_ &m)
 }
 } // namespace
 
-void bind_proofs(nb::module_ &m)
-{
+void bind_proofs(nb::module_ &m) {
     bind_held_karp(m);
     bind_ascent(m);
     bind_one_trees(m);

@@ -4,13 +4,10 @@
 #include <new>
 #include <utility>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 /// Arcs and blossoms are numbered together as events.
-std::size_t count_events(std::size_t arcs, std::size_t nodes)
-{
+std::size_t count_events(std::size_t arcs, std::size_t nodes) {
     if (arcs + nodes > static_cast<std::size_t>(std::numeric_limits<Index>::max()))
         throw std::bad_alloc();
     return arcs + nodes;
@@ -18,20 +15,17 @@ std::size_t count_events(std::size_t arcs, std::size_t nodes)
 
 /// Blossoms are disjoint or nested, and odd cycles of at least three nodes: there are never more than half as many as
 /// vertices, and one more while one is made.
-std::size_t count_nodes(Index size)
-{
+std::size_t count_nodes(Index size) {
     return static_cast<std::size_t>(size) + size / 2 + 1;
 }
 } // namespace
 
 MinimumWeightMatching::MinimumWeightMatching(Index size, std::vector<Arc> arcs)
     : arcs_(std::move(arcs)), start_(size + 1), vertices_(size), nodes_(count_nodes(size)),
-      events_(count_events(arcs_.size(), nodes_.size()))
-{
+      events_(count_events(arcs_.size(), nodes_.size())) {
     for (auto const &arc : arcs_)
         ++start_[arc.source + 1];
-    for (Index v = 0; v < size; ++v)
-    {
+    for (Index v = 0; v < size; ++v) {
         start_[v + 1] += start_[v];
         vertices_[v].top = nodes_[v].head = nodes_[v].tail = v;
     }
@@ -40,33 +34,27 @@ MinimumWeightMatching::MinimumWeightMatching(Index size, std::vector<Arc> arcs)
     match_greedily();
 }
 
-std::span<MinimumWeightMatching::Arc const> MinimumWeightMatching::arcs_of(Index v) const
-{
+std::span<MinimumWeightMatching::Arc const> MinimumWeightMatching::arcs_of(Index v) const {
     return std::span{arcs_}.subspan(start_[v], start_[v + 1] - start_[v]);
 }
 
-void MinimumWeightMatching::match_greedily()
-{
-    for (Index v = 0; v < size(); ++v)
-    {
+void MinimumWeightMatching::match_greedily() {
+    for (Index v = 0; v < size(); ++v) {
         auto least = never;
         for (auto const &arc : arcs_of(v))
             least = std::min(least, arc.weight);
         vertices_[v].dual = least / 2; // weights are even
     }
-    for (Index v = 0; v < size(); ++v)
-    {
+    for (Index v = 0; v < size(); ++v) {
         if (nodes_[v].match.inside != none)
             continue;
         auto least = never;
         for (auto const &arc : arcs_of(v))
             least = std::min(least, arc.weight - vertices_[v].dual - vertices_[arc.target].dual);
         vertices_[v].dual += least;
-        for (auto const &arc : arcs_of(v))
-        {
+        for (auto const &arc : arcs_of(v)) {
             auto const x = arc.target;
-            if (nodes_[x].match.inside == none && arc.weight == vertices_[v].dual + vertices_[x].dual)
-            {
+            if (nodes_[x].match.inside == none && arc.weight == vertices_[v].dual + vertices_[x].dual) {
                 nodes_[v].match = {v, x};
                 nodes_[x].match = {x, v};
                 break;
@@ -76,16 +64,14 @@ void MinimumWeightMatching::match_greedily()
 }
 
 /// The nodes of a cycle.
-std::vector<Index> MinimumWeightMatching::cycle_of(Index first) const
-{
+std::vector<Index> MinimumWeightMatching::cycle_of(Index first) const {
     std::vector<Index> cycle{first};
     for (auto node = nodes_[first].follower; node != first; node = nodes_[node].follower)
         cycle.push_back(node);
     return cycle;
 }
 
-MinimumWeightMatching::Weight MinimumWeightMatching::dual_now(Index vertex) const
-{
+MinimumWeightMatching::Weight MinimumWeightMatching::dual_now(Index vertex) const {
     auto const &node = nodes_[top(vertex)];
     if (node.label == Label::outer)
         return vertices_[vertex].dual + now_ - node.since;
@@ -95,15 +81,13 @@ MinimumWeightMatching::Weight MinimumWeightMatching::dual_now(Index vertex) cons
 }
 
 /// Put an event into the queue, or move it; those after the search's certain end are left out.
-void MinimumWeightMatching::schedule(Weight time, Index item)
-{
+void MinimumWeightMatching::schedule(Weight time, Index item) {
     if (time <= limit_)
         events_.set(item, time);
 }
 
 /// By how much an outermost node's duals have moved since they were settled; its lift moves here and now.
-MinimumWeightMatching::Weight MinimumWeightMatching::elapse(Index node)
-{
+MinimumWeightMatching::Weight MinimumWeightMatching::elapse(Index node) {
     auto &settled = nodes_[node];
     auto moved = now_ - std::exchange(settled.since, now_);
     if (settled.label != Label::outer)
@@ -113,17 +97,14 @@ MinimumWeightMatching::Weight MinimumWeightMatching::elapse(Index node)
 }
 
 /// Move the duals of a node's vertices, and say which node is the outermost around them.
-void MinimumWeightMatching::move(Index node, Weight moved, Index outermost)
-{
-    for (auto const v : vertices_of(node))
-    {
+void MinimumWeightMatching::move(Index node, Weight moved, Index outermost) {
+    for (auto const v : vertices_of(node)) {
         vertices_[v].dual += moved;
         vertices_[v].top = outermost;
     }
 }
 
-void MinimumWeightMatching::set_label(Index node, Label label)
-{
+void MinimumWeightMatching::set_label(Index node, Label label) {
     auto &labelled = nodes_[node];
     labelled.label = label;
     labelled.since = now_;
@@ -134,15 +115,12 @@ void MinimumWeightMatching::set_label(Index node, Label label)
 }
 
 /// Schedule the edges of all vertices of a node that has just become outer (or is now inside an outer one).
-void MinimumWeightMatching::scan_outer(Index node)
-{
+void MinimumWeightMatching::scan_outer(Index node) {
     auto const own = top(nodes_[node].head);
-    for (auto const v : vertices_of(node))
-    {
+    for (auto const v : vertices_of(node)) {
         auto const reach = dual_now(v) - now_;
         auto item = static_cast<Index>(start_[v]);
-        for (auto const &arc : arcs_of(v))
-        {
+        for (auto const &arc : arcs_of(v)) {
             auto const this_item = item++;
             auto const &target = vertices_[arc.target];
             auto const &other = nodes_[target.top];
@@ -159,13 +137,10 @@ void MinimumWeightMatching::scan_outer(Index node)
 }
 
 /// Schedule the edges from outer vertices to a node that has just become free.
-void MinimumWeightMatching::scan_free(Index node)
-{
-    for (auto const v : vertices_of(node))
-    {
+void MinimumWeightMatching::scan_free(Index node) {
+    for (auto const v : vertices_of(node)) {
         auto item = static_cast<Index>(start_[v]);
-        for (auto const &arc : arcs_of(v))
-        {
+        for (auto const &arc : arcs_of(v)) {
             if (label_of(arc.target) == Label::outer)
                 schedule(now_ + arc.weight - dual_now(v) - dual_now(arc.target), item);
             ++item;
@@ -174,8 +149,7 @@ void MinimumWeightMatching::scan_free(Index node)
 }
 
 /// Hang a matched free node, and its mate, on the tree.
-void MinimumWeightMatching::grow(Index inside, Index outside)
-{
+void MinimumWeightMatching::grow(Index inside, Index outside) {
     auto const inner = top(outside);
     nodes_[inner].tree = {outside, inside};
     set_label(inner, Label::inner);
@@ -185,19 +159,16 @@ void MinimumWeightMatching::grow(Index inside, Index outside)
 }
 
 /// The next outer node towards the root, or `none` at the root.
-Index MinimumWeightMatching::outer_above(Index outer) const
-{
+Index MinimumWeightMatching::outer_above(Index outer) const {
     auto const &match = nodes_[outer].match;
     return match.inside == none ? none : top(nodes_[top(match.outside)].tree.outside);
 }
 
 /// The nearest common ancestor of two outer nodes of the tree.
-Index MinimumWeightMatching::common_ancestor(Index a, Index b)
-{
+Index MinimumWeightMatching::common_ancestor(Index a, Index b) {
     ++last_mark_;
     for (;; std::swap(a, b))
-        if (a != none)
-        {
+        if (a != none) {
             if (std::exchange(nodes_[a].mark, last_mark_) == last_mark_)
                 return a;
             a = outer_above(a);
@@ -205,15 +176,13 @@ Index MinimumWeightMatching::common_ancestor(Index a, Index b)
 }
 
 /// Put one node after another on a cycle.
-void MinimumWeightMatching::follow(Index node, Index follower, Exit onward)
-{
+void MinimumWeightMatching::follow(Index node, Index follower, Exit onward) {
     nodes_[node].follower = follower;
     nodes_[node].onward = onward;
 }
 
 /// Make one outer node of the odd cycle that the edge u-v closes.
-void MinimumWeightMatching::shrink(Index u, Index v)
-{
+void MinimumWeightMatching::shrink(Index u, Index v) {
     auto const a = top(u);
     auto const b = top(v);
     auto const base = common_ancestor(a, b);
@@ -222,8 +191,7 @@ void MinimumWeightMatching::shrink(Index u, Index v)
     // one side, from a up to the base: the cycle runs downwards, so edges are reversed
     auto node = a;
     follow(a, b, {u, v});
-    while (node != base)
-    {
+    while (node != base) {
         auto const match = nodes_[node].match;
         auto const inner = top(match.outside);
         follow(inner, node, match.reversed());
@@ -233,8 +201,7 @@ void MinimumWeightMatching::shrink(Index u, Index v)
     }
     // the other side, from b up to the base
     node = b;
-    while (node != base)
-    {
+    while (node != base) {
         auto const inner = top(nodes_[node].match.outside);
         follow(node, inner, nodes_[node].match);
         node = top(nodes_[inner].tree.outside);
@@ -243,8 +210,7 @@ void MinimumWeightMatching::shrink(Index u, Index v)
     // adopt the nodes of the cycle and join their chains of vertices
     std::vector<Index> former_inner;
     auto end = none;
-    for (auto const child : cycle_of(base))
-    {
+    for (auto const child : cycle_of(base)) {
         move(child, elapse(child), blossom);
         if (nodes_[child].label == Label::inner)
             former_inner.push_back(child);
@@ -266,8 +232,7 @@ void MinimumWeightMatching::shrink(Index u, Index v)
 }
 
 /// The node on a blossom's cycle that contains a vertex.
-Index MinimumWeightMatching::child_with(Index blossom, Index vertex) const
-{
+Index MinimumWeightMatching::child_with(Index blossom, Index vertex) const {
     auto node = vertex;
     while (nodes_[node].parent != blossom)
         node = nodes_[node].parent;
@@ -275,12 +240,10 @@ Index MinimumWeightMatching::child_with(Index blossom, Index vertex) const
 }
 
 /// Match the nodes of a blossom's cycle, given how the blossom is matched; return the one matched outwards.
-Index MinimumWeightMatching::settle_inside(Index blossom)
-{
+Index MinimumWeightMatching::settle_inside(Index blossom) {
     auto const outward = child_with(blossom, nodes_[blossom].match.inside);
     nodes_[outward].match = nodes_[blossom].match;
-    for (auto node = nodes_[outward].follower; node != outward;)
-    {
+    for (auto node = nodes_[outward].follower; node != outward;) {
         auto const mate = nodes_[node].follower;
         nodes_[node].match = nodes_[node].onward;
         nodes_[mate].match = nodes_[node].onward.reversed();
@@ -290,13 +253,11 @@ Index MinimumWeightMatching::settle_inside(Index blossom)
 }
 
 /// Replace an inner blossom by the nodes of its cycle: half of the cycle stays in the tree.
-void MinimumWeightMatching::expand(Index blossom)
-{
+void MinimumWeightMatching::expand(Index blossom) {
     auto const moved = elapse(blossom);
     auto const entry = child_with(blossom, nodes_[blossom].tree.inside);
     auto const cycle = cycle_of(settle_inside(blossom)); // starts at the node matched outwards
-    for (auto const node : cycle)
-    {
+    for (auto const node : cycle) {
         nodes_[node].parent = none;
         nodes_[node].label = Label::free;
         move(node, moved, node);
@@ -308,14 +269,12 @@ void MinimumWeightMatching::expand(Index blossom)
     std::vector<Index> way{entry};
     if (position % 2 == 0)
         way.insert(way.end(), cycle.rend() - position, cycle.rend());
-    else
-    {
+    else {
         way.insert(way.end(), cycle.begin() + position + 1, cycle.end());
         way.push_back(cycle.front());
     }
     nodes_[entry].tree = nodes_[blossom].tree;
-    for (std::size_t k = 1; k < way.size(); k += 2)
-    {
+    for (std::size_t k = 1; k < way.size(); k += 2) {
         auto const outer = way[k];
         auto const inner = way[k + 1];
         nodes_[inner].tree = position % 2 == 0 ? nodes_[inner].onward : nodes_[outer].onward.reversed();
@@ -331,11 +290,9 @@ void MinimumWeightMatching::expand(Index blossom)
 }
 
 /// Match an unmatched free node to the tree, turning the matching over along the way to the root.
-void MinimumWeightMatching::augment(Index inside, Index outside)
-{
+void MinimumWeightMatching::augment(Index inside, Index outside) {
     nodes_[top(outside)].match = {outside, inside};
-    while (true)
-    {
+    while (true) {
         auto const former = std::exchange(nodes_[top(inside)].match, {inside, outside});
         if (former.outside == none)
             return;
@@ -346,10 +303,8 @@ void MinimumWeightMatching::augment(Index inside, Index outside)
     }
 }
 
-void MinimumWeightMatching::end_search()
-{
-    for (auto const node : touched_)
-    {
+void MinimumWeightMatching::end_search() {
+    for (auto const node : touched_) {
         if (auto const moved = elapse(node); moved != 0)
             move(node, moved, node);
         nodes_[node].label = Label::free;
@@ -362,18 +317,15 @@ void MinimumWeightMatching::end_search()
 }
 
 /// Match one unmatched outermost node; false if there is no perfect matching.
-bool MinimumWeightMatching::search(Index root)
-{
+bool MinimumWeightMatching::search(Index root) {
     set_label(root, Label::outer);
     scan_outer(root);
     auto const arc_count = static_cast<Index>(arcs_.size());
     auto is_matched = false;
-    while (!is_matched && !events_.empty())
-    {
+    while (!is_matched && !events_.empty()) {
         auto const event = events_.pop();
         now_ = std::max(now_, event.key);
-        if (event.item >= arc_count)
-        {
+        if (event.item >= arc_count) {
             auto const blossom = event.item - arc_count + size();
             if (nodes_[blossom].label == Label::inner) // else it was swallowed by an outer blossom meanwhile
                 expand(blossom);
@@ -394,8 +346,7 @@ bool MinimumWeightMatching::search(Index root)
             shrink(u, v);
         else if (nodes_[top(v)].match.inside != none)
             grow(u, v);
-        else
-        {
+        else {
             augment(u, v);
             is_matched = true;
         }
@@ -404,11 +355,9 @@ bool MinimumWeightMatching::search(Index root)
     return is_matched;
 }
 
-Index MinimumWeightMatching::match_next(Index first, Index most)
-{
+Index MinimumWeightMatching::match_next(Index first, Index most) {
     Index done = 0;
-    for (auto v = first; v < size(); ++v)
-    {
+    for (auto v = first; v < size(); ++v) {
         auto const root = top(v);
         if (nodes_[root].match.inside != none)
             continue;
@@ -421,16 +370,13 @@ Index MinimumWeightMatching::match_next(Index first, Index most)
     return size();
 }
 
-MinimumWeightMatching::DualSolution MinimumWeightMatching::dual_solution() const
-{
+MinimumWeightMatching::DualSolution MinimumWeightMatching::dual_solution() const {
     DualSolution found;
     found.sets.resize(nodes_.size()); // one per node first
-    for (Index v = 0; v < size(); ++v)
-    {
+    for (Index v = 0; v < size(); ++v) {
         auto own = vertices_[v].dual;
         for (auto b = nodes_[v].parent; b != none; b = nodes_[b].parent)
-            if (nodes_[b].lift != 0)
-            {
+            if (nodes_[b].lift != 0) {
                 own -= nodes_[b].lift;
                 found.sets[b].lift = nodes_[b].lift;
                 found.sets[b].members.push_back(v);
@@ -441,13 +387,11 @@ MinimumWeightMatching::DualSolution MinimumWeightMatching::dual_solution() const
     return found;
 }
 
-std::vector<Index> MinimumWeightMatching::unfold()
-{
+std::vector<Index> MinimumWeightMatching::unfold() {
     std::vector<Index> mates;
     for (Index v = 0; v < size(); ++v) // the outermost blossom around v gives way to the next one, and so on
         while (nodes_[v].parent != none && nodes_[top(v)].match.inside != none)
-            for (auto const node : cycle_of(settle_inside(top(v))))
-            {
+            for (auto const node : cycle_of(settle_inside(top(v)))) {
                 nodes_[node].parent = none;
                 move(node, 0, node);
             }

@@ -9,8 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Minimum-weight perfect matching on a sparse graph with even integer weights: Edmonds' blossom algorithm (1965), one
 /// alternating tree at a time, with variable duals and a queue of dual events.
 ///
@@ -30,28 +29,24 @@ namespace learnroute
 ///
 /// A blossom remembers only through which of its vertices it is matched; the matching inside is settled when it is
 /// expanded.
-class MinimumWeightMatching
-{
+class MinimumWeightMatching {
 public:
     using Weight = std::int64_t;
     static constexpr Index none = -1;
 
-    struct Arc
-    {
+    struct Arc {
         Index source;
         Index target;
         Weight weight;
     };
 
     /// An odd set of vertices with its dual value.
-    struct OddSet
-    {
+    struct OddSet {
         std::vector<Index> members; // sorted
         Weight lift = 0;
     };
 
-    struct DualSolution
-    {
+    struct DualSolution {
         std::vector<Weight> duals; // each vertex's own value, without those of the sets around it
         std::vector<OddSet> sets;  // those of a positive value
     };
@@ -81,16 +76,10 @@ public:
 private:
     static constexpr Weight never = Weight{1} << 62;
 
-    enum class Label : std::uint8_t
-    {
-        free,
-        outer,
-        inner
-    };
+    enum class Label : std::uint8_t { free, outer, inner };
 
     /// An edge seen from a node that it leaves: its vertex in there, and its other one.
-    struct Exit
-    {
+    struct Exit {
         Index inside = none;
         Index outside = none;
 
@@ -98,16 +87,14 @@ private:
     };
 
     // What is walked through vertex by vertex is apart from what a node has, and small.
-    struct Vertex
-    {
+    struct Vertex {
         Weight dual = 0;   // the sum over the sets that contain it
         Index top = none;  // the outermost node around it
         Index next = none; // in the chain of its node's vertices
     };
 
     // Vertices 0 … n - 1 are nodes of one vertex, the others blossoms.
-    struct Node
-    {
+    struct Node {
         Weight since = 0;          // time up to which an outermost node's duals are settled
         Weight lift = 0;           // the dual value, of a blossom
         Label label = Label::free; // of an outermost node
@@ -123,8 +110,7 @@ private:
     };
 
     /// A chain of vertices, to loop over.
-    struct Chain
-    {
+    struct Chain {
         MinimumWeightMatching const &matching;
         Index vertex; // `none` behind the last
         Index tail;

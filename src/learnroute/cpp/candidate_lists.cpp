@@ -5,41 +5,34 @@
 #include <limits>
 #include <utility>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Nearest regions among which relative neighbours are looked for first, at least.
 constexpr std::size_t looked_at = 32;
 
 /// Places of one quadrant around a centre: on the right of it (or straight above or below) or not, and above or not.
-struct Quadrant
-{
+struct Quadrant {
     double x;
     double y;
     bool right;
     bool up;
 
-    [[nodiscard]] bool contains(Places const &places, std::size_t j) const
-    {
+    [[nodiscard]] bool contains(Places const &places, std::size_t j) const {
         return (places.coordinates(j, 0) >= x) == right && (places.coordinates(j, 1) >= y) == up;
     }
 
-    [[nodiscard]] bool misses(KdTreeView const &tree, std::size_t node) const
-    {
+    [[nodiscard]] bool misses(KdTreeView const &tree, std::size_t node) const {
         return (right ? tree.boxes(3, node) < x : tree.boxes(0, node) >= x) ||
                (up ? tree.boxes(4, node) < y : tree.boxes(1, node) >= y);
     }
 };
 
 /// The squared distance between a place and the box of a node.
-double box_distance(Places const &places, KdTreeView const &tree, std::size_t node, std::size_t i)
-{
+double box_distance(Places const &places, KdTreeView const &tree, std::size_t node, std::size_t i) {
     auto total = 0.0;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
         auto const x = places.coordinates(i, axis);
         auto const gap = std::max(tree.boxes(axis, node) - x, x - tree.boxes(axis + 3, node));
         if (gap > 0.0)
@@ -48,26 +41,22 @@ double box_distance(Places const &places, KdTreeView const &tree, std::size_t no
     return total;
 }
 
-struct Neighbour
-{
+struct Neighbour {
     std::int64_t place = -1;
     double apart = infinity; // squared
 };
 
 /// The two places of a quadrant around place i that are nearest to it; `stack` is room for the search.
 std::array<Neighbour, 2> nearest_two(Places const &places, KdTreeView const &tree, Quadrant const &quadrant,
-                                     std::size_t i, std::vector<std::size_t> &stack)
-{
+                                     std::size_t i, std::vector<std::size_t> &stack) {
     std::array<Neighbour, 2> nearest;
     stack.assign(1, 0);
-    while (!stack.empty())
-    {
+    while (!stack.empty()) {
         auto const node = stack.back();
         stack.pop_back();
         if (quadrant.misses(tree, node) || box_distance(places, tree, node, i) >= nearest[1].apart)
             continue;
-        if (2 * node + 2 < tree.node_count())
-        {
+        if (2 * node + 2 < tree.node_count()) {
             auto farther = 2 * node + 1;
             auto nearer = 2 * node + 2; // looked at first
             if (box_distance(places, tree, farther, i) < box_distance(places, tree, nearer, i))
@@ -76,8 +65,7 @@ std::array<Neighbour, 2> nearest_two(Places const &places, KdTreeView const &tre
             stack.push_back(nearer);
             continue;
         }
-        for (auto k = tree.ranges(0, node); k < tree.ranges(1, node); ++k)
-        {
+        for (auto k = tree.ranges(0, node); k < tree.ranges(1, node); ++k) {
             auto const j = static_cast<std::size_t>(tree.items[k]);
             if (j == i || !quadrant.contains(places, j))
                 continue;
@@ -93,16 +81,13 @@ std::array<Neighbour, 2> nearest_two(Places const &places, KdTreeView const &tre
 
 /// Fill `near` with the nearest regions but i itself, nearest first, ties by number, and `apart` with the ways to them.
 /// Few regions are near, so that putting them in their places is faster than std::partial_sort_copy.
-void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::int64_t> near, std::span<double> apart)
-{
+void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::int64_t> near, std::span<double> apart) {
     std::fill(apart.begin(), apart.end(), infinity);
-    for (std::size_t j = 0; j < ways.size(); ++j)
-    {
+    for (std::size_t j = 0; j < ways.size(); ++j) {
         if (!(ways[j] < apart.back()) || j == i)
             continue;
         auto place = near.size() - 1;
-        for (; place > 0 && apart[place - 1] > ways[j]; --place)
-        {
+        for (; place > 0 && apart[place - 1] > ways[j]; --place) {
             apart[place] = apart[place - 1];
             near[place] = near[place - 1];
         }
@@ -111,14 +96,12 @@ void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::in
     }
 }
 
-bool is_in(std::span<std::int64_t const> list, std::int64_t entry)
-{
+bool is_in(std::span<std::int64_t const> list, std::int64_t entry) {
     return std::find(list.begin(), list.end(), entry) != list.end();
 }
 
 /// Whether at most one entry of a list is nearer to region j than the owner of the list, i, is.
-bool few_nearer(MatrixView<double> travel, std::span<std::int64_t const> list, std::size_t i, std::size_t j)
-{
+bool few_nearer(MatrixView<double> travel, std::span<std::int64_t const> list, std::size_t i, std::size_t j) {
     auto nearer = 0;
     for (auto const entry : list)
         if (travel(static_cast<std::size_t>(entry), j) < travel(i, j) && ++nearer == 2)
@@ -128,16 +111,13 @@ bool few_nearer(MatrixView<double> travel, std::span<std::int64_t const> list, s
 } // namespace
 
 void put_quadrant_neighbours(Places const &places, KdTreeView const &tree, std::span<std::int64_t> lists,
-                             std::size_t most)
-{
+                             std::size_t most) {
     std::vector<std::size_t> stack;
     std::vector<std::int64_t> chosen;
-    for (std::size_t i = 0; i < places.size(); ++i)
-    {
+    for (std::size_t i = 0; i < places.size(); ++i) {
         chosen.clear();
         for (auto const up : {false, true})
-            for (auto const right : {false, true})
-            {
+            for (auto const right : {false, true}) {
                 Quadrant const quadrant{places.coordinates(i, 0), places.coordinates(i, 1), right, up};
                 for (auto const &neighbour : nearest_two(places, tree, quadrant, i, stack))
                     if (neighbour.apart < infinity)
@@ -145,8 +125,7 @@ void put_quadrant_neighbours(Places const &places, KdTreeView const &tree, std::
             }
         auto const list = lists.subspan(i * most, most);
         auto end = list.size(); // from the farthest entry on, put in what is missing
-        for (std::size_t n = 0; n < std::min(chosen.size(), most); ++n)
-        {
+        for (std::size_t n = 0; n < std::min(chosen.size(), most); ++n) {
             if (is_in(list, chosen[n]))
                 continue;
             while (end > 0 && is_in(chosen, list[end - 1]))
@@ -159,8 +138,7 @@ void put_quadrant_neighbours(Places const &places, KdTreeView const &tree, std::
 }
 
 std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::size_t most, std::size_t first,
-                                              std::size_t last)
-{
+                                              std::size_t last) {
     auto const size = travel.rows();
     std::vector<std::int64_t> lists;
     lists.reserve((last - first) * most);
@@ -168,11 +146,11 @@ std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::si
     std::vector<double> apart(near.size());
     std::vector<std::int64_t> list;
     std::vector<std::int64_t> farther;
-    for (auto i = first; i < last; ++i)
-    {
+    for (auto i = first; i < last; ++i) {
         auto const ways = travel[i];
-        auto const is_nearer = [ways](std::int64_t a, std::int64_t b)
-        { return std::pair(ways[a], a) < std::pair(ways[b], b); };
+        auto const is_nearer = [ways](std::int64_t a, std::int64_t b) {
+            return std::pair(ways[a], a) < std::pair(ways[b], b);
+        };
         fill_nearest(ways, i, near, apart);
         list.clear();
         for (auto const j : near)
@@ -183,8 +161,7 @@ std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::si
             for (std::size_t j = 0; j < size; ++j)
                 if (j != i && is_nearer(near.back(), j) && few_nearer(travel, list, i, j))
                     farther.push_back(static_cast<std::int64_t>(j));
-        while (list.size() < most && !farther.empty())
-        {
+        while (list.size() < most && !farther.empty()) {
             auto const nearest = std::min_element(farther.begin(), farther.end(), is_nearer);
             list.push_back(*nearest);
             farther.erase(nearest);

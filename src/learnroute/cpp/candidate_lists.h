@@ -8,11 +8,9 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A k-d tree over places that somebody else owns: the halves of node k are the nodes 2k + 1 and 2k + 2.
-struct KdTreeView
-{
+struct KdTreeView {
     std::span<std::int64_t const> items; // the places, those of a node side by side
     MatrixView<std::int64_t> ranges;     // 2 x nodes: first and past the last item
     MatrixView<double> boxes;            // 6 x nodes: lowest corner, highest corner

@@ -6,29 +6,23 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A vertex of a candidate list, and what the edge to it costs.
-struct Candidate
-{
+struct Candidate {
     double distance;
     Index vertex;
 };
 
 /// For each vertex, those that a move may join it to: nearest first, as they were given where they are equally near.
-class Candidates
-{
+class Candidates {
     std::vector<Candidate> entries_;
     std::size_t length_;
 
 public:
-    Candidates(Costs const &costs, MatrixView<std::int64_t> lists) : length_(lists.columns())
-    {
+    Candidates(Costs const &costs, MatrixView<std::int64_t> lists) : length_(lists.columns()) {
         entries_.reserve(lists.rows() * length_);
-        for (std::size_t a = 0; a < lists.rows(); ++a)
-        {
-            for (auto const b : lists[a])
-            {
+        for (std::size_t a = 0; a < lists.rows(); ++a) {
+            for (auto const b : lists[a]) {
                 auto const vertex = static_cast<Index>(b);
                 entries_.push_back({costs(static_cast<Index>(a), vertex), vertex});
             }
@@ -41,8 +35,7 @@ public:
     [[nodiscard]] std::size_t length() const { return length_; }
     /// All lists, one after the other.
     [[nodiscard]] std::span<Candidate const> entries() const { return entries_; }
-    [[nodiscard]] std::span<Candidate const> operator[](Index vertex) const
-    {
+    [[nodiscard]] std::span<Candidate const> operator[](Index vertex) const {
         return {entries_.data() + static_cast<std::size_t>(vertex) * length_, length_};
     }
 };

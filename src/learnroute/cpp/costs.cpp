@@ -3,31 +3,26 @@
 #include <limits>
 #include <numbers>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double near = 1.4; // chords up to which an arcsine of half of them has all its digits
 
-double cost_of_end(std::vector<double> const &ends, std::size_t regions, Index a, Index b)
-{
+double cost_of_end(std::vector<double> const &ends, std::size_t regions, Index a, Index b) {
     if (a > b)
         std::swap(a, b);
     auto const side = static_cast<std::size_t>(b) - regions; // 0: `start`, 1: `end`
     return static_cast<std::size_t>(a) < regions ? ends[side * regions + a] : 0.0;
 }
 
-std::vector<double> both_ends(std::span<double const> begin, std::span<double const> finish)
-{
+std::vector<double> both_ends(std::span<double const> begin, std::span<double const> finish) {
     std::vector<double> ends(begin.begin(), begin.end());
     ends.insert(ends.end(), finish.begin(), finish.end());
     return ends;
 }
 } // namespace
 
-double DirectedCosts::operator()(Index a, Index b) const
-{
+double DirectedCosts::operator()(Index a, Index b) const {
     if (a > b)
         std::swap(a, b);
     auto const columns = static_cast<std::size_t>(regions) + 1;
@@ -36,13 +31,11 @@ double DirectedCosts::operator()(Index a, Index b) const
     return b == 2 * regions + 1 ? matrix[(a - regions) * columns + regions] : infinity;
 }
 
-double PlaneCosts::end_cost(Index a, Index b) const
-{
+double PlaneCosts::end_cost(Index a, Index b) const {
     return cost_of_end(ends, places.size(), a, b);
 }
 
-double GlobeCosts::operator()(Index a, Index b) const
-{
+double GlobeCosts::operator()(Index a, Index b) const {
     auto const regions = static_cast<Index>(places.size());
     if (a >= regions || b >= regions)
         return cost_of_end(ends, places.size(), a, b);
@@ -63,31 +56,25 @@ double GlobeCosts::operator()(Index a, Index b) const
 }
 
 Costs Costs::from_matrix(MatrixView<double> travel, std::span<std::int64_t const> order, std::span<double const> begin,
-                         std::span<double const> finish, bool directed, bool has_ends)
-{
+                         std::span<double const> finish, bool directed, bool has_ends) {
     auto const regions = order.size();
     auto const size = regions + (directed ? 1 : has_ends ? 2 : 0);
     std::vector<double> matrix(size * size, infinity);
-    for (std::size_t i = 0; i < regions; ++i)
-    {
+    for (std::size_t i = 0; i < regions; ++i) {
         auto const row = travel[static_cast<std::size_t>(order[i])];
         for (std::size_t j = 0; j < regions; ++j)
             matrix[i * size + j] = row[static_cast<std::size_t>(order[j])];
     }
     Layout const layout{static_cast<Index>(regions), directed, has_ends};
-    if (directed)
-    {
-        for (std::size_t i = 0; i < regions; ++i)
-        {
+    if (directed) {
+        for (std::size_t i = 0; i < regions; ++i) {
             matrix[regions * size + i] = begin[i];
             matrix[i * size + regions] = finish[i];
         }
         return {layout, DirectedCosts{std::move(matrix), static_cast<Index>(regions)}};
     }
-    if (has_ends)
-    {
-        for (std::size_t i = 0; i < regions; ++i)
-        {
+    if (has_ends) {
+        for (std::size_t i = 0; i < regions; ++i) {
             matrix[i * size + regions] = matrix[regions * size + i] = begin[i];
             matrix[i * size + regions + 1] = matrix[(regions + 1) * size + i] = finish[i];
         }
@@ -97,12 +84,10 @@ Costs Costs::from_matrix(MatrixView<double> travel, std::span<std::int64_t const
 }
 
 Costs Costs::from_places(MatrixView<double> places, double unit, bool globe, std::span<double const> begin,
-                         std::span<double const> finish, bool has_ends)
-{
+                         std::span<double const> finish, bool has_ends) {
     Layout const layout{static_cast<Index>(places.rows()), false, has_ends};
     auto ends = both_ends(begin, finish);
-    if (globe)
-    {
+    if (globe) {
         GlobeCosts costs{{}, std::move(ends), unit};
         for (std::size_t i = 0; i < places.rows(); ++i)
             costs.places.push_back({places(i, 0), places(i, 1), places(i, 2)});

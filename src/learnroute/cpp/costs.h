@@ -8,11 +8,9 @@
 #include <variant>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A symmetric matrix of all vertices.
-struct MatrixCosts
-{
+struct MatrixCosts {
     std::vector<double> matrix;
     std::size_t size = 0;
 
@@ -20,8 +18,7 @@ struct MatrixCosts
 };
 
 /// Travel that differs by direction, between vertices to leave by and vertices to enter by.
-struct DirectedCosts
-{
+struct DirectedCosts {
     std::vector<double> matrix; // from regions and `start`, to regions and `end`
     Index regions = 0;
 
@@ -29,18 +26,15 @@ struct DirectedCosts
 };
 
 /// Places in the plane, and what it costs to begin and to end at each.
-struct PlaneCosts
-{
-    struct Place
-    {
+struct PlaneCosts {
+    struct Place {
         double x, y;
     };
     std::vector<Place> places;
     std::vector<double> ends; // of all regions: from `start`, then to `end`
     double unit = 1.0;        // what a unit of distance costs
 
-    double operator()(Index a, Index b) const
-    {
+    double operator()(Index a, Index b) const {
         auto const regions = static_cast<Index>(places.size());
         if (a >= regions || b >= regions)
             return end_cost(a, b);
@@ -54,10 +48,8 @@ private:
 };
 
 /// Places on the unit sphere with great-circle distances, and what it costs to begin and to end at each.
-struct GlobeCosts
-{
-    struct Place
-    {
+struct GlobeCosts {
+    struct Place {
         double x, y, z;
     };
     std::vector<Place> places;
@@ -70,8 +62,7 @@ struct GlobeCosts
 /// What the edge between two vertices of a `Layout` costs.
 ///
 /// Loops over many edges take the kind of costs once, by `visit`, and are compiled for each kind.
-class Costs
-{
+class Costs {
 public:
     using Kind = std::variant<MatrixCosts, DirectedCosts, PlaneCosts, GlobeCosts>;
 
@@ -92,8 +83,7 @@ public:
 
     [[nodiscard]] Layout const &layout() const { return layout_; }
     template <typename Use> decltype(auto) visit(Use &&use) const { return std::visit(std::forward<Use>(use), kind_); }
-    double operator()(Index a, Index b) const
-    {
+    double operator()(Index a, Index b) const {
         return visit([=](auto const &cost) { return cost(a, b); });
     }
 };

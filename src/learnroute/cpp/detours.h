@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Looks at detours whose first leg is less than half of the direct way, for the triangle inequality.
 ///
 /// One of the two legs of a detour that saves something is that short. `travel_back` is travel by the region gone to;

@@ -6,12 +6,10 @@
 #include <cstddef>
 #include <numbers>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Places that somebody else owns, one row (x, y, z) each, and what ways between them cost: in the plane (or in space)
 /// straight lines, on the globe great circles of the unit sphere.
-struct Places
-{
+struct Places {
     MatrixView<double> coordinates;
     double unit = 1.0;  // cost per unit of distance
     bool round = false; // on the globe
@@ -19,8 +17,7 @@ struct Places
     [[nodiscard]] std::size_t size() const { return coordinates.rows(); }
 
     /// The squared straight distance, which orders places like their distance.
-    [[nodiscard]] double square(std::size_t i, std::size_t j) const
-    {
+    [[nodiscard]] double square(std::size_t i, std::size_t j) const {
         auto const x = coordinates(i, 0) - coordinates(j, 0);
         auto const y = coordinates(i, 1) - coordinates(j, 1);
         auto const z = coordinates(i, 2) - coordinates(j, 2);
@@ -28,8 +25,7 @@ struct Places
     }
 
     /// What it costs to go from one place to another.
-    [[nodiscard]] double length(std::size_t i, std::size_t j) const
-    {
+    [[nodiscard]] double length(std::size_t i, std::size_t j) const {
         auto const straight = std::sqrt(square(i, j));
         if (!round)
             return unit * straight;

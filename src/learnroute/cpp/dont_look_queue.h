@@ -7,11 +7,9 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Vertices to look at, each at most once: don't-look bits (Bentley 1992) with a circular queue.
-class DontLookQueue
-{
+class DontLookQueue {
     std::vector<Index> ring_;
     std::vector<std::uint8_t> queued_;
     std::size_t first_ = 0;
@@ -23,8 +21,7 @@ public:
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
 
-    void push(Index vertex)
-    {
+    void push(Index vertex) {
         if (queued_[vertex] != 0)
             return;
         queued_[vertex] = 1;
@@ -32,8 +29,7 @@ public:
         ring_[place < ring_.size() ? place : place - ring_.size()] = vertex;
     }
 
-    Index pop()
-    {
+    Index pop() {
         auto const vertex = ring_[first_];
         first_ = first_ + 1 < ring_.size() ? first_ + 1 : 0;
         --size_;
@@ -41,8 +37,7 @@ public:
         return vertex;
     }
 
-    void clear()
-    {
+    void clear() {
         while (!empty())
             pop();
     }

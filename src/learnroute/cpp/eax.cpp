@@ -5,10 +5,8 @@
 #include <limits>
 #include <numeric>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 auto constexpr infinity = std::numeric_limits<double>::infinity();
 auto constexpr least_entropy = 1e-9;   // a loss of entropy that is less is taken for this
 auto constexpr rounding_error = 1e-15; // what is smaller than this share of a sum may be rounding
@@ -17,13 +15,10 @@ auto constexpr rounding_error = 1e-15; // what is smaller than this share of a s
 EdgeAssembly::EdgeAssembly(Problem problem, EdgeCounts counts)
     : problem_(std::move(problem)), size_(static_cast<Index>(problem_.fixed.size())),
       candidates_each_(problem_.candidates.size() / problem_.fixed.size()), counts_(std::move(counts)),
-      positions_(problem_.fixed.size())
-{
-}
+      positions_(problem_.fixed.size()) {}
 
 double EdgeAssembly::cross(std::vector<Index> &tour, std::span<Index const> other, std::size_t children,
-                           std::size_t batches, RandomBits random)
-{
+                           std::size_t batches, RandomBits random) {
     tour_.swap(tour);
     link(tour_, neighbours_);
     link(other, other_);
@@ -34,8 +29,7 @@ double EdgeAssembly::cross(std::vector<Index> &tour, std::span<Index const> othe
     std::iota(untried_.begin(), untried_.end(), 0);
     auto total = 0.0;
     std::size_t tried = 0;
-    for (std::size_t batch = 0; batch < batches; ++batch)
-    {
+    for (std::size_t batch = 0; batch < batches; ++batch) {
         auto const gain = improve(children, tried, random);
         if (gain == 0.0)
             break;
@@ -46,21 +40,17 @@ double EdgeAssembly::cross(std::vector<Index> &tour, std::span<Index const> othe
 }
 
 /// Make children of a batch of AB-cycles and put the best in the place of the tour; return the gain, or 0.
-double EdgeAssembly::improve(std::size_t children, std::size_t &tried, RandomBits &random)
-{
+double EdgeAssembly::improve(std::size_t children, std::size_t &tried, RandomBits &random) {
     auto const score = problem_.scores ? current_score() : 0.0;
     auto const last = std::min(tried + children, untried_.size());
     auto most = 0.0;
     auto gained = 0.0;
-    for (; tried < last; ++tried)
-    {
+    for (; tried < last; ++tried) {
         std::swap(untried_[tried], untried_[tried + random.below(untried_.size() - tried)]);
         auto const gain = make_child(cycles_[untried_[tried]], score);
-        if (gain > 0.0)
-        {
+        if (gain > 0.0) {
             auto const worth = gain / std::max(counts_.entropy_lost(changes_), least_entropy);
-            if (worth > most)
-            {
+            if (worth > most) {
                 most = worth;
                 gained = gain;
                 kept_ = changes_;
@@ -68,8 +58,7 @@ double EdgeAssembly::improve(std::size_t children, std::size_t &tried, RandomBit
         }
         undo();
     }
-    if (gained > 0.0)
-    {
+    if (gained > 0.0) {
         for (auto const &change : kept_)
             (change.before ? neighbours_[change.vertex].before : neighbours_[change.vertex].after) = change.added;
         counts_.apply(kept_);
@@ -79,8 +68,7 @@ double EdgeAssembly::improve(std::size_t children, std::size_t &tried, RandomBit
 }
 
 /// Change neighbours along an AB-cycle and join the subtours; return the gain, or -inf where it came to nothing.
-double EdgeAssembly::make_child(std::span<Index const> cycle, double score)
-{
+double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
     auto const &costs = problem_.costs;
     auto const count = cycle.size() / 2;
     auto const removed_from = [&](std::size_t i) { return cycle[2 * i]; };
@@ -88,8 +76,7 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score)
     auto const added_to = [&](std::size_t i) { return cycle[i + 1 < count ? 2 * i + 2 : 0]; };
     auto gain = 0.0;
     auto removed = 0.0;
-    for (std::size_t i = 0; i < count; ++i)
-    {
+    for (std::size_t i = 0; i < count; ++i) {
         auto const old = costs(removed_from(i), removed_to(i));
         gain += old - costs(removed_to(i), added_to(i));
         removed += old;
@@ -101,15 +88,13 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score)
     if (!(gain + hope > least))
         return -infinity;
     subtours_.find();
-    for (std::size_t i = 0; i < count; ++i)
-    {
+    for (std::size_t i = 0; i < count; ++i) {
         replace(removed_from(i), removed_to(i), removed_to(i > 0 ? i - 1 : count - 1));
         replace(removed_to(i), removed_from(i), added_to(i));
     }
     if (subtours_.count() > 1)
         gain += join_subtours(least - gain - hope);
-    if (problem_.scores && gain + hope > least)
-    {
+    if (problem_.scores && gain + hope > least) {
         auto latest = subtours_.last_cut();
         for (auto i = 2 * count; i < changes_.size(); ++i)
             latest = std::max(latest, positions_[changes_[i].vertex]);
@@ -120,8 +105,7 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score)
 }
 
 /// What the scores of a child may gain, at most.
-double EdgeAssembly::credit(double score) const
-{
+double EdgeAssembly::credit(double score) const {
     if (!problem_.scores)
         return 0.0;
     auto const &bounds = problem_.scores->bounds();
@@ -134,18 +118,15 @@ double EdgeAssembly::credit(double score) const
     return std::min(hope, problem_.most_credit);
 }
 
-bool EdgeAssembly::reaches_end(Index position) const
-{
+bool EdgeAssembly::reaches_end(Index position) const {
     return position + 1 + problem_.scores->bounds().reach >= size_;
 }
 
 /// Join the smallest subtour to another by the best exchange of two edges, until one tour is left; return the gain.
 ///
 /// It is -inf where that is given up, because no candidate leads out of a subtour, or no more than `least` is gained.
-double EdgeAssembly::join_subtours(double least)
-{
-    struct Exchange
-    {
+double EdgeAssembly::join_subtours(double least) {
+    struct Exchange {
         double gain = -infinity;
         Index subtour = -1;
         Index a = -1, next_a = -1, b = -1, next_b = -1;
@@ -154,34 +135,28 @@ double EdgeAssembly::join_subtours(double least)
     auto const &fixed = problem_.fixed;
     auto const candidates = std::span{problem_.candidates};
     auto gain = 0.0;
-    for (auto left = subtours_.count(); left > 1; --left)
-    {
+    for (auto left = subtours_.count(); left > 1; --left) {
         auto const smallest = subtours_.smallest();
         Exchange best;
-        for (Index segment = 0; segment < subtours_.segments(); ++segment)
-        {
+        for (Index segment = 0; segment < subtours_.segments(); ++segment) {
             if (subtours_.of_segment(segment) != smallest)
                 continue;
             auto position = subtours_.cut_before(segment);
-            for (auto length = subtours_.length(segment); length > 0; --length)
-            {
+            for (auto length = subtours_.length(segment); length > 0; --length) {
                 position = position + 1 < size_ ? position + 1 : 0;
                 auto const a = tour_[position];
                 std::array const nexts_a{neighbours_[a].before, neighbours_[a].after};
                 std::array const removed_a{costs(a, nexts_a[0]), costs(a, nexts_a[1])};
-                for (auto const b : candidates.subspan(a * candidates_each_, candidates_each_))
-                {
+                for (auto const b : candidates.subspan(a * candidates_each_, candidates_each_)) {
                     if (subtours_.contains(segment, positions_[b]))
                         continue;
                     auto const subtour = subtours_.of_position(positions_[b]);
                     if (subtour == smallest)
                         continue;
                     auto const added = costs(a, b);
-                    for (auto const next_b : {neighbours_[b].before, neighbours_[b].after})
-                    {
+                    for (auto const next_b : {neighbours_[b].before, neighbours_[b].after}) {
                         auto const removed_b = costs(b, next_b);
-                        for (std::size_t side = 0; side < 2; ++side)
-                        {
+                        for (std::size_t side = 0; side < 2; ++side) {
                             auto const next_a = nexts_a[side];
                             if (fixed[a] == next_a || fixed[b] == next_b)
                                 continue;
@@ -203,46 +178,39 @@ double EdgeAssembly::join_subtours(double least)
 }
 
 /// Replace the edges a - next_a and b - next_b by a - b and next_a - next_b.
-void EdgeAssembly::exchange(Index a, Index next_a, Index b, Index next_b)
-{
+void EdgeAssembly::exchange(Index a, Index next_a, Index b, Index next_b) {
     replace(a, next_a, b);
     replace(next_a, a, next_b);
     replace(b, next_b, a);
     replace(next_b, b, next_a);
 }
 
-void EdgeAssembly::replace(Index vertex, Index removed, Index added)
-{
+void EdgeAssembly::replace(Index vertex, Index removed, Index added) {
     auto &neighbours = neighbours_[vertex];
     auto const before = neighbours.before == removed;
     (before ? neighbours.before : neighbours.after) = added;
     changes_.push_back({vertex, removed, added, before});
 }
 
-void EdgeAssembly::undo()
-{
-    for (; !changes_.empty(); changes_.pop_back())
-    {
+void EdgeAssembly::undo() {
+    for (; !changes_.empty(); changes_.pop_back()) {
         auto const &change = changes_.back();
         (change.before ? neighbours_[change.vertex].before : neighbours_[change.vertex].after) = change.removed;
     }
 }
 
 /// Write down the tour that neighbours make up, with the same last vertex.
-void EdgeAssembly::rewrite()
-{
+void EdgeAssembly::rewrite() {
     auto const last = tour_.back();
     Walk walk(neighbours_, last, problem_.scores ? score_part().second : neighbours_[last].before);
-    for (Index position = 0; position < size_; ++position)
-    {
+    for (Index position = 0; position < size_; ++position) {
         tour_[position] = walk.next();
         positions_[tour_[position]] = position;
     }
 }
 
 /// The score part of the tour as it was written down.
-double EdgeAssembly::current_score()
-{
+double EdgeAssembly::current_score() {
     if (!is_cyclic())
         return score_part().first;
     return problem_.scores->value({neighbours_, tour_.front(), tour_.back()}, size_ - 1);
@@ -251,8 +219,7 @@ double EdgeAssembly::current_score()
 /// The score part of the tour that neighbours make up, and the vertex behind its last one.
 ///
 /// Where orders are cycles, that of the better direction.
-std::pair<double, Index> EdgeAssembly::score_part()
-{
+std::pair<double, Index> EdgeAssembly::score_part() {
     auto const last = tour_.back();
     auto const fixed = problem_.fixed[last];
     if (!is_cyclic()) // from `end`, behind which `start` is

@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Edge assembly crossover (Nagata and Kobayashi 2013): of two tours, makes one that is better than the first.
 ///
 /// Edges that only one of two tours has make up AB-cycles. Along one of them (the single strategy), the first tour
@@ -25,12 +24,10 @@ namespace learnroute
 ///
 /// Making a child takes time for what changes, not for the whole tour. Scores are added up from the end of a tour as
 /// far back as they reach, and only if something changed there.
-class EdgeAssembly
-{
+class EdgeAssembly {
 public:
     /// What tours are made of, and what a child must gain.
-    struct Problem
-    {
+    struct Problem {
         EdgeCosts costs;
         std::shared_ptr<TourScores> scores; ///< none where travel alone counts
         std::vector<Index> fixed;           ///< by vertex: the other end of an edge that must stay, or -1

@@ -4,29 +4,22 @@
 #include <numbers>
 #include <utility>
 
-namespace learnroute
-{
-namespace
-{
-double norm(double x, double y, double z)
-{
+namespace learnroute {
+namespace {
+double norm(double x, double y, double z) {
     return std::sqrt(x * x + y * y + z * z);
 }
 } // namespace
 
 EdgeCosts::EdgeCosts(MatrixView<double> matrix, bool directed)
-    : kind_(directed ? Kind::Directed : Kind::Matrix), regions_(static_cast<Index>(matrix.rows()) - 2), matrix_(matrix)
-{
-}
+    : kind_(directed ? Kind::Directed : Kind::Matrix), regions_(static_cast<Index>(matrix.rows()) - 2),
+      matrix_(matrix) {}
 
 EdgeCosts::EdgeCosts(std::vector<Place> places, double unit, bool globe)
     : kind_(globe ? Kind::Globe : Kind::Plane), regions_(static_cast<Index>(places.size())), places_(std::move(places)),
-      unit_(unit)
-{
-}
+      unit_(unit) {}
 
-double EdgeCosts::directed(Index a, Index b) const
-{
+double EdgeCosts::directed(Index a, Index b) const {
     if (a > b)
         std::swap(a, b);
     auto constexpr never = std::numeric_limits<double>::infinity();
@@ -35,8 +28,7 @@ double EdgeCosts::directed(Index a, Index b) const
     return b == 2 * regions_ + 1 ? matrix_(a - regions_, regions_) : never;
 }
 
-double EdgeCosts::between_places(Index a, Index b) const
-{
+double EdgeCosts::between_places(Index a, Index b) const {
     if (a > b)
         std::swap(a, b);
     if (a >= regions_)

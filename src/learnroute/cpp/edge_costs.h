@@ -5,31 +5,22 @@
 #include <cmath>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// What edges between the vertices of a tour cost.
 ///
 /// Every order is a cycle of vertices with symmetric costs. Regions are the vertices 0 … T-1; `start` and `end`, the
 /// last two vertices, stand between the last region and the first unless orders are cycles. Where travel differs by
 /// direction, a region is left by a vertex of its own, T … 2T-1 (Jonker and Volgenant 1983).
-class EdgeCosts
-{
+class EdgeCosts {
 public:
     /// Where a region is, and what an edge to `start` and to `end` costs.
-    struct Place
-    {
+    struct Place {
         double x, y, z;
         double to_start, to_end;
     };
 
 private:
-    enum class Kind
-    {
-        Matrix,
-        Directed,
-        Plane,
-        Globe
-    };
+    enum class Kind { Matrix, Directed, Plane, Globe };
 
     Kind kind_;
     Index regions_;
@@ -50,12 +41,10 @@ public:
 
     [[nodiscard]] Index regions() const { return regions_; }
 
-    [[nodiscard]] double operator()(Index a, Index b) const
-    {
+    [[nodiscard]] double operator()(Index a, Index b) const {
         if (kind_ == Kind::Matrix)
             return matrix_(a, b);
-        if (kind_ == Kind::Plane && a < regions_ && b < regions_)
-        {
+        if (kind_ == Kind::Plane && a < regions_ && b < regions_) {
             auto const x = places_[a].x - places_[b].x;
             auto const y = places_[a].y - places_[b].y;
             return unit_ * std::sqrt(x * x + y * y);

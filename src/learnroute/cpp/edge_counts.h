@@ -5,21 +5,17 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A neighbour of a vertex that is replaced by another one. Exchanging edges replaces neighbours of both ends of each.
-struct Change
-{
+struct Change {
     Index vertex;
     Index removed, added;
     bool before; ///< whether it is the neighbour before the vertex
 };
 
 /// How many tours of a population have each edge, and the entropy of that (Nagata and Kobayashi 2013).
-class EdgeCounts
-{
-    struct Edge
-    {
+class EdgeCounts {
+    struct Edge {
         Index to;
         Index count;
     };

@@ -3,19 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace learnroute
-{
+namespace learnroute {
 /// What is known of an edge: nothing yet, that every tour looked for takes it, or that none does.
-enum class EdgeStatus : std::int8_t
-{
-    free = 0,
-    fixed_to_1 = 1,
-    fixed_to_0 = 2
-};
+enum class EdgeStatus : std::int8_t { free = 0, fixed_to_1 = 1, fixed_to_0 = 2 };
 
 /// The status of every edge of a complete graph: a symmetric matrix of bytes that somebody else owns.
-template <typename Byte> class StatusMatrix
-{
+template <typename Byte> class StatusMatrix {
     Byte *data_;
     std::size_t vertices_;
 
@@ -24,14 +17,12 @@ public:
 
     [[nodiscard]] std::size_t vertices() const { return vertices_; }
 
-    [[nodiscard]] EdgeStatus operator()(std::size_t a, std::size_t b) const
-    {
+    [[nodiscard]] EdgeStatus operator()(std::size_t a, std::size_t b) const {
         return static_cast<EdgeStatus>(data_[a * vertices_ + b]);
     }
 
     /// Set the status of an edge.
-    void fix(std::size_t a, std::size_t b, EdgeStatus status) const
-    {
+    void fix(std::size_t a, std::size_t b, EdgeStatus status) const {
         data_[a * vertices_ + b] = data_[b * vertices_ + a] = static_cast<Byte>(status);
     }
 

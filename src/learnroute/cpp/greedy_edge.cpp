@@ -4,23 +4,18 @@
 #include <limits>
 #include <numeric>
 
-namespace learnroute
-{
-GreedyPaths::GreedyPaths(std::size_t size) : links_(size, {-1, -1}), other_end_(size)
-{
+namespace learnroute {
+GreedyPaths::GreedyPaths(std::size_t size) : links_(size, {-1, -1}), other_end_(size) {
     std::iota(other_end_.begin(), other_end_.end(), 0);
 }
 
-void GreedyPaths::link(Index from, Index to)
-{
+void GreedyPaths::link(Index from, Index to) {
     links_[from][links_[from][0] < 0 ? 0 : 1] = to;
 }
 
-std::size_t GreedyPaths::join(std::span<std::int64_t const> one, std::span<std::int64_t const> two)
-{
+std::size_t GreedyPaths::join(std::span<std::int64_t const> one, std::span<std::int64_t const> two) {
     std::size_t joined = 0;
-    for (std::size_t k = 0; k < one.size(); ++k)
-    {
+    for (std::size_t k = 0; k < one.size(); ++k) {
         auto const a = static_cast<Index>(one[k]);
         auto const b = static_cast<Index>(two[k]);
         if (!is_end(a) || !is_end(b) || other_end_[a] == b || a == b)
@@ -36,8 +31,7 @@ std::size_t GreedyPaths::join(std::span<std::int64_t const> one, std::span<std::
     return joined;
 }
 
-std::vector<Index> GreedyPaths::ends() const
-{
+std::vector<Index> GreedyPaths::ends() const {
     std::vector<Index> found;
     for (std::size_t v = 0; v < links_.size(); ++v)
         if (is_end(static_cast<Index>(v)))
@@ -45,12 +39,10 @@ std::vector<Index> GreedyPaths::ends() const
     return found;
 }
 
-std::vector<Index> GreedyPaths::path() const
-{
+std::vector<Index> GreedyPaths::path() const {
     std::vector<Index> found;
     Index before = -1;
-    for (auto here = ends().front(); here >= 0;)
-    {
+    for (auto here = ends().front(); here >= 0;) {
         found.push_back(here);
         auto const [one, two] = links_[here];
         auto const after = one != before ? one : two;
@@ -61,25 +53,21 @@ std::vector<Index> GreedyPaths::path() const
 }
 
 std::vector<std::int64_t> nearest_among(MatrixView<double> travel, std::span<std::int64_t const> regions,
-                                        std::size_t count)
-{
+                                        std::size_t count) {
     std::vector<std::int64_t> lists(regions.size() * count);
     if (count == 0)
         return lists;
     std::vector<double> ways(count);
-    for (std::size_t i = 0; i < regions.size(); ++i)
-    {
+    for (std::size_t i = 0; i < regions.size(); ++i) {
         auto const row = travel[regions[i]];
         auto const near = std::span{lists}.subspan(i * count, count);
         std::ranges::fill(ways, std::numeric_limits<double>::infinity());
-        for (std::size_t j = 0; j < regions.size(); ++j)
-        {
+        for (std::size_t j = 0; j < regions.size(); ++j) {
             auto const way = row[regions[j]];
             if (!(way < ways.back()) || j == i)
                 continue;
             auto at = count - 1;
-            for (; at > 0 && ways[at - 1] > way; --at)
-            {
+            for (; at > 0 && ways[at - 1] > way; --at) {
                 ways[at] = ways[at - 1];
                 near[at] = near[at - 1];
             }

@@ -8,11 +8,9 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Paths that greedy edges (Bentley 1992) join: the two nearest ends of paths, again and again, until one is left.
-class GreedyPaths
-{
+class GreedyPaths {
     std::vector<std::array<Index, 2>> links_; ///< neighbours, or -1
     std::vector<Index> other_end_;            ///< of the path that an end belongs to
 

@@ -8,11 +8,9 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// What an order costs: travel, and of each region its score times what a score counts at its place.
-struct OrderCosts
-{
+struct OrderCosts {
     MatrixView<double> travel;
     std::span<double const> scores;
     std::span<double const> weights;    // what a score counts, by position
@@ -25,8 +23,7 @@ struct OrderCosts
 ///
 /// A set, a number with a bit for each region, is visited to the end of an order. Built from the end, because what a
 /// score counts is decided by the regions that follow. 2^(T-1)·T values are kept.
-class HeldKarp
-{
+class HeldKarp {
     std::size_t size_;
     std::vector<double> travel_to_; // one row for each region gone to
     std::vector<double> scores_;
@@ -36,8 +33,7 @@ class HeldKarp
     std::vector<std::uint8_t> open_; // one row for each number of regions that follow
 
     /// Of the high bits of a set: how many regions they are, and how many are in all sets below, low bits aside.
-    struct HighBits
-    {
+    struct HighBits {
         std::size_t regions;
         std::size_t below;
     };

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 constexpr double rounding = 1e-15; // what is smaller than this share of a sum may be rounding
 } // namespace
 
 /// The search for one move, compiled for each kind of costs, with scores and without.
-template <typename Cost, bool scored> class MoveSearch
-{
+template <typename Cost, bool scored> class MoveSearch {
     KOpt const &k_opt_;
     Cost const &cost_;
     Tour const &tour_;
@@ -31,12 +28,9 @@ public:
     MoveSearch(KOpt const &k_opt, Cost const &cost, Tour const &tour, ScoreTerms *terms, Move &move)
         : k_opt_(k_opt), cost_(cost), tour_(tour), terms_(terms), move_(move), layout_(tour.layout()),
           candidates_(*k_opt.candidates_), least_(k_opt.limits_.least_gain),
-          depth_(static_cast<int>(k_opt.breadth_.size()) + 1)
-    {
-    }
+          depth_(static_cast<int>(k_opt.breadth_.size()) + 1) {}
 
-    double find(Index t1)
-    {
+    double find(Index t1) {
         t1_ = t1;
         auto const p = tour_.position(t1);
         if (p < 0)
@@ -46,15 +40,13 @@ public:
 
 private:
     /// Look for a move whose first edge leads to the vertex at position q; its left end is at `cut`.
-    bool find_at(Index q, Index cut, bool from_right)
-    {
+    bool find_at(Index q, Index cut, bool from_right) {
         auto const t2 = tour_.at(q);
         if (layout_.fixed(t1_, t2))
             return false;
         move_.removed[0] = {t1_, t2, cut, from_right};
         auto tail = false;
-        if constexpr (scored)
-        {
+        if constexpr (scored) {
             spare_ = terms_->potential(tour_.size(), cut);
             tail = cut + k_opt_.limits_.end_positions >= tour_.size();
             if (!tail)
@@ -65,11 +57,9 @@ private:
     }
 
     /// Remove one more edge than k, the second vertex of the last one being joined to a candidate.
-    template <int k> bool extend(double gain, Index latest)
-    {
+    template <int k> bool extend(double gain, Index latest) {
         auto const a = move_.removed[k - 1].two;
-        for (auto const &[added, b] : candidates_[a].first(k_opt_.breadth_[k - 1]))
-        {
+        for (auto const &[added, b] : candidates_[a].first(k_opt_.breadth_[k - 1])) {
             if (gain - added + spare_ <= least_)
                 return false; // candidates are sorted: no nearer one is left
             if (remove_at<k>(a, b, gain, added, latest))
@@ -79,8 +69,7 @@ private:
     }
 
     /// Join t2 to `end` or `start`, as the order may end or begin anywhere; in the tail, to regions of small score.
-    bool extend_to_ends(double gain, Index latest, bool tail)
-    {
+    bool extend_to_ends(double gain, Index latest, bool tail) {
         auto const a = move_.removed[0].two;
         auto const extend_to = [&](Index b) {
             auto const added = cost_(a, b);
@@ -95,8 +84,7 @@ private:
     }
 
     /// Add the edge a-b, and remove an edge at either side of b.
-    template <int k> bool remove_at(Index a, Index b, double gain, double added, Index latest)
-    {
+    template <int k> bool remove_at(Index a, Index b, double gain, double added, Index latest) {
         auto const p = tour_.position(b);
         if (b == a || p < 0)
             return false;
@@ -105,13 +93,13 @@ private:
         auto const left = tour_.at(before);
         if (right == a || left == a)
             return false;
-        return remove<k>(b, right, p, false, gain, added, latest) || remove<k>(b, left, before, true, gain, added, latest);
+        return remove<k>(b, right, p, false, gain, added, latest) ||
+               remove<k>(b, left, before, true, gain, added, latest);
     }
 
     /// Remove b-c, and close the tour or go on.
     template <int k>
-    bool remove(Index b, Index c, Index cut, bool from_right, double gain, double added, Index latest)
-    {
+    bool remove(Index b, Index c, Index cut, bool from_right, double gain, double added, Index latest) {
         if (layout_.fixed(b, c))
             return false;
         for (int i = 0; i < k; ++i)
@@ -128,8 +116,7 @@ private:
     }
 
     /// Whether joining the last vertex to t1 gives a tour that gains.
-    template <int k> bool close(double gain, Index latest)
-    {
+    template <int k> bool close(double gain, Index latest) {
         auto const c = move_.removed[k].two;
         auto closed = gain - cost_(t1_, c);
         auto const hope = scored ? terms_->potential(tour_.size(), latest) : 0.0;
@@ -151,8 +138,7 @@ private:
 };
 
 void KOpt::use_candidates(std::shared_ptr<Candidates const> candidates, std::vector<std::size_t> breadth,
-                          bool only_listed)
-{
+                          bool only_listed) {
     candidates_ = std::move(candidates);
     breadth_ = std::move(breadth);
     for (auto &entries : breadth_)
@@ -160,8 +146,7 @@ void KOpt::use_candidates(std::shared_ptr<Candidates const> candidates, std::vec
     only_listed_ = only_listed;
 }
 
-double KOpt::find(Tour const &tour, ScoreTerms *terms, Index t1, Move &move) const
-{
+double KOpt::find(Tour const &tour, ScoreTerms *terms, Index t1, Move &move) const {
     return costs_->visit([&](auto const &cost) {
         using Cost = std::decay_t<decltype(cost)>;
         if (terms != nullptr)

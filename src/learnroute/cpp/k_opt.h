@@ -9,11 +9,9 @@
 #include <memory>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// What moves are looked for.
-struct KOptLimits
-{
+struct KOptLimits {
     double least_gain;   // what is less is taken for rounding
     double credit;       // what a move may lose on the way for the sake of scores; any loss ...
     Index end_positions; // ... where it begins within so many positions of the end
@@ -27,8 +25,7 @@ struct KOptLimits
 /// criterion), in depth-first order. The edge back to t1 closes the tour. The first move that gains and makes one tour
 /// is taken: 2-opt (Croes 1958), 3-opt with Or-opt (Or 1976), or more edges. Where scores count, a move may lose as
 /// much on the way as they may bring in.
-class KOpt
-{
+class KOpt {
     std::shared_ptr<Costs const> costs_;
     KOptLimits limits_;
     std::shared_ptr<Candidates const> candidates_;

@@ -5,19 +5,15 @@
 #include <numeric>
 #include <tuple>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 auto constexpr infinity = std::numeric_limits<double>::infinity();
 auto constexpr leaf_size = 8;   // places up to which a node is not halved
 auto constexpr stack_size = 64; // more than two nodes for each level of any tree
 
 /// The component of a place, by the path to its root, which is halved on the way.
-Index root_of(std::vector<Index> &parent, Index i)
-{
-    while (parent[i] != i)
-    {
+Index root_of(std::vector<Index> &parent, Index i) {
+    while (parent[i] != i) {
         parent[i] = parent[parent[i]];
         i = parent[i];
     }
@@ -25,13 +21,11 @@ Index root_of(std::vector<Index> &parent, Index i)
 }
 
 /// An edge out of a component, and its squared length; shorter ones come first, then those with smaller numbers.
-struct Outward
-{
+struct Outward {
     double square = infinity;
     Index from = -1, to = -1;
 
-    bool operator<(Outward const &other) const
-    {
+    bool operator<(Outward const &other) const {
         if (square != other.square || other.from < 0)
             return square < other.square || other.from < 0;
         return std::minmax(from, to) < std::minmax(other.from, other.to);
@@ -39,16 +33,14 @@ struct Outward
 };
 } // namespace
 
-KdTree::KdTree(std::vector<Place> places) : places_(std::move(places)), items_(places_.size())
-{
+KdTree::KdTree(std::vector<Place> places) : places_(std::move(places)), items_(places_.size()) {
     std::iota(items_.begin(), items_.end(), 0);
     std::size_t leaves = 1;
     while (places_.size() > leaf_size * leaves)
         leaves *= 2;
     nodes_.resize(2 * leaves - 1);
     nodes_[0].end = static_cast<Index>(places_.size());
-    for (std::size_t k = 0; k < nodes_.size(); ++k)
-    {
+    for (std::size_t k = 0; k < nodes_.size(); ++k) {
         auto &node = nodes_[k];
         enclose(node);
         if (is_leaf(k))
@@ -65,13 +57,11 @@ KdTree::KdTree(std::vector<Place> places) : places_(std::move(places)), items_(p
     }
 }
 
-void KdTree::enclose(Node &node) const
-{
+void KdTree::enclose(Node &node) const {
     node.low.fill(infinity);
     node.high.fill(-infinity);
     for (auto k = node.first; k < node.end; ++k)
-        for (std::size_t axis = 0; axis < 3; ++axis)
-        {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
             node.low[axis] = std::min(node.low[axis], places_[items_[k]][axis]);
             node.high[axis] = std::max(node.high[axis], places_[items_[k]][axis]);
         }
@@ -80,16 +70,13 @@ void KdTree::enclose(Node &node) const
 /// Move items so that none before `wanted` is higher than it, and none behind is lower (Hoare's quickselect).
 ///
 /// Not std::nth_element, because every platform is to have the same tree.
-void KdTree::select(std::size_t axis, Index first, Index last, Index wanted)
-{
+void KdTree::select(std::size_t axis, Index first, Index last, Index wanted) {
     auto const at = [&](Index k) { return places_[items_[k]][axis]; };
-    while (first < last)
-    {
+    while (first < last) {
         auto const pivot = at((first + last) / 2);
         auto i = first;
         auto j = last;
-        while (i <= j)
-        {
+        while (i <= j) {
             while (at(i) < pivot)
                 ++i;
             while (at(j) > pivot)
@@ -106,19 +93,16 @@ void KdTree::select(std::size_t axis, Index first, Index last, Index wanted)
     }
 }
 
-double KdTree::squared_distance(Index i, Index j) const
-{
+double KdTree::squared_distance(Index i, Index j) const {
     auto const x = places_[i][0] - places_[j][0];
     auto const y = places_[i][1] - places_[j][1];
     auto const z = places_[i][2] - places_[j][2];
     return x * x + y * y + z * z;
 }
 
-double KdTree::squared_distance_to_box(std::size_t node, Index i) const
-{
+double KdTree::squared_distance_to_box(std::size_t node, Index i) const {
     auto total = 0.0;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
         auto const x = places_[i][axis];
         auto const gap = std::max(nodes_[node].low[axis] - x, x - nodes_[node].high[axis]);
         if (gap > 0.0)
@@ -127,18 +111,15 @@ double KdTree::squared_distance_to_box(std::size_t node, Index i) const
     return total;
 }
 
-template <typename Skip, typename Look> void KdTree::search(Index from, Skip const &skip, Look const &look) const
-{
+template <typename Skip, typename Look> void KdTree::search(Index from, Skip const &skip, Look const &look) const {
     std::array<std::size_t, stack_size> stack;
     stack[0] = 0;
     std::size_t height = 1;
-    while (height > 0)
-    {
+    while (height > 0) {
         auto const node = stack[--height];
         if (skip(node))
             continue;
-        if (is_leaf(node))
-        {
+        if (is_leaf(node)) {
             for (auto k = nodes_[node].first; k < nodes_[node].end; ++k)
                 look(items_[k]);
             continue;
@@ -152,8 +133,7 @@ template <typename Skip, typename Look> void KdTree::search(Index from, Skip con
     }
 }
 
-std::vector<Index> KdTree::nearest(std::size_t count) const
-{
+std::vector<Index> KdTree::nearest(std::size_t count) const {
     using Found = std::pair<double, Index>;
     std::vector<Index> lists(places_.size() * count);
     std::vector<Found> best(count);
@@ -163,16 +143,14 @@ std::vector<Index> KdTree::nearest(std::size_t count) const
     {
         std::ranges::fill(best, Found{infinity, -1});
         auto const skip = [&](std::size_t node) { return squared_distance_to_box(node, i) > best.back().first; };
-        auto const look = [&](Index j)
-        {
+        auto const look = [&](Index j) {
             if (j == i)
                 return;
             Found const found{squared_distance(i, j), j};
             auto at = count;
             while (at > 0 && found < best[at - 1])
                 --at;
-            if (at < count)
-            {
+            if (at < count) {
                 std::move_backward(best.begin() + static_cast<std::ptrdiff_t>(at), best.end() - 1, best.end());
                 best[at] = found;
             }
@@ -184,8 +162,7 @@ std::vector<Index> KdTree::nearest(std::size_t count) const
     return lists;
 }
 
-std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const
-{
+std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const {
     auto const size = static_cast<Index>(places_.size());
     std::vector<std::pair<Index, Index>> edges;
     std::vector<Index> component(size);
@@ -193,15 +170,12 @@ std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const
     std::vector<Index> shared(nodes_.size()); // the component that a whole node is in, or -1
     std::vector<Outward> shortest(size);      // by component
     std::vector<double> reach(size, 0.0);     // no place outside the component is nearer: what earlier rounds found
-    while (static_cast<Index>(edges.size()) + 1 < size)
-    {
+    while (static_cast<Index>(edges.size()) + 1 < size) {
         for (Index i = 0; i < size; ++i)
             component[i] = root_of(component, i);
         std::ranges::fill(shortest, Outward{});
-        for (auto node = nodes_.size(); node-- > 0;)
-        {
-            if (!is_leaf(node))
-            {
+        for (auto node = nodes_.size(); node-- > 0;) {
+            if (!is_leaf(node)) {
                 shared[node] = shared[2 * node + 1] == shared[2 * node + 2] ? shared[2 * node + 1] : -1;
                 continue;
             }
@@ -210,15 +184,13 @@ std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const
                 if (component[items_[k]] != shared[node])
                     shared[node] = -1;
         }
-        for (auto const i : items_)
-        {
+        for (auto const i : items_) {
             auto const own = component[i];
             auto &best = shortest[own];
             if (reach[i] > best.square)
                 continue;
             auto nearest = infinity; // to a place outside, as far as this search gets to know
-            auto const skip = [&](std::size_t node)
-            {
+            auto const skip = [&](std::size_t node) {
                 if (shared[node] == own)
                     return true;
                 auto const square = squared_distance_to_box(node, i);
@@ -227,8 +199,7 @@ std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const
                 nearest = std::min(nearest, square);
                 return true;
             };
-            auto const look = [&](Index j)
-            {
+            auto const look = [&](Index j) {
                 if (component[j] == own)
                     return;
                 Outward const found{squared_distance(i, j), i, j};
@@ -239,14 +210,12 @@ std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const
             search(i, skip, look);
             reach[i] = nearest;
         }
-        for (auto const &edge : shortest)
-        {
+        for (auto const &edge : shortest) {
             if (edge.from < 0)
                 continue;
             auto const one = root_of(component, edge.from);
             auto const two = root_of(component, edge.to);
-            if (one != two)
-            {
+            if (one != two) {
                 component[one] = two;
                 edges.emplace_back(edge.from, edge.to);
             }

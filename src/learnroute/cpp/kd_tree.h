@@ -7,20 +7,17 @@
 #include <utility>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A k-d tree of places in three dimensions (Bentley 1975): nearest neighbours and spanning trees without a matrix.
 ///
 /// It halves the places again and again along the longest side of the box around them. The halves of node k are the
 /// nodes 2k + 1 and 2k + 2. Searches skip every box that is farther away than what they have found.
-class KdTree
-{
+class KdTree {
 public:
     using Place = std::array<double, 3>;
 
     /// A range of the items, and the box around their places.
-    struct Node
-    {
+    struct Node {
         Index first = 0, end = 0;
         Place low, high;
     };

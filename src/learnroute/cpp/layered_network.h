@@ -8,17 +8,11 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Which end of the positions routes start from.
-enum class Direction
-{
-    forward,
-    backward
-};
+enum class Direction { forward, backward };
 
-[[nodiscard]] inline Direction opposite(Direction direction)
-{
+[[nodiscard]] inline Direction opposite(Direction direction) {
     return direction == Direction::forward ? Direction::backward : Direction::forward;
 }
 
@@ -27,8 +21,7 @@ enum class Direction
 /// Also known as the time-expanded network of the time-dependent TSP (Picard and Queyranne 1978). A route takes a node
 /// of each layer and the arcs between them. Each visit of a region is refunded its multiplier (Lagrangian relaxation),
 /// wherever multipliers are given. A *q-route* (Christofides, Mingozzi and Toth 1981) may return to any region.
-class LayeredNetwork
-{
+class LayeredNetwork {
     std::size_t size_;
     std::vector<double> arc_costs_;  // region, region
     std::vector<double> node_costs_; // position, region
@@ -46,14 +39,12 @@ public:
     [[nodiscard]] std::vector<double> const &node_costs() const { return node_costs_; }
 
     [[nodiscard]] double arc_cost(std::size_t i, std::size_t j) const { return arc_costs_[i * size_ + j]; }
-    [[nodiscard]] double node_cost(std::size_t position, std::size_t v) const
-    {
+    [[nodiscard]] double node_cost(std::size_t position, std::size_t v) const {
         return node_costs_[position * size_ + v];
     }
 
     /// The number of the arc from region i at a position to region j at the next one.
-    [[nodiscard]] std::size_t arc(std::size_t position, std::size_t i, std::size_t j) const
-    {
+    [[nodiscard]] std::size_t arc(std::size_t position, std::size_t i, std::size_t j) const {
         return (position * size_ + i) * size_ + j;
     }
 

@@ -2,15 +2,13 @@
 
 #include "matrix_view.h"
 
-namespace learnroute
-{
+namespace learnroute {
 /// The vertices that an order of regions is made of, as a cycle with symmetric costs.
 ///
 /// Unless orders are cycles themselves, two vertices stand between the last region and the first: `end` and `start`.
 /// Where travel differs by direction, a region is two vertices, one to enter by (its own number) and one to leave by
 /// (its number plus that of all regions): Jonker and Volgenant (1983). These pairs are joined by fixed edges.
-struct Layout
-{
+struct Layout {
     Index regions = 0;
     bool directed = false;
     bool has_ends = false;
@@ -24,8 +22,7 @@ struct Layout
     [[nodiscard]] Index end() const { return each() * regions + 1; }
 
     /// Whether no move may remove the edge between two vertices: that of `end` and `start`, or those within regions.
-    [[nodiscard]] bool fixed(Index a, Index b) const
-    {
+    [[nodiscard]] bool fixed(Index a, Index b) const {
         if (a >= start() || b >= start())
             return a >= start() && b >= start();
         return directed && (a - b == regions || b - a == regions);

@@ -9,14 +9,12 @@
 #include <memory>
 #include <span>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A tour under iterated local search: descent by k-opt moves, perturbations, acceptance.
 ///
 /// Vertices whose edges changed are queued for another look. Where scores count, the tour is anchored: the positions of
 /// its array are those of the order. Copies share what is only read: costs and candidate lists.
-class LocalSearch
-{
+class LocalSearch {
     KOpt k_opt_;
     DoubleBridge double_bridge_;
     std::size_t journal_; // numbers that the undo journal may hold

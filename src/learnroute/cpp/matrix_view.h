@@ -4,14 +4,12 @@
 #include <cstdint>
 #include <span>
 
-namespace learnroute
-{
+namespace learnroute {
 /// The number of a region, a vertex or a position.
 using Index = std::int32_t;
 
 /// A read-only matrix that somebody else owns, row by row.
-template <typename T> class MatrixView
-{
+template <typename T> class MatrixView {
     T const *data_ = nullptr;
     std::size_t rows_ = 0;
     std::size_t columns_ = 0;

@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 /// The graph that is left after vertices were merged.
-class MergedGraph
-{
+class MergedGraph {
     std::size_t vertices_ = 0;
     std::vector<double> weights_;
     std::vector<std::vector<Index>> members_; // of each merged vertex, those it was made of
@@ -23,21 +20,18 @@ class MergedGraph
 
 public:
     /// The last two vertices of a maximum adjacency order; the cut between the last and all others.
-    struct Phase
-    {
+    struct Phase {
         std::size_t before;
         std::size_t last;
         double cut;
     };
 
-    MergedGraph(MatrixView<double> x, double one)
-    {
+    MergedGraph(MatrixView<double> x, double one) {
         auto const component = connected_components(x.rows(), [&](auto v, auto u) { return x(v, u) > one; });
         vertices_ = static_cast<std::size_t>(*std::ranges::max_element(component)) + 1;
         weights_.assign(vertices_ * vertices_, 0.0);
         members_.resize(vertices_);
-        for (std::size_t v = 0; v < x.rows(); ++v)
-        {
+        for (std::size_t v = 0; v < x.rows(); ++v) {
             members_[component[v]].push_back(static_cast<Index>(v));
             for (std::size_t u = 0; u < x.rows(); ++u)
                 if (component[v] != component[u])
@@ -52,23 +46,19 @@ public:
     [[nodiscard]] std::vector<Index> const &members(std::size_t v) const { return members_[v]; }
 
     /// Take vertices one by one, always the one with most weight to those taken, of equal ones the first.
-    Phase run_phase()
-    {
+    Phase run_phase() {
         left_ = alive_;
         std::ranges::fill(reach_, 0.0);
         Phase phase{0, static_cast<std::size_t>(left_.front()), 0.0};
         std::size_t place = 0;
-        while (left_.size() > 1)
-        {
+        while (left_.size() > 1) {
             left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(place));
             auto const *row = &weight(phase.last, 0);
             auto most = -1.0;
-            for (std::size_t x = 0; x < left_.size(); ++x)
-            {
+            for (std::size_t x = 0; x < left_.size(); ++x) {
                 auto &reach = reach_[left_[x]];
                 reach += row[left_[x]];
-                if (reach > most)
-                {
+                if (reach > most) {
                     most = reach;
                     place = x;
                 }
@@ -79,11 +69,9 @@ public:
     }
 
     /// Merge the last vertex of a phase into the one before it.
-    void merge(Phase const &phase)
-    {
+    void merge(Phase const &phase) {
         auto const [before, last, cut] = phase;
-        for (std::size_t v = 0; v < vertices_; ++v)
-        {
+        for (std::size_t v = 0; v < vertices_; ++v) {
             weight(before, v) += weight(last, v);
             weight(v, before) += weight(v, last);
         }
@@ -94,12 +82,10 @@ public:
 };
 } // namespace
 
-std::vector<std::vector<Index>> minimum_cuts(MatrixView<double> x, double limit, double one)
-{
+std::vector<std::vector<Index>> minimum_cuts(MatrixView<double> x, double limit, double one) {
     MergedGraph graph(x, one);
     std::vector<std::vector<Index>> found;
-    while (graph.size() > 1)
-    {
+    while (graph.size() > 1) {
         auto const phase = graph.run_phase();
         if (phase.cut < limit)
             found.push_back(graph.members(phase.last));

@@ -4,8 +4,7 @@
 
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Min-cut separation (Stoer and Wagner 1997): sets S with x(δ(S)) < `limit`, found on the way to the minimum cut.
 ///
 /// `x` is the symmetric matrix of a solution of the LP relaxation. Edges with x_e > `one` are shrunk first: a set that

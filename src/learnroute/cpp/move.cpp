@@ -1,13 +1,10 @@
 #include "move.h"
 
-namespace learnroute
-{
-bool Move::trace(Index size, bool anchored)
-{
+namespace learnroute {
+bool Move::trace(Index size, bool anchored) {
     auto const k = edges;
     std::array<int, most_edges> by_rank; // edges along the tour
-    for (int i = 0; i < k; ++i)
-    {
+    for (int i = 0; i < k; ++i) {
         auto place = i;
         for (; place > 0 && removed[by_rank[place - 1]].cut > removed[i].cut; --place)
             by_rank[place] = by_rank[place - 1];
@@ -17,19 +14,16 @@ bool Move::trace(Index size, bool anchored)
     std::array<Index, most_edges> length; // of the segment behind the edge of a rank
     auto unmoved = k - 1;
     Index longest = 0;
-    for (int r = 0; r < k; ++r)
-    {
+    for (int r = 0; r < k; ++r) {
         rank[by_rank[r]] = r;
         length[r] = removed[by_rank[r + 1 < k ? r + 1 : 0]].cut - removed[by_rank[r]].cut + (r + 1 < k ? 0 : size);
-        if (!anchored && length[r] > longest)
-        {
+        if (!anchored && length[r] > longest) {
             unmoved = r;
             longest = length[r];
         }
     }
     std::array<int, 2 * most_edges> joined; // ends are numbered along the tour: two per edge, the left one first
-    for (int i = 0; i < k; ++i)
-    {
+    for (int i = 0; i < k; ++i) {
         auto const &edge = removed[i];
         auto const before = i > 0 ? i - 1 : k - 1;
         auto const one = 2 * rank[i] + (edge.from_right ? 1 : 0);
@@ -40,8 +34,7 @@ bool Move::trace(Index size, bool anchored)
     auto const start = unmoved + 1 < k ? unmoved + 1 : 0;
     auto end = 2 * start;
     int count = 0;
-    while (true)
-    {
+    while (true) {
         end = joined[end];
         auto const reversed = (end & 1) == 0;
         auto const r = end >> 1;

@@ -4,11 +4,9 @@
 
 #include <array>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Vertices at neighbouring positions of a tour, to be written elsewhere, perhaps in reverse.
-struct Segment
-{
+struct Segment {
     Index begin; // position in the tour before the move
     Index length;
     bool reversed;
@@ -17,13 +15,11 @@ struct Segment
 /// A k-opt move: the edges that it removes, and the tour that joining their ends anew makes.
 ///
 /// Removing k edges leaves k segments. One of them is not moved; the others are written behind it.
-struct Move
-{
+struct Move {
     static constexpr int most_edges = 10;
 
     /// A removed edge t(2i+1)-t(2i+2): added edges go from the second vertex of each to the first one of the next.
-    struct Edge
-    {
+    struct Edge {
         Index one;
         Index two;
         Index cut;       // position of the left end

@@ -11,14 +11,12 @@
 #include <variant>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A set of regions, one bit each.
 template <std::size_t Words> using RegionSet = std::array<std::uint64_t, Words>;
 
 /// A route from one end to a node, as far as its completion depends on it.
-template <std::size_t Words> struct Label
-{
+template <std::size_t Words> struct Label {
     double cost;
     Index parent; // the label that it was extended from, -1 for none
     Index region;
@@ -26,31 +24,23 @@ template <std::size_t Words> struct Label
 };
 
 /// Labels by position (from the end that they start from), region and cost.
-template <std::size_t Words> struct LabelStore
-{
+template <std::size_t Words> struct LabelStore {
     std::size_t regions = 0;
     std::vector<Label<Words>> labels;
     std::vector<std::size_t> start; // labels of step t and region v are start[t·T + v] to start[t·T + v + 1] - 1
 };
 
 /// How a labelling ended: with all labels, with more than allowed, or with the work that was allowed used up.
-enum class LabellingOutcome
-{
-    complete,
-    full,
-    late
-};
+enum class LabellingOutcome { complete, full, late };
 
 /// A route of labels, and its cost: inf, without a route, where none is left.
-struct CheapestRoute
-{
+struct CheapestRoute {
     double cost;
     std::vector<Index> regions;
 };
 
 /// The labels of one direction.
-class Labels
-{
+class Labels {
 public:
     // by the number of words of their forbidden sets: for up to 64, 128, 256, 1024 and 4096 regions
     using Store = std::variant<LabelStore<1>, LabelStore<2>, LabelStore<4>, LabelStore<16>, LabelStore<64>>;
@@ -62,9 +52,7 @@ private:
 
 public:
     Labels(Store store, LabellingOutcome outcome, std::int64_t work)
-        : store_(std::move(store)), outcome_(outcome), work_(work)
-    {
-    }
+        : store_(std::move(store)), outcome_(outcome), work_(work) {}
 
     [[nodiscard]] Store const &store() const { return store_; }
     [[nodiscard]] LabellingOutcome outcome() const { return outcome_; }
@@ -80,8 +68,7 @@ public:
 };
 
 /// What a labelling may use up.
-struct LabellingLimits
-{
+struct LabellingLimits {
     std::int64_t labels_in_layer; // before dominance
     std::int64_t labels_in_all;
     std::int64_t work; // units: one for an arc or a label that is looked at, more for one that is looked up

@@ -3,31 +3,24 @@
 #include <algorithm>
 #include <limits>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
 }
 
 OneTree::OneTree(std::size_t vertices)
-    : parent_(vertices, -1), joined_(vertices - 1), degree_(vertices), outside_(vertices - 2)
-{
-}
+    : parent_(vertices, -1), joined_(vertices - 1), degree_(vertices), outside_(vertices - 2) {}
 
-bool OneTree::find(MatrixView<double> costs, StatusView status, std::span<double const> multipliers)
-{
+bool OneTree::find(MatrixView<double> costs, StatusView status, std::span<double const> multipliers) {
     auto const out = costs.rows() - 1;
     auto const home = out - 1;
     auto least = inf;
     total_ = inf;
     last_ = -1;
-    for (std::size_t v = 0; v < home; ++v)
-    {
+    for (std::size_t v = 0; v < home; ++v) {
         auto const kind = status(out, v);
         auto const cost = costs(out, v) - multipliers[v];
-        if (kind == EdgeStatus::fixed_to_1 || (kind == EdgeStatus::free && cost < least))
-        {
+        if (kind == EdgeStatus::fixed_to_1 || (kind == EdgeStatus::free && cost < least)) {
             last_ = static_cast<Index>(v);
             least = cost;
             if (kind == EdgeStatus::fixed_to_1)
@@ -46,30 +39,25 @@ bool OneTree::find(MatrixView<double> costs, StatusView status, std::span<double
     joined_[0] = static_cast<Index>(home);
     auto left = home; // how many vertices are outside of the tree
     auto here = home;
-    for (std::size_t k = 1; k < out; ++k)
-    {
+    for (std::size_t k = 1; k < out; ++k) {
         auto const own = multipliers[here];
         auto const row = costs[here];
         auto best = inf;
         auto best_place = left;
         auto best_forced = false;
-        for (std::size_t x = 0; x < left; ++x)
-        {
+        for (std::size_t x = 0; x < left; ++x) {
             auto &other = outside_[x];
             auto const kind = status(here, static_cast<std::size_t>(other.vertex));
             auto const fixed = kind == EdgeStatus::fixed_to_1;
-            if (kind != EdgeStatus::fixed_to_0 && (fixed || !other.forced))
-            {
+            if (kind != EdgeStatus::fixed_to_0 && (fixed || !other.forced)) {
                 auto const cost = row[other.vertex] - own - other.multiplier;
-                if (cost < other.near || (fixed && !other.forced))
-                {
+                if (cost < other.near || (fixed && !other.forced)) {
                     other.near = cost;
                     other.parent = static_cast<Index>(here);
                     other.forced = fixed;
                 }
             }
-            if (other.forced == best_forced ? other.near < best : other.forced)
-            {
+            if (other.forced == best_forced ? other.near < best : other.forced) {
                 best = other.near;
                 best_place = x;
                 best_forced = other.forced;
@@ -93,14 +81,11 @@ bool OneTree::find(MatrixView<double> costs, StatusView status, std::span<double
     return total_ != inf;
 }
 
-void ascend(MatrixView<double> costs, StatusView status, SubgradientAscent &ascent, int steps)
-{
+void ascend(MatrixView<double> costs, StatusView status, SubgradientAscent &ascent, int steps) {
     OneTree tree(costs.rows());
     std::vector<double> subgradient(costs.rows());
-    for (int step = 0; step < steps; ++step)
-    {
-        if (!tree.find(costs, status, ascent.multipliers()))
-        {
+    for (int step = 0; step < steps; ++step) {
+        if (!tree.find(costs, status, ascent.multipliers())) {
             ascent.set_bound(inf);
             return;
         }

@@ -8,15 +8,13 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A minimum 1-tree of a tour graph at Lagrangian multipliers (Held and Karp 1970).
 ///
 /// The vertices of a tour graph are the regions, `home` (the last but one) and `out` (the last). A 1-tree is a spanning
 /// tree of all vertices but `out`, and two edges of `out`: the one to `home` and the cheapest one to a region. Each
 /// vertex has a multiplier, taken off its edges and paid back twice, so that no tour notices.
-class OneTree
-{
+class OneTree {
     double total_ = 0;
     Index last_ = -1;
     std::vector<Index> parent_;
@@ -24,8 +22,7 @@ class OneTree
     std::vector<Index> degree_;
 
     /// A vertex outside of the tree: its cheapest edge into it, and whether that edge is fixed to 1.
-    struct Outside
-    {
+    struct Outside {
         double near;
         double multiplier;
         Index vertex;

@@ -4,20 +4,16 @@
 #include <cmath>
 #include <utility>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 constexpr double tiny = 1e-14; // shares in the model that are left out
 }
 
 PairTerms::PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, double most, double slowest,
                      double least_gain)
     : ScoreTerms(layout, most, slowest, least_gain), terms_(std::move(terms)), summed_(terms_->regions),
-      common_(terms_->regions)
-{
-    for (auto *visits : {&visited_, &tried_})
-    {
+      common_(terms_->regions) {
+    for (auto *visits : {&visited_, &tried_}) {
         visits->regions.resize(terms_->regions);
         visits->retention.resize(terms_->regions);
         visits->plasticity.resize(terms_->regions);
@@ -25,56 +21,47 @@ PairTerms::PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, d
     summed_[0] = terms_->total;
 }
 
-std::vector<double> PairTerms::sums() const
-{
+std::vector<double> PairTerms::sums() const {
     std::vector<double> found{error_};
     found.insert(found.end(), summed_.begin(), summed_.end());
     found.insert(found.end(), common_.begin(), common_.end());
     return found;
 }
 
-Index PairTerms::visits(Tour const &tour) const
-{
+Index PairTerms::visits(Tour const &tour) const {
     return (tour.size() - (layout_.has_ends ? 2 : 0)) / layout_.each();
 }
 
-Index PairTerms::visit_at(Index position) const
-{
+Index PairTerms::visit_at(Index position) const {
     return std::max(0, (position - layout_.before()) / layout_.each());
 }
 
-template <bool keep> double PairTerms::price(Visits &now, Index first, Index count)
-{
+template <bool keep> double PairTerms::price(Visits &now, Index first, Index count) {
     auto const begin = std::max(first, count - reach());
-    for (auto t = first; t < count; ++t)
-    {
+    for (auto t = first; t < count; ++t) {
         auto const &update = terms_->at(t, now.regions[t]);
         now.retention[t] = update.retention;
         now.plasticity[t] = update.plasticity;
     }
     auto summed = summed_[begin];
     auto common = common_[begin];
-    for (auto t = begin; t < count; ++t)
-    {
+    for (auto t = begin; t < count; ++t) {
         auto const here = now.regions[t];
         auto const *const apart = terms_->dissimilarities.data() + static_cast<std::size_t>(here) * terms_->regions;
         auto seen = 0.0; // what the model's error here is, apart from `common`
         auto share = 1.0;
         auto s = t - 1;
-        for (; s >= first && std::abs(share) > tiny; --s)
-        {
+        for (; s >= first && std::abs(share) > tiny; --s) {
             seen += share * now.plasticity[s] * apart[now.regions[s]];
             share *= now.retention[s];
         }
-        for (; s >= 0 && std::abs(share) > tiny; --s)
-        {
+        for (; s >= 0 && std::abs(share) > tiny; --s) {
             seen += share * visited_.plasticity[s] * apart[visited_.regions[s]];
             share *= visited_.retention[s];
         }
         if (s < 0)
             seen += share * terms_->initial[here];
-        if constexpr (keep)
-        {
+        if constexpr (keep) {
             summed_[t] = summed;
             common_[t] = common;
         }
@@ -86,8 +73,7 @@ template <bool keep> double PairTerms::price(Visits &now, Index first, Index cou
     return summed - terms_->count * common;
 }
 
-void PairTerms::update(Tour const &tour, Index first, Index)
-{
+void PairTerms::update(Tour const &tour, Index first, Index) {
     auto const count = visits(tour);
     auto const from = visit_at(first);
     for (auto t = from; t < count; ++t)
@@ -95,16 +81,13 @@ void PairTerms::update(Tour const &tour, Index first, Index)
     error_ = price<true>(visited_, from, count);
 }
 
-double PairTerms::change(Tour const &tour, Move const &move)
-{
+double PairTerms::change(Tour const &tour, Move const &move) {
     auto const count = visits(tour);
     auto const first = visit_at(move.first);
     auto t = first;
-    for (int i = 0; i + 1 < move.edges; ++i)
-    {
+    for (int i = 0; i + 1 < move.edges; ++i) {
         auto const &[begin, length, reversed] = move.segments[i];
-        for (Index y = 0; y < length; ++y)
-        {
+        for (Index y = 0; y < length; ++y) {
             auto const vertex = tour.at(reversed ? begin + length - 1 - y : begin + y);
             if (vertex < layout_.regions)
                 tried_.regions[t++] = vertex;

@@ -6,16 +6,13 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// What training does to the expected errors of a regularised learner, by position (row) and region (column).
 ///
 /// See `learnroute.model.learner.Updates`, whose members these are, and `learnroute.model.pairs`.
-struct ErrorUpdates
-{
+struct ErrorUpdates {
     /// One visit: T times the error is summed - count * common, of which training there changes both.
-    struct Update
-    {
+    struct Update {
         double retention;
         double plasticity;
         double coupling;
@@ -31,8 +28,7 @@ struct ErrorUpdates
     double total; // `summed` before the first visit
     double count; // how many regions' errors count
 
-    [[nodiscard]] Update const &at(Index position, Index region) const
-    {
+    [[nodiscard]] Update const &at(Index position, Index region) const {
         return updates[static_cast<std::size_t>(position) * regions + region];
     }
 };
@@ -42,11 +38,9 @@ struct ErrorUpdates
 /// A move changes the model before every later visit. So it is priced from the first position that it changes to the
 /// last one, O(T) per position; but visits whose share in the model is tiny are left out, and so are positions from
 /// which nothing reaches the end. What the error is made of before each position of the tour is kept.
-class PairTerms final : public ScoreTerms
-{
+class PairTerms final : public ScoreTerms {
     /// An order of regions, and what their visits retain of the model and add to it.
-    struct Visits
-    {
+    struct Visits {
         std::vector<Index> regions;
         std::vector<double> retention;
         std::vector<double> plasticity;
@@ -66,8 +60,7 @@ class PairTerms final : public ScoreTerms
 
 public:
     /// Terms of which one is at most `most`; the model's retention per visit is at most `slowest`.
-    PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, double most, double slowest,
-              double least_gain);
+    PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, double most, double slowest, double least_gain);
 
     [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override { return std::make_unique<PairTerms>(*this); }
     void update(Tour const &tour, Index first, Index last) override;

@@ -4,23 +4,19 @@
 #include <array>
 #include <limits>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t walked = 5; // entries of a candidate list that random walks go to
 
 /// The next state of a linear congruential generator; its low bits are poor.
-std::int64_t next_bits(std::int64_t bits)
-{
+std::int64_t next_bits(std::int64_t bits) {
     return (bits * 1103515245 + 12345) & 0x7FFFFFFF;
 }
 } // namespace
 
 double DoubleBridge::find(Tour const &tour, Costs const &costs, Candidates const &candidates, bool anchored,
-                          Index vertex, std::int64_t bits, std::span<std::int64_t const> chosen, Move &move) const
-{
+                          Index vertex, std::int64_t bits, std::span<std::int64_t const> chosen, Move &move) const {
     auto const size = tour.size();
     auto const few = static_cast<std::int64_t>(std::min(candidates.length(), walked));
     auto const along = ((bits >> 20) & 1) != 0;
@@ -28,28 +24,22 @@ double DoubleBridge::find(Tour const &tour, Costs const &costs, Candidates const
     auto const is_chosen = chosen[0] >= 0;
     Index ahead = 0;
     std::array<Index, 4> cuts{};
-    for (std::size_t i = 0; i < 4; ++i)
-    {
+    for (std::size_t i = 0; i < 4; ++i) {
         auto here = is_chosen ? static_cast<Index>(chosen[i]) : vertex;
         if (tour.position(here) < 0)
             return infinity;
-        if (!is_chosen && i > 0 && along)
-        {
+        if (!is_chosen && i > 0 && along) {
             bits = next_bits(bits);
             ahead += 1 + static_cast<Index>((bits >> 8) % span);
             auto p = tour.position(vertex) + ahead;
-            if (p >= size)
-            {
+            if (p >= size) {
                 if (anchored)
                     return infinity;
                 p -= size;
             }
             here = tour.at(p);
-        }
-        else if (!is_chosen && i > 0)
-        {
-            for (int step = 0; step < params_.walk; ++step)
-            {
+        } else if (!is_chosen && i > 0) {
+            for (int step = 0; step < params_.walk; ++step) {
                 bits = next_bits(bits);
                 here = candidates[here][static_cast<std::size_t>((bits >> 12) % few)].vertex;
             }
@@ -66,13 +56,11 @@ double DoubleBridge::find(Tour const &tour, Costs const &costs, Candidates const
     std::array<Index, 4> lengths; // of the segments behind the cuts
     std::size_t unmoved = 3;
     Index longest = 0;
-    for (std::size_t i = 0; i < 4; ++i)
-    {
+    for (std::size_t i = 0; i < 4; ++i) {
         lengths[i] = i < 3 ? cuts[i + 1] - cuts[i] : cuts[0] - cuts[3] + size;
         if (i < 3 && lengths[i] == 0)
             return infinity;
-        if (!anchored && lengths[i] > longest)
-        {
+        if (!anchored && lengths[i] > longest) {
             unmoved = i;
             longest = lengths[i];
         }
@@ -92,8 +80,7 @@ double DoubleBridge::find(Tour const &tour, Costs const &costs, Candidates const
     }
     if (!(worse < params_.most_worse))
         return infinity;
-    for (std::size_t i = 0; i < 3; ++i)
-    {
+    for (std::size_t i = 0; i < 3; ++i) {
         auto const segment = (unmoved + 3 - i) & 3;
         move.segments[i] = {cuts[segment] + 1, lengths[segment], false};
     }

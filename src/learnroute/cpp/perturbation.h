@@ -7,16 +7,14 @@
 
 #include <span>
 
-namespace learnroute
-{
+namespace learnroute {
 /// How far apart the edges of a double bridge may be.
-struct PerturbationParams
-{
-    int walk;              // steps of the random walks that find its vertices
-    Index segment;         // positions between two of its edges, where they follow each other along the tour
-    Index longest_bridge;  // positions that it may write ...
-    Index far_bridge;      // ... where its vertices are chosen by the caller
-    double most_worse;     // what it may cost
+struct PerturbationParams {
+    int walk;             // steps of the random walks that find its vertices
+    Index segment;        // positions between two of its edges, where they follow each other along the tour
+    Index longest_bridge; // positions that it may write ...
+    Index far_bridge;     // ... where its vertices are chosen by the caller
+    double most_worse;    // what it may cost
 };
 
 /// The double bridge (Martin, Otto and Felten 1991): join four segments A, B, C, D anew as A, D, C, B.
@@ -24,8 +22,7 @@ struct PerturbationParams
 /// No sequential move of three edges takes that back. Its edges are near each other: their vertices are found by short
 /// random walks through the candidate lists (Applegate, Cook and Rohe 2003), or a few positions further along the tour
 /// (Johnson and McGeoch 1997).
-class DoubleBridge
-{
+class DoubleBridge {
     PerturbationParams params_;
 
 public:

@@ -9,16 +9,14 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Pricing: which edges of a complete graph have a negative reduced cost (Cook and Rohe 1999) at the dual values of a
 /// matching on some of its edges.
 ///
 /// `dual` of a vertex is the sum over all sets around it, its own value included. An edge does not leave the sets that
 /// contain both its ends, so their lifts count twice too much: its reduced cost is
 /// weight - dual - dual + 2·(common lifts).
-class Pricing
-{
+class Pricing {
 public:
     explicit Pricing(MinimumWeightMatching const &matching);
 
@@ -36,8 +34,7 @@ private:
     using Weight = MinimumWeightMatching::Weight;
 
     /// A blossom.
-    struct Level
-    {
+    struct Level {
         Index parent;
         Index depth = -1; // how many blossoms are around it
         Weight lifts = 0; // the sum of their lifts and its own

@@ -2,8 +2,7 @@
 
 #include "edge_status.h"
 
-namespace learnroute
-{
+namespace learnroute {
 /// Propagation: fix what fixed edges imply, because a tour has two edges at each vertex and no subtours.
 ///
 /// A vertex with two edges fixed to 1 takes no other; one with two edges left takes both; the edge between the ends of

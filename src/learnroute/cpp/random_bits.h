@@ -2,11 +2,9 @@
 
 #include <cstdint>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A linear congruential generator with 31 bits of state (that of ANSI C), seeded from Python.
-class RandomBits
-{
+class RandomBits {
     std::uint64_t state_;
 
     std::uint64_t next() { return state_ = (state_ * 1103515245 + 12345) & 0x7FFFFFFF; }

@@ -7,14 +7,11 @@
 #include <utility>
 #include <vector>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
 
-class Fixing
-{
+class Fixing {
     MatrixView<double> costs_;
     MutableStatus status_;
     std::span<double const> multipliers_;
@@ -24,8 +21,7 @@ class Fixing
     std::vector<double> replacement_; // of each vertex: the cheapest edge for the one to its parent, what that costs
                                       // more; of `out`: the same for its edge to a region
 
-    [[nodiscard]] double reduced(std::size_t a, std::size_t b) const
-    {
+    [[nodiscard]] double reduced(std::size_t a, std::size_t b) const {
         return costs_(a, b) - multipliers_[a] - multipliers_[b];
     }
 
@@ -37,12 +33,9 @@ class Fixing
 public:
     Fixing(MatrixView<double> costs, MutableStatus status, std::span<double const> multipliers, double limit)
         : costs_(costs), status_(status), multipliers_(multipliers), limit_(limit), out_(costs.rows() - 1),
-          tree_(costs.rows()), replacement_(costs.rows(), inf)
-    {
-    }
+          tree_(costs.rows()), replacement_(costs.rows(), inf) {}
 
-    ReducedCostFixing run()
-    {
+    ReducedCostFixing run() {
         tree_.find(costs_, status_, multipliers_);
         if (tree_.total() >= limit_)
             return {inf, {}};
@@ -53,39 +46,33 @@ public:
     }
 };
 
-void Fixing::fix_to_0()
-{
+void Fixing::fix_to_0() {
     auto const parent = tree_.parent();
     auto const joined = tree_.joined();
     // the dearest edge on the way between two vertices that may leave the tree
     std::vector<double> dearest(out_ * out_, -inf);
     std::vector<Index> depth(out_, 0);
-    for (std::size_t k = 1; k < out_; ++k)
-    {
+    for (std::size_t k = 1; k < out_; ++k) {
         auto const v = static_cast<std::size_t>(joined[k]);
         auto const p = static_cast<std::size_t>(parent[v]);
         depth[v] = depth[p] + 1;
         auto const own = status_(p, v) == EdgeStatus::fixed_to_1 ? -inf : reduced(p, v);
-        for (std::size_t x = 0; x < k; ++x)
-        {
+        for (std::size_t x = 0; x < k; ++x) {
             auto const u = static_cast<std::size_t>(joined[x]);
             dearest[v * out_ + u] = dearest[u * out_ + v] = std::max(dearest[p * out_ + u], own);
         }
     }
     for (std::size_t i = 0; i < out_; ++i)
-        for (std::size_t j = 0; j < i; ++j)
-        {
+        for (std::size_t j = 0; j < i; ++j) {
             if (status_(i, j) != EdgeStatus::free || parent[i] == static_cast<Index>(j) ||
                 parent[j] == static_cast<Index>(i))
                 continue;
             auto const cost = reduced(i, j);
-            if (tree_.total() + cost - dearest[i * out_ + j] >= limit_)
-            {
+            if (tree_.total() + cost - dearest[i * out_ + j] >= limit_) {
                 status_.fix(i, j, EdgeStatus::fixed_to_0);
                 continue;
             }
-            for (auto u = i, v = j; u != v; u = static_cast<std::size_t>(parent[u]))
-            {
+            for (auto u = i, v = j; u != v; u = static_cast<std::size_t>(parent[u])) {
                 if (depth[u] < depth[v])
                     std::swap(u, v);
                 replacement_[u] = std::min(replacement_[u], cost);
@@ -93,12 +80,10 @@ void Fixing::fix_to_0()
         }
 }
 
-void Fixing::fix_edges_of_out()
-{
+void Fixing::fix_edges_of_out() {
     auto const last = tree_.last();
     auto second = inf; // what the second cheapest edge costs more than the one that is taken
-    for (std::size_t v = 0; v + 1 < out_; ++v)
-    {
+    for (std::size_t v = 0; v + 1 < out_; ++v) {
         if (v == last || status_(out_, v) != EdgeStatus::free)
             continue;
         auto const extra = costs_(out_, v) - multipliers_[v] - (costs_(out_, last) - multipliers_[last]);
@@ -111,10 +96,8 @@ void Fixing::fix_edges_of_out()
         replacement_[out_] = second;
 }
 
-void Fixing::fix_to_1()
-{
-    for (std::size_t k = 1; k < out_; ++k)
-    {
+void Fixing::fix_to_1() {
+    for (std::size_t k = 1; k < out_; ++k) {
         auto const v = static_cast<std::size_t>(tree_.joined()[k]);
         auto const p = static_cast<std::size_t>(tree_.parent()[v]);
         replacement_[v] -= reduced(p, v);
@@ -124,43 +107,34 @@ void Fixing::fix_to_1()
 }
 
 /// Choose a vertex of degree 3 or more, and its two edges that are dearest to replace.
-Branch Fixing::branch() const
-{
+Branch Fixing::branch() const {
     auto const parent = tree_.parent();
     auto const gap = limit_ - tree_.total();
     auto const home = out_ - 1;
     Branch found;
     auto best = -1.0;
-    for (std::size_t v = 0; v < out_; ++v)
-    {
+    for (std::size_t v = 0; v < out_; ++v) {
         if (tree_.degree()[v] < 3)
             continue;
         auto fixed = v == home ? 1 : 0; // every tour takes the edge from `home` to `out`
         auto one = -1.0, two = -1.0, third = -1.0;
         Branch here{static_cast<Index>(v)};
-        auto const consider = [&](std::size_t u, double replacement)
-        {
-            if (status_(u, v) != EdgeStatus::free)
-            {
+        auto const consider = [&](std::size_t u, double replacement) {
+            if (status_(u, v) != EdgeStatus::free) {
                 ++fixed;
                 return;
             }
             auto const gain = std::min(replacement, gap);
-            if (gain > one)
-            {
+            if (gain > one) {
                 third = std::exchange(two, std::exchange(one, gain));
                 here.two = std::exchange(here.one, static_cast<Index>(u));
-            }
-            else if (gain > two)
-            {
+            } else if (gain > two) {
                 third = std::exchange(two, gain);
                 here.two = static_cast<Index>(u);
-            }
-            else
+            } else
                 third = std::max(third, gain);
         };
-        for (std::size_t u = 0; u < out_; ++u)
-        {
+        for (std::size_t u = 0; u < out_; ++u) {
             if (parent[u] == static_cast<Index>(v))
                 consider(u, replacement_[u]);
             else if (parent[v] == static_cast<Index>(u))
@@ -176,8 +150,7 @@ Branch Fixing::branch() const
         else
             worth = std::min(worth, std::max(third, 0.5 * two));
         worth += 1e-3 * (one + std::max(two, 0.0));
-        if (worth > best)
-        {
+        if (worth > best) {
             best = worth;
             found = here;
         }
@@ -187,8 +160,7 @@ Branch Fixing::branch() const
 } // namespace
 
 ReducedCostFixing fix_by_reduced_cost(MatrixView<double> costs, MutableStatus status,
-                                      std::span<double const> multipliers, double limit)
-{
+                                      std::span<double const> multipliers, double limit) {
     return Fixing(costs, status, multipliers, limit).run();
 }
 } // namespace learnroute

@@ -5,11 +5,9 @@
 
 #include <span>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A vertex to branch on and the other ends of one or two of its edges, -1 for none.
-struct Branch
-{
+struct Branch {
     Index vertex = -1;
     Index one = -1;
     Index two = -1;
@@ -17,8 +15,7 @@ struct Branch
 
 /// What reduced-cost fixing found: the bound of the minimum 1-tree, inf where no tour is left below the limit, and a
 /// branch: no vertex where the 1-tree is a tour, one edge where another edge of the vertex is fixed to 1 already.
-struct ReducedCostFixing
-{
+struct ReducedCostFixing {
     double bound;
     Branch branch;
 };

@@ -2,20 +2,16 @@
 
 #include <cmath>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 constexpr double rounding = 1e-15; // what is smaller than this share of a sum may be rounding
 
-double largest(std::span<double const> values)
-{
+double largest(std::span<double const> values) {
     return *std::ranges::max_element(values);
 }
 } // namespace
 
-ScoreTerms::ScoreTerms(Layout layout, double most, double slowest, double least_gain) : layout_(layout)
-{
+ScoreTerms::ScoreTerms(Layout layout, double most, double slowest, double least_gain) : layout_(layout) {
     auto const vertices = layout.vertices();
     if (layout.directed && slowest < 1)
         slowest = std::pow(slowest, 0.5); // two positions per region
@@ -35,25 +31,21 @@ ScoreTerms::ScoreTerms(Layout layout, double most, double slowest, double least_
 RunningSums::RunningSums(Layout layout, std::span<double const> scores, std::span<double const> factors,
                          double heaviest, double least_gain)
     : ScoreTerms(layout, heaviest * largest(scores), largest(factors), least_gain), vertices_(layout.vertices()),
-      forward_(layout.vertices() + 1), backward_(layout.vertices() + 1), heaviest_(heaviest)
-{
+      forward_(layout.vertices() + 1), backward_(layout.vertices() + 1), heaviest_(heaviest) {
     for (std::size_t i = 0; i < scores.size(); ++i)
         vertices_[i] = {scores[i], factors[i]};
 }
 
-std::vector<double> RunningSums::sums() const
-{
+std::vector<double> RunningSums::sums() const {
     auto found = forward_;
     found.insert(found.end(), backward_.begin(), backward_.end());
     return found;
 }
 
 template <typename Retention>
-double RunningSums::change_with(Retention const &retention, Tour const &tour, Move const &move)
-{
+double RunningSums::change_with(Retention const &retention, Tour const &tour, Move const &move) {
     auto total = forward_[move.first];
-    for (int i = 0; i + 1 < move.edges; ++i)
-    {
+    for (int i = 0; i + 1 < move.edges; ++i) {
         auto const low = move.segments[i].begin;
         auto const high = low + move.segments[i].length;
         auto const kept = retention(low, high);
@@ -68,16 +60,12 @@ double RunningSums::change_with(Retention const &retention, Tour const &tour, Mo
 
 GeometricScores::GeometricScores(Layout layout, std::span<double const> scores, double rate, double heaviest,
                                  double least_gain)
-    : RunningSums(layout, scores, std::vector<double>(scores.size(), rate), heaviest, least_gain)
-{
-}
+    : RunningSums(layout, scores, std::vector<double>(scores.size(), rate), heaviest, least_gain) {}
 
-void GeometricScores::update(Tour const &tour, Index first, Index last)
-{
+void GeometricScores::update(Tour const &tour, Index first, Index last) {
     // what changes outside of these positions falls by powers of the factor; sums beyond `start` and `end` are not used
     auto old = forward_[last];
-    for (auto k = first; k < last; ++k)
-    {
+    for (auto k = first; k < last; ++k) {
         auto const &vertex = vertices_[tour.at(k)];
         forward_[k + 1] = vertex.factor * forward_[k] + vertex.score;
     }
@@ -85,8 +73,7 @@ void GeometricScores::update(Tour const &tour, Index first, Index last)
     for (Index k = 1; k <= std::min(tour.size() - last, reach()); ++k)
         forward_[last + k] += power(k) * change;
     old = backward_[first];
-    for (auto k = last - 1; k >= first; --k)
-    {
+    for (auto k = last - 1; k >= first; --k) {
         auto const &vertex = vertices_[tour.at(k)];
         backward_[k] = vertex.factor * backward_[k + 1] + vertex.score;
     }
@@ -95,28 +82,23 @@ void GeometricScores::update(Tour const &tour, Index first, Index last)
         backward_[first - k] += power(k) * change;
 }
 
-double GeometricScores::change(Tour const &tour, Move const &move)
-{
+double GeometricScores::change(Tour const &tour, Move const &move) {
     return change_with([this](Index i, Index j) { return power(j - i); }, tour, move);
 }
 
 FactoredScores::FactoredScores(Layout layout, std::span<double const> scores, std::span<double const> factors,
                                double heaviest, double least_gain)
     : RunningSums(layout, scores, factors, heaviest, least_gain), logs_(layout.vertices() + 1),
-      zeros_(layout.vertices() + 1)
-{
-}
+      zeros_(layout.vertices() + 1) {}
 
-std::vector<double> FactoredScores::sums() const
-{
+std::vector<double> FactoredScores::sums() const {
     auto found = RunningSums::sums();
     found.insert(found.end(), logs_.begin(), logs_.end());
     found.insert(found.end(), zeros_.begin(), zeros_.end());
     return found;
 }
 
-void FactoredScores::update(Tour const &tour, Index first, Index last)
-{
+void FactoredScores::update(Tour const &tour, Index first, Index last) {
     for (auto k = first; k < tour.size(); ++k) // until the change is forgotten
     {
         auto const &vertex = vertices_[tour.at(k)];
@@ -125,24 +107,21 @@ void FactoredScores::update(Tour const &tour, Index first, Index last)
             break;
         forward_[k + 1] = total;
     }
-    for (auto k = last - 1; k >= 0; --k)
-    {
+    for (auto k = last - 1; k >= 0; --k) {
         auto const &vertex = vertices_[tour.at(k)];
         auto const total = vertex.factor * backward_[k + 1] + vertex.score;
         if (k < first && std::abs(total - backward_[k]) <= rounding * total)
             break;
         backward_[k] = total;
     }
-    for (auto k = first; k < last; ++k)
-    {
+    for (auto k = first; k < last; ++k) {
         auto const factor = vertices_[tour.at(k)].factor;
         logs_[k + 1] = logs_[k] + (factor > 0.0 ? std::log(factor) : 0.0);
         zeros_[k + 1] = zeros_[k] + (factor > 0.0 ? 0.0 : 1.0);
     }
 }
 
-double FactoredScores::change(Tour const &tour, Move const &move)
-{
+double FactoredScores::change(Tour const &tour, Move const &move) {
     auto const retention = [this](Index i, Index j) {
         return zeros_[j] > zeros_[i] ? 0.0 : std::exp(logs_[j] - logs_[i]);
     };
@@ -152,22 +131,18 @@ double FactoredScores::change(Tour const &tour, Move const &move)
 GeneralScores::GeneralScores(Layout layout, std::span<double const> scores, std::span<double const> weights,
                              double least_gain)
     : ScoreTerms(layout, weights.back() * largest(scores), 1.0, least_gain), scores_(layout.vertices()),
-      weights_(layout.vertices())
-{
+      weights_(layout.vertices()) {
     std::ranges::copy(scores, scores_.begin());
     for (std::size_t i = 0; i < weights.size(); ++i)
         weights_[layout.before() + layout.each() * i] = weights[i];
 }
 
-double GeneralScores::change(Tour const &tour, Move const &move)
-{
+double GeneralScores::change(Tour const &tour, Move const &move) {
     auto change = 0.0;
     auto p = move.first;
-    for (int i = 0; i + 1 < move.edges; ++i)
-    {
+    for (int i = 0; i + 1 < move.edges; ++i) {
         auto const &[begin, length, reversed] = move.segments[i];
-        for (Index y = 0; y < length; ++y, ++p)
-        {
+        for (Index y = 0; y < length; ++y, ++p) {
             auto const vertex = tour.at(reversed ? begin + length - 1 - y : begin + y);
             change += weights_[p] * (scores_[vertex] - scores_[tour.at(p)]);
         }

@@ -9,15 +9,13 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// The part of the objective that depends on the positions of regions: what it changes by if a move is made.
 ///
 /// Positions count from the begin of the tour's array, which is anchored: moves leave its two ends in their places. A
 /// term is at most `most`, and less by the factor `slowest` per region that is visited later. So terms of regions that
 /// are more than `reach` positions away from the end count for nothing.
-class ScoreTerms
-{
+class ScoreTerms {
     Index reach_;
     double swing_;      // what all terms add up to, at most
     double least_gain_; // what is less is taken for rounding
@@ -45,15 +43,13 @@ public:
     [[nodiscard]] virtual std::vector<double> sums() const = 0;
 
     /// Return what the terms can become less by, at most, if nothing behind this position moves.
-    [[nodiscard]] double potential(Index size, Index last) const
-    {
+    [[nodiscard]] double potential(Index size, Index last) const {
         if (last + 1 + reach_ < size)
             return 0.0;
         return std::min(spare_, swing_ * powers_[std::max(0, size - 2 - last)]);
     }
     /// Return what the terms change by if a move is made.
-    double change_by(Tour const &tour, Move const &move)
-    {
+    double change_by(Tour const &tour, Move const &move) {
         return move.first + move.written + reach_ < tour.size() ? 0.0 : change(tour, move);
     }
 
@@ -69,11 +65,9 @@ public:
 ///
 /// The part is `heaviest` times the sum over regions of score times the product of the factors of all later regions.
 /// Two arrays of running sums price a segment anywhere in O(1).
-class RunningSums : public ScoreTerms
-{
+class RunningSums : public ScoreTerms {
 protected:
-    struct Vertex
-    {
+    struct Vertex {
         double score = 0.0;
         double factor = 1.0;
     };
@@ -95,19 +89,19 @@ public:
 };
 
 /// Weights that fall by one factor per position.
-class GeometricScores final : public RunningSums
-{
+class GeometricScores final : public RunningSums {
 public:
     GeometricScores(Layout layout, std::span<double const> scores, double rate, double heaviest, double least_gain);
 
-    [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override { return std::make_unique<GeometricScores>(*this); }
+    [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override {
+        return std::make_unique<GeometricScores>(*this);
+    }
     void update(Tour const &tour, Index first, Index last) override;
     double change(Tour const &tour, Move const &move) override;
 };
 
 /// Weights that fall by a factor of each region's own: products of factors are sums of logarithms, and counts of zeros.
-class FactoredScores final : public RunningSums
-{
+class FactoredScores final : public RunningSums {
     std::vector<double> logs_;  // of the first k factors that are not 0
     std::vector<double> zeros_; // among the first k factors
 
@@ -122,8 +116,7 @@ public:
 };
 
 /// Any weights by position: a move is priced position by position.
-class GeneralScores final : public ScoreTerms
-{
+class GeneralScores final : public ScoreTerms {
     std::vector<double> scores_;  // by vertex
     std::vector<double> weights_; // by position of the tour
 

@@ -8,17 +8,14 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A minimum spanning forest of a sparse graph: Prim's rule (1957) with a heap. It can be found again and again, for
 /// other multipliers.
-class SpanningForest
-{
+class SpanningForest {
 public:
     static constexpr Index none = -1;
 
-    struct Vertex
-    {
+    struct Vertex {
         Index parent = none; // `none` for a root
         Index degree = 0;
         double cost = 0.0; // reduced, of the edge to the parent

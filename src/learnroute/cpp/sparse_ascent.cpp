@@ -5,22 +5,17 @@
 #include <limits>
 #include <utility>
 
-namespace learnroute
-{
+namespace learnroute {
 SparseOneTrees::SparseOneTrees(SparseGraph graph, std::vector<double> out)
-    : graph_(std::move(graph)), out_(std::move(out))
-{
-}
+    : graph_(std::move(graph)), out_(std::move(out)) {}
 
-void SparseOneTrees::ascend(SubgradientAscent &ascent, int steps) const
-{
+void SparseOneTrees::ascend(SubgradientAscent &ascent, int steps) const {
     auto const vertices = graph_.vertices(); // `out` is not one of them
     auto const home = vertices - 1;
     SpanningForest forest(vertices);
     std::vector<double> prices(vertices);
     std::vector<double> subgradient(vertices + 1);
-    for (int step = 0; step < steps; ++step)
-    {
+    for (int step = 0; step < steps; ++step) {
         auto const multipliers = ascent.multipliers();
         for (std::size_t v = 0; v < vertices; ++v)
             prices[v] = -multipliers[v];
@@ -28,16 +23,14 @@ void SparseOneTrees::ascend(SubgradientAscent &ascent, int steps) const
         auto last = home;
         auto least = std::numeric_limits<double>::infinity();
         for (std::size_t v = 0; v < home; ++v)
-            if (out_[v] - multipliers[v] < least)
-            {
+            if (out_[v] - multipliers[v] < least) {
                 last = v;
                 least = out_[v] - multipliers[v];
             }
         if (last == home || forest.trees() > 1)
             return;
         total += least + out_[home] - multipliers[home] - 2.0 * multipliers[vertices];
-        for (std::size_t v = 0; v < vertices; ++v)
-        {
+        for (std::size_t v = 0; v < vertices; ++v) {
             total += 2.0 * multipliers[v];
             subgradient[v] = 2.0 - forest[static_cast<Index>(v)].degree - (v == last || v == home);
         }

@@ -5,14 +5,12 @@
 
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// The 1-trees of a tour graph (see OneTree) on few of its edges, for the multipliers of many regions.
 ///
 /// `graph` joins the regions and `home`, its last vertex; `out` has the costs of the edges of `out`, to each of them.
 /// Multipliers that are good on these edges are good on all; the bound on all edges is to be computed from them.
-class SparseOneTrees
-{
+class SparseOneTrees {
     SparseGraph graph_;
     std::vector<double> out_;
 

@@ -5,11 +5,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A sparse graph, each edge once in each direction: those of vertex v are start[v] to start[v + 1] - 1.
-struct SparseGraph
-{
+struct SparseGraph {
     std::vector<Index> start;
     std::vector<Index> target;
     std::vector<double> cost;

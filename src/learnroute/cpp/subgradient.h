@@ -3,11 +3,9 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// How a subgradient ascent takes its steps.
-struct AscentRule
-{
+struct AscentRule {
     double pace;       // share of the gap between bound and target that the first step aims at
     double momentum;   // share of the last direction that is kept in the next one
     int patience;      // steps without progress after which the pace falls and the best multipliers are restored
@@ -21,8 +19,7 @@ struct AscentRule
 /// The relaxation is solved at `multipliers()`; its bound and a subgradient there are given to `advance`, which takes
 /// a step. A step aims at a share of the gap between the bound and a target (Polyak 1969), the pace; its direction
 /// keeps a part of the last one, the momentum (Camerini, Fratta and Maffioli 1975).
-class SubgradientAscent
-{
+class SubgradientAscent {
     std::vector<double> multipliers_;
     std::vector<double> best_;
     std::vector<double> direction_;

@@ -2,26 +2,21 @@
 
 #include <algorithm>
 
-namespace learnroute
-{
-namespace
-{
+namespace learnroute {
+namespace {
 /// The position of the left end of an edge between these positions of a cycle; -1 where there is no such edge.
-Index left_end(Index p, Index q, Index size)
-{
+Index left_end(Index p, Index q, Index size) {
     if (q == (p + 1 < size ? p + 1 : 0))
         return p;
     return p == (q + 1 < size ? q + 1 : 0) ? q : -1;
 }
 } // namespace
 
-bool Subtours::cut(std::span<Index const> cycle, std::span<Index const> positions)
-{
+bool Subtours::cut(std::span<Index const> cycle, std::span<Index const> positions) {
     size_ = static_cast<Index>(positions.size());
     auto const count = static_cast<Index>(cycle.size() / 2);
     removed_.clear();
-    for (Index i = 0; i < count; ++i)
-    {
+    for (Index i = 0; i < count; ++i) {
         auto const p = positions[cycle[2 * i]];
         auto const q = positions[cycle[2 * i + 1]];
         auto const added = positions[cycle[i + 1 < count ? 2 * i + 2 : 0]];
@@ -34,17 +29,16 @@ bool Subtours::cut(std::span<Index const> cycle, std::span<Index const> position
               [](Removed const &one, Removed const &two) { return one.position < two.position; });
     ranks_.resize(count);
     cuts_.resize(count);
-    for (Index rank = 0; rank < count; ++rank)
-    {
+    for (Index rank = 0; rank < count; ++rank) {
         ranks_[removed_[rank].number] = rank;
         cuts_[rank] = removed_[rank].position;
     }
-    for (Index i = 0; i < count; ++i)
-    {
+    for (Index i = 0; i < count; ++i) {
         auto const j = i + 1 < count ? i + 1 : 0;
         auto const end_at = [&](Index rank, Index vertex) { return End{rank, positions[vertex] != cuts_[rank]}; };
-        auto const join = [&](End one, End two)
-        { (one.right ? removed_[one.edge].right : removed_[one.edge].left) = two; };
+        auto const join = [&](End one, End two) {
+            (one.right ? removed_[one.edge].right : removed_[one.edge].left) = two;
+        };
         auto const one = end_at(ranks_[i], cycle[2 * i + 1]);
         auto const two = end_at(ranks_[j], cycle[2 * j]);
         join(one, two);
@@ -53,20 +47,17 @@ bool Subtours::cut(std::span<Index const> cycle, std::span<Index const> position
     return true;
 }
 
-void Subtours::find()
-{
+void Subtours::find() {
     labels_.assign(removed_.size(), -1);
     sizes_.clear();
-    for (Index first = 0; first < segments(); ++first)
-    {
+    for (Index first = 0; first < segments(); ++first) {
         if (labels_[first] >= 0)
             continue;
         auto const label = count();
         sizes_.push_back(0);
         auto segment = first;
         auto backwards = false;
-        do
-        {
+        do {
             labels_[segment] = label;
             sizes_[label] += length(segment);
             auto const end = backwards ? removed_[segment].right : removed_[next(segment)].left;
@@ -78,20 +69,17 @@ void Subtours::find()
     }
 }
 
-Index Subtours::length(Index segment) const
-{
+Index Subtours::length(Index segment) const {
     auto const distance = cuts_[next(segment)] - cuts_[segment];
     return segment + 1 < segments() ? distance : distance + size_;
 }
 
-Index Subtours::of_position(Index position) const
-{
+Index Subtours::of_position(Index position) const {
     auto const segment = std::ranges::lower_bound(cuts_, position) - cuts_.begin();
     return segment > 0 ? labels_[segment - 1] : labels_.back();
 }
 
-Index Subtours::smallest() const
-{
+Index Subtours::smallest() const {
     Index found = 0;
     for (Index i = 0; i < count(); ++i)
         if (sizes_[i] > 0 && (sizes_[found] == 0 || sizes_[i] < sizes_[found]))
@@ -99,8 +87,7 @@ Index Subtours::smallest() const
     return found;
 }
 
-void Subtours::merge(Index one, Index other)
-{
+void Subtours::merge(Index one, Index other) {
     std::replace(labels_.begin(), labels_.end(), one, other);
     sizes_[other] += sizes_[one];
     sizes_[one] = 0;

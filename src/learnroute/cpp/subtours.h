@@ -5,24 +5,20 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// Subtours that are left of a tour when the edges of an AB-cycle are exchanged.
 ///
 /// They are made of the segments between removed edges, so that finding them takes time for the length of the cycle,
 /// not of the tour.
-class Subtours
-{
+class Subtours {
     /// An end of a removed edge: of which one along the tour, and whether it is its right end.
-    struct End
-    {
+    struct End {
         Index edge;
         bool right;
     };
 
     /// A removed edge: the position of its left end, and which edge of the AB-cycle it is.
-    struct Removed
-    {
+    struct Removed {
         Index position;
         Index number;
         End left, right; ///< what its ends are joined to
@@ -56,8 +52,7 @@ public:
 
     [[nodiscard]] Index last_cut() const { return cuts_.back(); }
     [[nodiscard]] Index length(Index segment) const;
-    [[nodiscard]] bool contains(Index segment, Index position) const
-    {
+    [[nodiscard]] bool contains(Index segment, Index position) const {
         if (segment + 1 < segments())
             return cuts_[segment] < position && position <= cuts_[segment + 1];
         return cuts_[segment] < position || position <= cuts_[0];

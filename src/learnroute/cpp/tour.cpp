@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-namespace learnroute
-{
-void Tour::assign(std::span<std::int64_t const> order)
-{
+namespace learnroute {
+void Tour::assign(std::span<std::int64_t const> order) {
     order_.assign(order.begin(), order.end());
     std::ranges::fill(position_, -1);
     for (Index p = 0; p < size(); ++p)
@@ -13,18 +11,15 @@ void Tour::assign(std::span<std::int64_t const> order)
     forget_changes();
 }
 
-std::vector<Index> Tour::regions() const
-{
+std::vector<Index> Tour::regions() const {
     std::vector<Index> stops;
     stops.reserve(order_.size());
     Index from = 0;
     bool forward = true;
-    if (layout_.has_ends)
-    {
+    if (layout_.has_ends) {
         from = position(layout_.start());
         forward = at(after(from)) != layout_.end();
-    }
-    else if (layout_.directed) // regions are entered before they are left
+    } else if (layout_.directed) // regions are entered before they are left
     {
         auto const entered = std::ranges::find_if(order_, [this](Index v) { return v < layout_.regions; });
         auto const p = static_cast<Index>(entered - order_.begin());
@@ -32,8 +27,7 @@ std::vector<Index> Tour::regions() const
         from = forward ? 0 : size() - 1;
     }
     auto p = from;
-    do
-    {
+    do {
         if (at(p) < layout_.regions)
             stops.push_back(at(p));
         p = forward ? after(p) : before(p);
@@ -41,8 +35,7 @@ std::vector<Index> Tour::regions() const
     return stops;
 }
 
-void Tour::rearrange(Move const &move)
-{
+void Tour::rearrange(Move const &move) {
     auto const first = move.first < size() ? move.first : 0;
     auto const noted = journal_.size();
     auto const here = order_.begin() + first;
@@ -56,8 +49,7 @@ void Tour::rearrange(Move const &move)
         position_[vertex] = p;
         p = after(p);
     };
-    for (int i = 0; i + 1 < move.edges; ++i)
-    {
+    for (int i = 0; i + 1 < move.edges; ++i) {
         auto const &segment = move.segments[i];
         auto begin = segment.begin - first;
         if (begin < 0)
@@ -72,13 +64,11 @@ void Tour::rearrange(Move const &move)
     }
 }
 
-std::pair<Index, Index> Tour::undo()
-{
+std::pair<Index, Index> Tour::undo() {
     auto const [first, length] = changes_.back();
     changes_.pop_back();
     auto p = first;
-    for (auto i = journal_.size() - length; i < journal_.size(); ++i)
-    {
+    for (auto i = journal_.size() - length; i < journal_.size(); ++i) {
         order_[p] = journal_[i];
         position_[journal_[i]] = p;
         p = after(p);
@@ -87,8 +77,7 @@ std::pair<Index, Index> Tour::undo()
     return {first, length};
 }
 
-void Tour::forget_changes()
-{
+void Tour::forget_changes() {
     journal_.clear();
     changes_.clear();
 }

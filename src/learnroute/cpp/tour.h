@@ -6,16 +6,13 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// A cycle of vertices in an array, with an undo journal.
 ///
 /// Vertices may be absent from it: the position of one that is not on the tour is -1.
-class Tour
-{
+class Tour {
     /// A stretch of the array that a move wrote; what stood there is in `journal_`.
-    struct Change
-    {
+    struct Change {
         Index first;
         Index length;
     };

@@ -6,15 +6,12 @@
 #include <span>
 #include <vector>
 
-namespace learnroute
-{
+namespace learnroute {
 /// The score part of a whole tour's value, added up from its end as far back as scores reach.
-class TourScores
-{
+class TourScores {
 public:
     /// Bounds on what a change of a tour can gain.
-    struct Bounds
-    {
+    struct Bounds {
         Index reach;                ///< positions before the end up to which scores count
         double floor;               ///< no tour's score part is less
         double swing;               ///< no change of a whole tour gains more ...
@@ -42,10 +39,8 @@ public:
 
 /// A region's weight is the product of the factors of those behind it: weights that fall geometrically, or least
 /// squares with numbers of samples that differ.
-class FallingScores : public TourScores
-{
-    struct Vertex
-    {
+class FallingScores : public TourScores {
+    struct Vertex {
         double score, factor;
     };
 
@@ -59,8 +54,7 @@ public:
 };
 
 /// Each position has a weight of its own.
-class PositionScores : public TourScores
-{
+class PositionScores : public TourScores {
     std::vector<double> scores_, weights_;
 
 public:
@@ -72,20 +66,17 @@ public:
 /// The error of a regularised learner along a tour, which depends on pairs of regions (`model.pairs`).
 ///
 /// Visits whose share in the model is negligible are left out.
-class PairScores : public TourScores
-{
+class PairScores : public TourScores {
 public:
     /// What training does to the errors, by position and region (`model.learner.Updates`), and dissimilarities.
-    struct Updates
-    {
+    struct Updates {
         MatrixView<double> retention, plasticity, coupling, second, noise;
         MatrixView<double> dissimilarity; ///< row j has Δ[i, j]
         std::span<double const> initial;  ///< Δ[j, 0]
     };
 
     /// The two parts of the error before the first position that counts.
-    struct Parts
-    {
+    struct Parts {
         double summed, common;
     };
 
