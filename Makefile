@@ -5,12 +5,19 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
 BIN := .venv/bin
 EXAMPLE := examples/city-survey.json
 
+# the tests that reach the core
+TESTS := tests/solvers tests/model/test_metric.py
 CORE := CMakeLists.txt pyproject.toml $(wildcard src/learnroute/cpp/*)
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-BUILD = PATH="$(CURDIR)/$(BIN):$$PATH" $(shell test -x $(BIN)/zig-c++ && echo CXX=$(CURDIR)/$(BIN)/zig-c++ \
-          CMAKE_ARGS='"'-DCMAKE_AR=$(CURDIR)/$(BIN)/zig-ar -DCMAKE_RANLIB=$(CURDIR)/$(BIN)/zig-ranlib'"')
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(PIP) install
+# a compiler of the package ziglang, if .venv/tools has had to take it
+ZIG = $(shell test -x $(BIN)/zig-c++ && echo CXX=$(CURDIR)/$(BIN)/zig-c++ \
+        CMAKE_ARGS='"'-DCMAKE_AR=$(CURDIR)/$(BIN)/zig-ar -DCMAKE_RANLIB=$(CURDIR)/$(BIN)/zig-ranlib'"')
+BUILD = PATH="$(CURDIR)/$(BIN):$$PATH" $(ZIG)
+WERROR := ON
+EDITABLE = install --no-build-isolation --no-deps --config-settings=cmake.define.LEARNROUTE_WERROR=$(WERROR) --editable .
 
-.PHONY: build demo test docs dist reproduce benchmark clean
+.PHONY: build demo check test lint lint-cpp sanitize coverage docs dist reproduce benchmark clean
 
 build: .venv/core
 
@@ -19,12 +26,33 @@ demo: .venv/for-demo
 	$(BIN)/learnroute plan $(EXAMPLE) --plot demo/route.png -o demo/plan.json
 	@echo "The picture is demo/route.png, the plan demo/plan.json."
 
-test: .venv/installed
+check: lint
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: .venv/installed
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
+	$(BIN)/clang-format --dry-run -Werror src/learnroute/cpp/*
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest -n 2
+
+# slow; clang reads the commands that compiled the core
+lint-cpp: .venv/installed
+	$(BIN)/run-clang-tidy.py -quiet -clang-tidy-binary $(BIN)/clang-tidy -p $(firstword $(wildcard build/cp*)) src/learnroute/cpp
+
+# the tests that reach the core, with the address and undefined-behaviour sanitizers of g++
+sanitize: build/sanitize/core
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" PYTHONMALLOC=malloc \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 build/sanitize/bin/python -m pytest -n 2 $(TESTS)
+
+# lines of the core that the same tests run
+coverage: build/coverage/core
+	build/coverage/bin/python -m pytest -n 2 $(TESTS)
+	$(INSTALL) gcovr
+	$(BIN)/gcovr --root src/learnroute/cpp build/coverage
 
 docs: .venv/for-docs
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
@@ -57,8 +85,19 @@ clean:
 
 # one editable installation for all of the above; the build folder is kept, so only changed sources are compiled
 .venv/core: .venv/tools $(CORE)
-	$(BUILD) $(INSTALL) --no-build-isolation --no-deps --editable .
+	$(BUILD) $(PIP) $(EDITABLE)
 	$(BIN)/python -m compileall -q src  # commands start sooner, where Python is told to keep no bytecode, too
+	@touch $@
+
+# a debug build of the core, with these flags, in an environment of its own that has the packages of .venv
+build/sanitize/core: FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+build/coverage/core: FLAGS := --coverage
+build/sanitize/core build/coverage/core: .venv/installed $(CORE)
+	$(BIN)/python -m venv --without-pip $(@D)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	  "$$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages.pth"
+	CXXFLAGS="$(FLAGS)" LDFLAGS="$(FLAGS)" $(BUILD) $(PIP) --python=$(@D)/bin/python $(EDITABLE) \
+	  --config-settings=cmake.build-type=Debug --config-settings=build-dir=$(@D)/objects
 	@touch $@
 
 # what compiles the core
@@ -69,7 +108,7 @@ clean:
 	$(INSTALL) 'scikit-build-core>=1.1' 'nanobind>=3.1' 'cmake>=3.26' 'ninja>=1.11'
 	@command -v "$${CXX:-c++}" > /dev/null || command -v g++ > /dev/null || command -v clang++ > /dev/null || { \
 	  echo "make: there is no C++ compiler; taking that of the package ziglang, which needs some minutes" >&2; \
-	  $(INSTALL) ziglang && for tool in 'c++ -mcpu=baseline' ar ranlib; do \
+	  $(INSTALL) ziglang==0.17.0 && for tool in 'c++ -mcpu=baseline' ar ranlib; do \
 	    file=$(BIN)/zig-$${tool%% *}; \
 	    printf '#!/bin/sh\nexec "%s/python" -m ziglang %s "$$@"\n' '$(CURDIR)/$(BIN)' "$$tool" > $$file && chmod +x $$file; \
 	  done; }
