@@ -79,7 +79,7 @@ clean:
 .venv/for-docs: EXTRAS := docs
 .venv/for-dist: EXTRAS := dist
 .venv/installed: EXTRAS := dev
-.venv/for-demo .venv/for-docs .venv/for-dist .venv/installed: .venv/core pyproject.toml
+.venv/for-demo .venv/for-docs .venv/for-dist .venv/installed: pyproject.toml | .venv/core
 	$(INSTALL) 'learnroute[$(EXTRAS)]'
 	@touch $@
 

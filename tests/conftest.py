@@ -31,14 +31,13 @@ settings.load_profile("repeatable")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Stop where the compiled core is missing, or older than its sources."""
-    sources = sorted((Path(__file__).parents[1] / "src" / "learnroute" / "cpp").iterdir())
     try:
-        from learnroute import _core
+        import learnroute._core  # noqa: F401
     except ImportError as error:
         pytest.exit(f"the compiled core cannot be imported ({error}); run `make build`", returncode=2)
-    built = Path(_core.__file__).stat().st_mtime
-    newer = [file.name for file in sources if file.stat().st_mtime > built]
-    if newer:
+    from learnroute.stale_core import newer_sources
+
+    if newer := newer_sources():
         pytest.exit(f"the compiled core is older than {', '.join(newer)}; run `make build`", returncode=2)
 
 

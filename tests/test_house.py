@@ -125,3 +125,18 @@ def test_all_versions_are_the_same() -> None:
     named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert named == learnroute.__version__
     assert f"version: {named}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_types_of_the_core_are_those_of_its_bindings(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "nanobind.stubgen",
+        "-q",
+        "-m",
+        "learnroute._core",
+        "-o",
+        str(tmp_path / "_core.pyi"),
+    ]
+    subprocess.run(command, check=True, timeout=60)
+    assert (tmp_path / "_core.pyi").read_text() == (ROOT / "src" / "learnroute" / "_core.pyi").read_text()

@@ -15,6 +15,7 @@ import click
 from learnroute import __version__
 from learnroute.errors import InputError, printable
 from learnroute.interrupts import leaving_at_once
+from learnroute.stale_core import newer_sources
 
 EXAMPLE = """\b
 Example:
@@ -84,6 +85,8 @@ def run(arguments: Sequence[str] | None = None, began: float | None = None) -> i
     """
     sys.stdout, sys.stderr = _usable(sys.stdout), _usable(sys.stderr)
     stdout = sys.stdout
+    if newer := newer_sources():
+        _say(f"the compiled core is older than {', '.join(newer)}; run `make build`")
     try:
         left = commands.main(args=arguments, prog_name="learnroute", standalone_mode=False, obj=began)
         sys.stdout.flush()

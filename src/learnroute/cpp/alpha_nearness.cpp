@@ -62,7 +62,7 @@ void AlphaNearness::take_step() {
         in_period_ = 0;
         step_ *= 0.75;
     }
-    if (std::all_of(direction.begin(), direction.end(), [](double wrong) { return wrong == 0.0; })) {
+    if (std::ranges::all_of(direction, [](double wrong) { return wrong == 0.0; })) {
         has_ended_ = true; // a tour
         return;
     }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -47,8 +48,9 @@ template <typename T> using OwnedMatrix = nb::ndarray<nb::numpy, T, nb::ndim<2>>
 
 /// A vector that Python's capsule deletes.
 template <typename T> std::pair<std::vector<T> *, nb::capsule> in_capsule(std::vector<T> &&values) {
-    auto *owned = new std::vector<T>(std::move(values));
-    return {owned, nb::capsule(owned, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); })};
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    nb::capsule owner(owned.get(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+    return {owned.release(), owner};
 }
 
 /// Hand a vector over to Python as a NumPy array, without copying it.

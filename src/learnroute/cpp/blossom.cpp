@@ -265,7 +265,7 @@ void MinimumWeightMatching::expand(Index blossom) {
     nodes_[blossom].label = Label::free;
     spare_.push_back(blossom);
     // the way of even length from the entry to the outward node: inner, outer, …, inner
-    auto const position = static_cast<std::size_t>(std::find(cycle.begin(), cycle.end(), entry) - cycle.begin());
+    auto const position = static_cast<std::size_t>(std::ranges::find(cycle, entry) - cycle.begin());
     std::vector<Index> way{entry};
     if (position % 2 == 0)
         way.insert(way.end(), cycle.rend() - position, cycle.rend());

@@ -82,7 +82,7 @@ std::array<Neighbour, 2> nearest_two(Places const &places, KdTreeView const &tre
 /// Fill `near` with the nearest regions but i itself, nearest first, ties by number, and `apart` with the ways to them.
 /// Few regions are near, so that putting them in their places is faster than std::partial_sort_copy.
 void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::int64_t> near, std::span<double> apart) {
-    std::fill(apart.begin(), apart.end(), infinity);
+    std::ranges::fill(apart, infinity);
     for (std::size_t j = 0; j < ways.size(); ++j) {
         if (!(ways[j] < apart.back()) || j == i)
             continue;
@@ -97,7 +97,7 @@ void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::in
 }
 
 bool is_in(std::span<std::int64_t const> list, std::int64_t entry) {
-    return std::find(list.begin(), list.end(), entry) != list.end();
+    return std::ranges::find(list, entry) != list.end();
 }
 
 /// Whether at most one entry of a list is nearer to region j than the owner of the list, i, is.
@@ -162,7 +162,7 @@ std::vector<std::int64_t> relative_neighbours(MatrixView<double> travel, std::si
                 if (j != i && is_nearer(near.back(), j) && few_nearer(travel, list, i, j))
                     farther.push_back(static_cast<std::int64_t>(j));
         while (list.size() < most && !farther.empty()) {
-            auto const nearest = std::min_element(farther.begin(), farther.end(), is_nearer);
+            auto const nearest = std::ranges::min_element(farther, is_nearer);
             list.push_back(*nearest);
             farther.erase(nearest);
             std::erase_if(farther, [&](std::int64_t j) { return !few_nearer(travel, list, i, j); });

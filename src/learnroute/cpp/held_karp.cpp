@@ -25,7 +25,7 @@ HeldKarp::HeldKarp(OrderCosts const &costs)
             travel_to_[v * size_ + u] = costs.travel(u, v);
             open_[v * size_ + u] = costs.positions(size_ - 1 - v, u);
         }
-    std::reverse_copy(costs.weights.begin(), costs.weights.end(), weights_.begin());
+    std::ranges::reverse_copy(costs.weights, weights_.begin());
     if (!costs.factors.empty()) {
         products_.resize(all() + 1);
         products_[0] = 1.0;

@@ -8,7 +8,7 @@ namespace {
 constexpr int most_moves = 1000; // at one look at a vertex; it is queued again after each, so nothing is lost
 } // namespace
 
-LocalSearch::LocalSearch(std::shared_ptr<Costs const> costs, ScoreTerms const *terms, KOptLimits limits,
+LocalSearch::LocalSearch(std::shared_ptr<Costs const> const &costs, ScoreTerms const *terms, KOptLimits limits,
                          PerturbationParams perturbation, std::size_t journal)
     : k_opt_(costs, limits), double_bridge_(perturbation), journal_(journal), tour_(costs->layout()),
       terms_(terms == nullptr ? nullptr : terms->clone()), queue_(costs->layout().vertices()) {}

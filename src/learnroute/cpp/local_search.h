@@ -26,7 +26,7 @@ class LocalSearch {
     void make_move();
 
 public:
-    LocalSearch(std::shared_ptr<Costs const> costs, ScoreTerms const *terms, KOptLimits limits,
+    LocalSearch(std::shared_ptr<Costs const> const &costs, ScoreTerms const *terms, KOptLimits limits,
                 PerturbationParams perturbation, std::size_t journal);
     LocalSearch(LocalSearch const &other);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,7 +21,10 @@ public:
 
     [[nodiscard]] std::size_t rows() const { return rows_; }
     [[nodiscard]] std::size_t columns() const { return columns_; }
-    [[nodiscard]] std::span<T const> operator[](std::size_t row) const { return {data_ + row * columns_, columns_}; }
-    [[nodiscard]] T operator()(std::size_t row, std::size_t column) const { return data_[row * columns_ + column]; }
+    [[nodiscard]] std::span<T const> operator[](std::size_t row) const {
+        assert(row < rows_);
+        return {data_ + row * columns_, columns_};
+    }
+    [[nodiscard]] T operator()(std::size_t row, std::size_t column) const { return (*this)[row][column]; }
 };
 } // namespace learnroute

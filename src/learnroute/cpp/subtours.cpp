@@ -25,8 +25,7 @@ bool Subtours::cut(std::span<Index const> cycle, std::span<Index const> position
             return false;
         removed_.push_back({position, i, {}, {}});
     }
-    std::sort(removed_.begin(), removed_.end(),
-              [](Removed const &one, Removed const &two) { return one.position < two.position; });
+    std::ranges::sort(removed_, {}, &Removed::position); // no two are at the same position
     ranks_.resize(count);
     cuts_.resize(count);
     for (Index rank = 0; rank < count; ++rank) {
@@ -88,7 +87,7 @@ Index Subtours::smallest() const {
 }
 
 void Subtours::merge(Index one, Index other) {
-    std::replace(labels_.begin(), labels_.end(), one, other);
+    std::ranges::replace(labels_, one, other);
     sizes_[other] += sizes_[one];
     sizes_[one] = 0;
 }

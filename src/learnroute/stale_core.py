@@ -1,0 +1,16 @@
+"""Whether the compiled core is older than its sources, which only a checkout has."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+
+def newer_sources() -> list[str]:
+    """Return the C++ sources that changed after the core was built; none where the package is no checkout."""
+    sources = Path(__file__).parent / "cpp"
+    core = find_spec("learnroute._core") if sources.is_dir() else None
+    if core is None or core.origin is None:
+        return []
+    built = Path(core.origin).stat().st_mtime
+    return sorted(source.name for source in sources.iterdir() if source.stat().st_mtime > built)
