@@ -94,7 +94,7 @@ build/sanitize/core: FLAGS := -fsanitize=address,undefined -fno-sanitize-recover
 build/coverage/core: FLAGS := --coverage
 build/sanitize/core build/coverage/core: .venv/installed $(CORE)
 	$(BIN)/python -m venv --without-pip $(@D)
-	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	$(BIN)/python -c 'import sys; print(*(path for path in sys.path if path.endswith("-packages")), sep="\n")' > \
 	  "$$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages.pth"
 	CXXFLAGS="$(FLAGS)" LDFLAGS="$(FLAGS)" $(BUILD) $(PIP) --python=$(@D)/bin/python $(EDITABLE) \
 	  --config-settings=cmake.build-type=Debug --config-settings=build-dir=$(@D)/objects
