@@ -61,7 +61,7 @@ docs: .venv/for-docs
 dist: .venv/for-dist
 	rm -rf dist
 	$(BUILD) $(BIN)/python -m build --no-isolation --outdir dist .
-	$(BIN)/python tests/smoke.py dist
+	$(BUILD) $(BIN)/python tests/smoke.py dist
 
 reproduce: .venv/installed
 	$(BIN)/learnroute reproduce -o reproduction --report REPRODUCTION.md

@@ -34,6 +34,9 @@ def smoke(package: Path) -> None:
         where = "import learnroute; print(learnroute.__path__[0])"
         installed = Path(run(python, "-c", where, folder=folder).strip())
         assert installed.is_relative_to(folder), installed
+        assert not (installed / "cpp").exists(), "sources of the core"
+        licences = {path.name for path in installed.parent.glob("learnroute-*.dist-info/licenses/**/*")}
+        assert {"LICENSE", "nanobind.txt", "robin-map.txt"} <= licences, licences
         example = installed / "web" / "examples" / "city-survey.json"
         for problem in (folder / "problem.json", example):
             plan = json.loads(run(learnroute, "plan", problem, "--json", "-o", "plan.json", folder=folder))
