@@ -41,7 +41,7 @@ lint: .venv/installed
 
 # slow; clang reads the commands that compiled the core
 lint-cpp: .venv/installed
-	$(BIN)/run-clang-tidy.py -quiet -clang-tidy-binary $(BIN)/clang-tidy -p $(firstword $(wildcard build/cp*)) src/learnroute/cpp
+	$(BIN)/run-clang-tidy.py -quiet -clang-tidy-binary $(BIN)/clang-tidy -p "$$(ls -td build/cp* | head -1)" src/learnroute/cpp
 
 # the tests that reach the core, with the address and undefined-behaviour sanitizers of g++
 sanitize: build/sanitize/core
