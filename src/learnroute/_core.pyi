@@ -2,15 +2,15 @@
 The compiled core: local search, construction, matching, proofs. No validation; callers check.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated
 
 import numpy
 import numpy.typing
 from numpy.typing import NDArray
 
 
-def put_quadrant_neighbours(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], items: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ranges: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], boxes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+def put_quadrant_neighbours(tree: KdTree, lists: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
     Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.
     """
@@ -58,11 +58,6 @@ class KdTree:
 
     def spanning_edges(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
         """The edges of a minimum spanning tree, one row each; ties by number."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """
-        Its arrays: items, 2 x nodes ranges of them, 6 x nodes corners; the halves of node k are 2k+1 and 2k+2.
-        """
 
 def lengths(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool, origins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], goals: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """What it costs to go from each origin to its goal."""

@@ -23,7 +23,6 @@ LIMITS = Limits(seconds=60)
 @pytest.fixture(autouse=True)
 def _hanging_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "GRACE", 1.0)
-    monkeypatch.setattr(pool, "IDLE", 60.0)  # no warming up
     monkeypatch.setattr(pool, "work", stuck_tasks.work)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from learnroute import _core
 from learnroute._core import KdTree
-from learnroute.kernels import kernel
 from learnroute.model.distances import EARTH_RADIUS, Points
 from learnroute.model.validation import FloatArray, IntArray
 
@@ -19,25 +18,14 @@ UNIT, ROUND = 0, 1
 
 
 class Ground(NamedTuple):
-    """Places as kernels see them: in three dimensions, none further than 1 from the origin along any axis."""
+    """Places as the core sees them: in three dimensions, none further than 1 from the origin along any axis."""
 
     places: FloatArray
     metric: FloatArray  # what a unit of distance costs; whether places are on a sphere (great circles) or not
 
 
-NOWHERE = Ground(np.zeros((0, 3)), np.zeros(2))  # where travel is given as a matrix
-
-
-class Tree(NamedTuple):
-    """The arrays of a k-d tree, as kernels see them."""
-
-    items: IntArray  # the places, those of a node side by side
-    ranges: IntArray  # 2 x nodes: first and past the last item
-    boxes: FloatArray  # 6 x nodes: lowest corner, highest corner
-
-
 def ground_of(points: Points) -> Ground:
-    """Return places as kernels see them; scaled by a power of two, so that nothing is lost."""
+    """Return places as the core sees them; scaled by a power of two, so that nothing is lost."""
     if points.geographic:
         return Ground(np.array(points.embedded), np.array([points.scale * EARTH_RADIUS, 1.0]))
     return plane(points.places, points.scale)
@@ -65,38 +53,3 @@ def tree_of(ground: Ground) -> KdTree:
 def nearest_places(_ground: Ground, tree: KdTree, count: int) -> IntArray:
     """For each place its `count` nearest others, nearest first; ties by number. There must be that many."""
     return tree.nearest(count)
-
-
-@kernel
-def square(ground: Ground, i: int, j: int) -> float:
-    """Return the squared straight distance of two places, which orders them like their distance."""
-    x = ground.places[i, 0] - ground.places[j, 0]
-    y = ground.places[i, 1] - ground.places[j, 1]
-    z = ground.places[i, 2] - ground.places[j, 2]
-    return x * x + y * y + z * z
-
-
-@kernel
-def length(ground: Ground, i: int, j: int) -> float:
-    """Return what it costs to go from one place to another."""
-    straight = math.sqrt(square(ground, i, j))
-    if ground.metric[ROUND] == 0.0:
-        return ground.metric[UNIT] * straight
-    if straight < NEAR:
-        return ground.metric[UNIT] * 2.0 * math.asin(0.5 * straight)
-    x = ground.places[i, 0] + ground.places[j, 0]  # the chord to the antipode, where an arcsine loses no digits
-    y = ground.places[i, 1] + ground.places[j, 1]
-    z = ground.places[i, 2] + ground.places[j, 2]
-    return ground.metric[UNIT] * (math.pi - 2.0 * math.asin(0.5 * math.sqrt(x * x + y * y + z * z)))
-
-
-@kernel
-def box_distance(ground: Ground, tree: Tree, node: int, i: int) -> float:
-    """Return the squared distance between a place and the box of a node."""
-    total = 0.0
-    for axis in range(3):
-        x = ground.places[i, axis]
-        gap = max(tree.boxes[axis, node] - x, x - tree.boxes[axis + 3, node])
-        if gap > 0.0:
-            total += gap * gap
-    return total

@@ -239,8 +239,8 @@ class MatchingParams(_Checked):
 class ConstructionParams(_Checked):
     """Orders built from nothing (`construction`)."""
 
-    # places up to which a matrix of their distances is made, so that a small problem wakes no compiler; with more,
-    # spanning trees, matchings and starting orders are found from the places
+    # places up to which a matrix of their distances is made; with more, spanning trees, matchings and starting orders
+    # are found from the places
     matrix_regions: int = 300
     all_starts: int = 300  # regions up to which the nearest-neighbour rule starts from every region
     sampled_starts: int = 32  # regions that it starts from with more
@@ -340,11 +340,8 @@ class IteratedLocalSearchParams(_Checked):
     """Iterated local search (`local_search.iterated`): from how many orders, how long."""
 
     search_share: float = 0.6  # the share of the time for the search where a bound follows
-    # seconds that compiling everything takes: with a shorter time limit and machine code not at hand, the search alone
-    # is run, with what is compiled in a hurry, ...
-    compiling: float = 2.5
-    hasty_share: float = 0.85  # ... for this share of the time
-    short: float = 1.5  # seconds: with less, a search of more than `several_starts_regions` has that share, too
+    short: float = 1.5  # seconds: with less, a search of more than `several_starts_regions` has ...
+    short_share: float = 0.85  # ... this share of the time
     threads: int = 1  # threads in which tours of a population are made and perturbed; routes do not depend on that
     rounds_at_once: int = (
         1  # rounds that are gone through side by side, each in a thread of its own; routes depend on it

@@ -12,7 +12,6 @@ from learnroute.errors import RefusedError
 from learnroute.model.objective import Objective
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.compiling import searching, too_late_for, with_fewer_kernels
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.suffix_labelling import CANCELLED, Optimum, label_suffixes
@@ -33,8 +32,6 @@ def search_with_pairs(
     size, limits = objective.size, params.pair_search
     if size <= params.held_karp.few_regions:
         return Answer(_best_of_few(objective, rng, params, initial), "search")
-    if too_late_for(searching(objective), budget, params):
-        params = with_fewer_kernels(params)
     if size > limits.most_regions:
         order = iterated_local_search(objective.typical, rng, budget, initial=initial, params=params)
         note = (
