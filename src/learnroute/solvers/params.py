@@ -65,10 +65,11 @@ class PairSearchParams(_Checked):
     """Search with pair terms (`exact.pair_methods.search_with_pairs`)."""
 
     most_regions: int = 1000  # regions up to which moves are priced by pair terms; with more, by typical ones
-    few_starts: int = 3  # random starts, where regions are so few that moves are tried all at once
     typical_perturbations: int = 1  # perturbations a region with typical pair terms, ...
     typical_share: float = 0.3  # ... for this share of the time at most, ...
     perturbations: float = 8.0  # ... then with the true ones, ...
+    few_regions: int = 12  # ... up to so many regions ...
+    few_starts: int = 3  # ... from so many starts, ...
     # ... fewer with more regions than this, by the square of their number, unless there is a time limit
     many_regions: int = 100
 
@@ -227,7 +228,6 @@ class ParetoParams(_Checked):
 class MatchingParams(_Checked):
     """Minimum-weight perfect matching (`matching.perfect_matching`)."""
 
-    enumerated: int = 12  # vertices up to which subsets are enumerated
     dense: int = 40  # vertices up to which all edges are candidates from the start
     neighbours: int = 10  # lightest edges of each vertex that are candidates from the start, with more vertices
     priced_in: int = 6  # edges of negative reduced cost that are added at a time, a vertex at most
