@@ -13,7 +13,7 @@ from learnroute import _core
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.kd_tree import ground_of
+from learnroute.solvers.ground import ground_of
 from learnroute.solvers.params import KOptParams
 
 if TYPE_CHECKING:
@@ -114,8 +114,7 @@ class TourSearch:
         points, has_ends = objective.points, not objective.ends.cyclic
         if points is not None and (objective.size > self.params.matrix_regions or "travel" not in objective.__dict__):
             ground = ground_of(points)
-            unit, globe = ground.metric
-            return _core.Costs.from_places(ground.places[order], unit, bool(globe), begin, finish, has_ends)
+            return _core.Costs.from_places(ground.places[order], ground.unit, ground.globe, begin, finish, has_ends)
         return _core.Costs.from_matrix(objective.travel, order, begin, finish, self._directed, has_ends)
 
     @property
@@ -161,17 +160,18 @@ class TourSearch:
 
     def _pair_terms(self, pairs: Pairs, least: float) -> _core.PairTerms:
         order, given = self.names, pairs.dissimilarities
-        tables = [np.ascontiguousarray(table[:, order]) for table in pairs.updates.tables]
-        retention, plasticity, coupling, second, _ = (np.abs(table) for table in tables)
-        most = float(plasticity.max() * given.scores.max())
-        most += pairs.count * float(coupling.max()) * float(given.largest().max())
-        slowest = min(1.0, float(max(retention.max(), second.max())))
+        tables = (np.ascontiguousarray(table[:, order]) for table in pairs.updates.tables)
+        retention, plasticity, coupling, second, noise = tables
+        most = float(np.abs(plasticity).max() * given.scores.max())
+        most += pairs.count * float(np.abs(coupling).max()) * float(given.largest().max())
+        slowest = min(1.0, float(max(np.abs(retention).max(), np.abs(second).max())))
         apart = np.ascontiguousarray(given.matrix[np.ix_(order, order)].T)
         linear = self.objective.linear
         floor = linear.constant + float(linear.weights @ np.sort(linear.scores)[::-1])
         return _core.PairTerms(
-            self.costs, *tables, dissimilarities=apart, initial=given.initial[order], scores=given.scores[order],
-            total=pairs.total, count=pairs.count, most=most, slowest=slowest, least_gain=least, floor=floor,
+            self.costs, retention, plasticity, coupling, second, noise, dissimilarities=apart,
+            initial=given.initial[order], scores=given.scores[order], total=pairs.total, count=pairs.count, most=most,
+            slowest=slowest, least_gain=least, floor=floor,
         )  # fmt: skip
 
     def set_order(self, order: IntArray) -> None:

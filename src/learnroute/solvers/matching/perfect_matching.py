@@ -19,7 +19,7 @@ from learnroute.model.distances import Points
 from learnroute.model.labels import aligned_square
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.kd_tree import ground_of, plane
+from learnroute.solvers.ground import ground_of, plane
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
 from learnroute.solvers.params import MatchingParams
 
