@@ -12,7 +12,6 @@ import numpy as np
 
 from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.guarantees import guarantee_of_algorithm1
-from learnroute.kernels import in_a_hurry
 from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
 from learnroute.model.losses import Loss, as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
@@ -22,7 +21,6 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan, training_members
 from learnroute.model.rounding import OPTIMALITY, margin
 from learnroute.model.validation import IntArray, as_count
-from learnroute.solvers.compiling import hurried
 from learnroute.solvers.construction.insertion import completed
 from learnroute.solvers.contract import Answer, Budget, Progress, Solver
 from learnroute.solvers.exact.proof import lower_bound
@@ -91,10 +89,9 @@ def plan(
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
         params = replace(params, search=replace(params.search, threads=threads, rounds_at_once=threads))
     budget = Budget.of(time_limit, progress)
-    with in_a_hurry(hurried(budget, params)):
-        if problem.learner.undecided:
-            return _plan_with_learner(problem, chosen, seed, budget, params, initial)
-        return plan_within(problem, chosen, seed, budget, params, initial)
+    if problem.learner.undecided:
+        return _plan_with_learner(problem, chosen, seed, budget, params, initial)
+    return plan_within(problem, chosen, seed, budget, params, initial)
 
 
 def plan_within(

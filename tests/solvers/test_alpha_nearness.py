@@ -9,7 +9,6 @@ import pytest
 from learnroute._core import AlphaNearness
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.local_search import candidates
 from learnroute.solvers.local_search.alpha_nearness import alpha_lists, edges_between
 from learnroute.solvers.local_search.candidates import both_candidates, candidates_of
 from learnroute.solvers.params import AlphaParams, KOptParams
@@ -126,16 +125,3 @@ def test_kinds_of_lists() -> None:
     assert alpha is not None
     assert alpha.shape == (30, 5)
     assert both_candidates(even, KOptParams(alpha=AlphaParams(work=100)))[1] is None
-
-
-def test_lists_are_made_once_for_the_same_travel_and_forgotten_with_it() -> None:
-    scored = Objective(_distances(30, 0), np.ones(30), np.arange(30.0))
-    made = both_candidates(scored, KOptParams())
-    assert both_candidates(scored.travel_alone(), KOptParams()) is made
-    assert both_candidates(scored, KOptParams(neighbours=6))[0].shape == (30, 6)
-    other = Objective(_distances(30, 1), np.ones(30), np.arange(30.0))
-    assert both_candidates(other, KOptParams())[0].tolist() != made[0].tolist()
-    again = both_candidates(scored, KOptParams())
-    assert [lists.tolist() for lists in again if lists is not None] == [m.tolist() for m in made if m is not None]
-    del scored
-    assert candidates._Kept.last is None

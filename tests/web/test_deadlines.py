@@ -23,7 +23,6 @@ LIMITS = Limits(seconds=60)
 @pytest.fixture(autouse=True)
 def _hanging_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "GRACE", 1.0)
-    monkeypatch.setattr(pool, "IDLE", 60.0)  # no warming up
     monkeypatch.setattr(pool, "work", stuck_tasks.work)
 
 
@@ -57,7 +56,7 @@ def test_the_deadline_is_that_of_the_request(where: str) -> None:
 @pytest.mark.parametrize("task", ["compare", "tradeoff", "learners", "export"])
 def test_so_is_that_of_all_tasks_with_a_limit(task: str) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
-        answer = service.post(task, **hanging("kernel", task))
+        answer = service.post(task, **hanging("core", task))
         assert (answer.status_code, "time limit" in answer.json()["detail"]) == (503, True)
         alive(service)
 

@@ -100,7 +100,6 @@ def test_a_killed_worker_is_replaced_and_its_job_told(service: Service) -> None:
 
 def test_a_stuck_worker_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "GRACE", 1.0)
-    monkeypatch.setattr(pool, "IDLE", 60.0)  # no warming up
     with serving(workers=1, limits=Limits(seconds=2)) as service:
         assert service.post("plan", problem=example()).status_code == 200
         os.kill(service.pool.processes[0], signal.SIGSTOP)
@@ -110,8 +109,7 @@ def test_a_stuck_worker_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
         assert service.post("plan", problem=example()).status_code == 200
 
 
-def test_jobs_that_nobody_asks_about_are_given_up_and_results_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "IDLE", 60.0)  # no warming up: the worker is there when a job comes
+def test_jobs_that_nobody_asks_about_are_given_up_and_results_forgotten() -> None:
     with serving(workers=1, patience=1.0, keep=0.5) as service:
         assert service.post("plan", problem=example()).status_code == 200
         service.submit("tradeoff", **long_task())

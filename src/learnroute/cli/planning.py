@@ -40,14 +40,11 @@ from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, 
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
-from learnroute.kernels import compiled_in_haste
 from learnroute.model.itinerary import itinerary
 from learnroute.model.losses import model_shares
 from learnroute.model.problem import ESTIMATE, Problem
 from learnroute.model.result import Plan
 from learnroute.planner import evaluate, plan
-from learnroute.precompile import in_background
-from learnroute.solvers.compiling import LATER
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
 
@@ -103,8 +100,6 @@ def plan_command(
     with progress_shown() as progress:
         found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads)
     _deliver(found, problem, as_json, outputs, pictures)
-    if compiled_in_haste or any(LATER in note for note in found.notes):
-        in_background()
 
 
 def _route_in(file: Path) -> list[str]:

@@ -11,7 +11,6 @@ import click
 from learnroute.cli.common import command
 from learnroute.errors import InputError, install
 from learnroute.model.validation import as_number
-from learnroute.precompile import in_background
 
 TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
 
@@ -53,7 +52,6 @@ def serve_command(
         raise InputError(
             "must be > 0; leave it out to serve until interrupted", field="--seconds", found=f"{seconds:g}"
         )
-    in_background(priority=0)  # while the web stack is imported
     try:
         from learnroute.web.server import serve
     except ImportError:

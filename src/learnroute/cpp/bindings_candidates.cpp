@@ -10,14 +10,11 @@ void bind_candidates(nb::module_ &m) {
     using Lists = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
     m.def(
         "put_quadrant_neighbours",
-        [](FloatMatrix const &places, IntVector const &items, IntMatrix const &ranges, FloatMatrix const &boxes,
-           Lists const &lists) {
-            KdTreeView const tree{span_of(items), matrix_of(ranges), matrix_of(boxes)};
+        [](KdTree const &tree, Lists const &lists) {
             nb::gil_scoped_release release;
-            put_quadrant_neighbours({matrix_of(places)}, tree, {lists.data(), lists.size()}, lists.shape(1));
+            put_quadrant_neighbours(tree, {lists.data(), lists.size()}, lists.shape(1));
         },
-        "places"_a.noconvert(), "items"_a.noconvert(), "ranges"_a.noconvert(), "boxes"_a.noconvert(),
-        "lists"_a.noconvert(),
+        "tree"_a, "lists"_a.noconvert(),
         "Put the two nearest places of each quadrant into lists of the nearest, in the place of the farthest others.");
     m.def(
         "relative_neighbours",

@@ -18,22 +18,6 @@ std::vector<KdTree::Place> places_of(MatrixView<double> table) {
     return places;
 }
 
-/// Items, first and past the last item of nodes, and lowest and highest corners of their boxes, node by node.
-nb::tuple arrays_of(KdTree const &tree) {
-    auto const &nodes = tree.nodes();
-    std::vector<std::int64_t> ranges;
-    std::vector<double> boxes;
-    for (auto const end : {&KdTree::Node::first, &KdTree::Node::end})
-        for (auto const &node : nodes)
-            ranges.push_back(node.*end);
-    for (auto const corner : {&KdTree::Node::low, &KdTree::Node::high})
-        for (std::size_t axis = 0; axis < 3; ++axis)
-            for (auto const &node : nodes)
-                boxes.push_back((node.*corner)[axis]);
-    return nb::make_tuple(to_numpy_indices(tree.items()), to_numpy(std::move(ranges), nodes.size()),
-                          to_numpy(std::move(boxes), nodes.size()));
-}
-
 /// Lists of `count` indices each; there may be none in them.
 OwnedMatrix<std::int64_t> to_numpy_lists(std::vector<std::int64_t> &&lists, std::size_t rows, std::size_t count) {
     return count > 0 ? to_numpy(std::move(lists), count) : OwnedMatrix<std::int64_t>(nullptr, {rows, 0});
@@ -67,11 +51,7 @@ void bind_construction(nb::module_ &m) {
                     ends.insert(ends.end(), {one, two});
                 return to_numpy(std::move(ends), 2);
             },
-            "The edges of a minimum spanning tree, one row each; ties by number.")
-        .def(
-            "__iter__", [](KdTree const &tree) { return nb::iter(arrays_of(tree)); },
-            nb::sig("def __iter__(self) -> typing.Iterator[typing.Any]"),
-            "Its arrays: items, 2 x nodes ranges of them, 6 x nodes corners; the halves of node k are 2k+1 and 2k+2.");
+            "The edges of a minimum spanning tree, one row each; ties by number.");
     m.def(
         "lengths",
         [](FloatMatrix const &places, double unit, bool globe, IntVector const &origins, IntVector const &goals) {

@@ -1,7 +1,6 @@
 #include "candidate_lists.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -11,73 +10,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Nearest regions among which relative neighbours are looked for first, at least.
 constexpr std::size_t looked_at = 32;
-
-/// Places of one quadrant around a centre: on the right of it (or straight above or below) or not, and above or not.
-struct Quadrant {
-    double x;
-    double y;
-    bool right;
-    bool up;
-
-    [[nodiscard]] bool contains(Places const &places, std::size_t j) const {
-        return (places.coordinates(j, 0) >= x) == right && (places.coordinates(j, 1) >= y) == up;
-    }
-
-    [[nodiscard]] bool misses(KdTreeView const &tree, std::size_t node) const {
-        return (right ? tree.boxes(3, node) < x : tree.boxes(0, node) >= x) ||
-               (up ? tree.boxes(4, node) < y : tree.boxes(1, node) >= y);
-    }
-};
-
-/// The squared distance between a place and the box of a node.
-double box_distance(Places const &places, KdTreeView const &tree, std::size_t node, std::size_t i) {
-    auto total = 0.0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        auto const x = places.coordinates(i, axis);
-        auto const gap = std::max(tree.boxes(axis, node) - x, x - tree.boxes(axis + 3, node));
-        if (gap > 0.0)
-            total += gap * gap;
-    }
-    return total;
-}
-
-struct Neighbour {
-    std::int64_t place = -1;
-    double apart = infinity; // squared
-};
-
-/// The two places of a quadrant around place i that are nearest to it; `stack` is room for the search.
-std::array<Neighbour, 2> nearest_two(Places const &places, KdTreeView const &tree, Quadrant const &quadrant,
-                                     std::size_t i, std::vector<std::size_t> &stack) {
-    std::array<Neighbour, 2> nearest;
-    stack.assign(1, 0);
-    while (!stack.empty()) {
-        auto const node = stack.back();
-        stack.pop_back();
-        if (quadrant.misses(tree, node) || box_distance(places, tree, node, i) >= nearest[1].apart)
-            continue;
-        if (2 * node + 2 < tree.node_count()) {
-            auto farther = 2 * node + 1;
-            auto nearer = 2 * node + 2; // looked at first
-            if (box_distance(places, tree, farther, i) < box_distance(places, tree, nearer, i))
-                std::swap(farther, nearer);
-            stack.push_back(farther);
-            stack.push_back(nearer);
-            continue;
-        }
-        for (auto k = tree.ranges(0, node); k < tree.ranges(1, node); ++k) {
-            auto const j = static_cast<std::size_t>(tree.items[k]);
-            if (j == i || !quadrant.contains(places, j))
-                continue;
-            auto const apart = places.square(i, j);
-            if (apart < nearest[0].apart)
-                nearest = {Neighbour{tree.items[k], apart}, nearest[0]};
-            else if (apart < nearest[1].apart)
-                nearest[1] = {tree.items[k], apart};
-        }
-    }
-    return nearest;
-}
 
 /// Fill `near` with the nearest regions but i itself, nearest first, ties by number, and `apart` with the ways to them.
 /// Few regions are near, so that putting them in their places is faster than std::partial_sort_copy.
@@ -96,7 +28,7 @@ void fill_nearest(std::span<double const> ways, std::size_t i, std::span<std::in
     }
 }
 
-bool is_in(std::span<std::int64_t const> list, std::int64_t entry) {
+template <typename List> bool is_in(List const &list, std::int64_t entry) {
     return std::ranges::find(list, entry) != list.end();
 }
 
@@ -110,19 +42,9 @@ bool few_nearer(MatrixView<double> travel, std::span<std::int64_t const> list, s
 }
 } // namespace
 
-void put_quadrant_neighbours(Places const &places, KdTreeView const &tree, std::span<std::int64_t> lists,
-                             std::size_t most) {
-    std::vector<std::size_t> stack;
-    std::vector<std::int64_t> chosen;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        chosen.clear();
-        for (auto const up : {false, true})
-            for (auto const right : {false, true}) {
-                Quadrant const quadrant{places.coordinates(i, 0), places.coordinates(i, 1), right, up};
-                for (auto const &neighbour : nearest_two(places, tree, quadrant, i, stack))
-                    if (neighbour.apart < infinity)
-                        chosen.push_back(neighbour.place);
-            }
+void put_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, std::size_t most) {
+    for (std::size_t i = 0; i < tree.items().size(); ++i) {
+        auto const chosen = tree.quadrant_neighbours(static_cast<Index>(i));
         auto const list = lists.subspan(i * most, most);
         auto end = list.size(); // from the farthest entry on, put in what is missing
         for (std::size_t n = 0; n < std::min(chosen.size(), most); ++n) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "distance.h"
+#include "kd_tree.h"
 #include "matrix_view.h"
 
 #include <cstddef>
@@ -9,21 +9,11 @@
 #include <vector>
 
 namespace learnroute {
-/// A k-d tree over places that somebody else owns: the halves of node k are the nodes 2k + 1 and 2k + 2.
-struct KdTreeView {
-    std::span<std::int64_t const> items; // the places, those of a node side by side
-    MatrixView<std::int64_t> ranges;     // 2 x nodes: first and past the last item
-    MatrixView<double> boxes;            // 6 x nodes: lowest corner, highest corner
-
-    [[nodiscard]] std::size_t node_count() const { return ranges.columns(); }
-};
-
 /// Puts the two nearest places of each quadrant (Johnson and McGeoch 1997) into candidate lists, in the place of the
 /// farthest others.
 ///
 /// `lists` has one row of `most` per place, nearest first.
-void put_quadrant_neighbours(Places const &places, KdTreeView const &tree, std::span<std::int64_t> lists,
-                             std::size_t most);
+void put_quadrant_neighbours(KdTree const &tree, std::span<std::int64_t> lists, std::size_t most);
 
 /// Candidate lists of the regions `first` to `last` - 1: relative neighbours (Toussaint 1980), the nearest regions that
 /// at most one nearer entry is nearer to; then the nearest ones.

@@ -162,6 +162,35 @@ std::vector<Index> KdTree::nearest(std::size_t count) const {
     return lists;
 }
 
+std::vector<Index> KdTree::quadrant_neighbours(Index i) const {
+    auto const x = places_[i][0];
+    auto const y = places_[i][1];
+    std::vector<Index> found;
+    for (auto const up : {false, true})
+        for (auto const right : {false, true}) {
+            std::array<std::pair<double, Index>, 2> best{{{infinity, -1}, {infinity, -1}}};
+            auto const skip = [&](std::size_t node) {
+                auto const &[first, end, low, high] = nodes_[node];
+                auto const misses = (right ? high[0] < x : low[0] >= x) || (up ? high[1] < y : low[1] >= y);
+                return misses || squared_distance_to_box(node, i) >= best[1].first;
+            };
+            auto const look = [&](Index j) {
+                if (j == i || (places_[j][0] >= x) != right || (places_[j][1] >= y) != up)
+                    return;
+                auto const square = squared_distance(i, j);
+                if (square < best[0].first)
+                    best = {{{square, j}, best[0]}};
+                else if (square < best[1].first)
+                    best[1] = {square, j};
+            };
+            search(i, skip, look);
+            for (auto const &[square, j] : best)
+                if (square < infinity)
+                    found.push_back(j);
+        }
+    return found;
+}
+
 std::vector<std::pair<Index, Index>> KdTree::spanning_edges() const {
     auto const size = static_cast<Index>(places_.size());
     std::vector<std::pair<Index, Index>> edges;

@@ -40,10 +40,12 @@ public:
     explicit KdTree(std::vector<Place> places);
 
     [[nodiscard]] std::vector<Index> const &items() const { return items_; }
-    [[nodiscard]] std::vector<Node> const &nodes() const { return nodes_; }
 
     /// For each place its `count` nearest others, row by row, nearest first; ties by number. There must be that many.
     [[nodiscard]] std::vector<Index> nearest(std::size_t count) const;
+
+    /// The two nearest places in each quadrant of the first two axes around a place, as far as there are any.
+    [[nodiscard]] std::vector<Index> quadrant_neighbours(Index i) const;
 
     /// The edges of a minimum spanning tree by Borůvka's rule: every component takes its shortest edge outwards.
     ///

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,14 +13,15 @@ from typing import IO
 
 from learnroute.errors import InputError
 
-try:
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
-except ImportError:  # not a POSIX system: nothing is locked there, and no leftovers are looked for
-    fcntl = None  # type: ignore[assignment]
 
 LARGEST_FILE = 1 << 30  # bytes of a text
 LONGEST_NAME = 255  # bytes of a file's name
 TEMPORARY = ".learnroute-"  # how the names of files that are being written begin
+LOCKED_BYTE = (1 << 31) - 1  # the byte of a file that is locked on Windows: no other process could read it
 
 
 def read_text(path: Path) -> str:
@@ -135,9 +137,9 @@ def written_whole(path: Path) -> Iterator[Path]:
     It is locked meanwhile, so that `remove_leftovers` can tell it from one whose writer was killed.
     """
     temporary: Path | None = None
-    lock: int | None = None
+    locked: int | None = None
     try:
-        temporary, lock = _temporary_beside(path)
+        temporary, locked = _temporary_beside(path)
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
@@ -148,8 +150,8 @@ def written_whole(path: Path) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        if lock is not None:
-            os.close(lock)
+        if locked is not None:
+            os.close(locked)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -158,7 +160,7 @@ def remove_leftovers(folder: Path) -> None:
         with contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
             try:
-                if stat.S_ISREG(os.fstat(handle).st_mode) and _lock(handle):
+                if stat.S_ISREG(os.fstat(handle).st_mode) and lock(handle):
                     path.unlink()
             finally:
                 os.close(handle)
@@ -168,7 +170,7 @@ def _temporary_beside(path: Path) -> tuple[Path, int | None]:
     """Make an empty file with a name of its own; return what to close to unlock it, if it could be locked."""
     while True:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY, suffix=path.suffix)
-        locked = _lock(handle)
+        locked = os.name == "posix" and lock(handle)  # on Windows, an open file cannot be renamed
         lost = not os.fstat(handle).st_nlink  # taken for a leftover before it was locked
         if lost or not locked:
             os.close(handle)
@@ -176,12 +178,14 @@ def _temporary_beside(path: Path) -> tuple[Path, int | None]:
             return Path(name), handle if locked else None
 
 
-def _lock(handle: int) -> bool:
+def lock(handle: int) -> bool:
     """Lock an open file, and say whether that worked; closing it unlocks it."""
-    if fcntl is None:
-        return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if sys.platform == "win32":
+            os.lseek(handle, LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

@@ -103,7 +103,7 @@ def metric_report(travel: ArrayLike, stop: Callable[[], bool]) -> MetricReport |
 def _cheapest_ways(
     travel: FloatArray, back: FloatArray, slack: float, stop: Callable[[], bool]
 ) -> tuple[FloatArray, int] | None:
-    """Return each way's cost by the best detour with a short first leg, and a count of those that save (`find_detours`)."""
+    """Return each way's cost by the best detour with a short first leg, and how many save (`find_detours`)."""
     size, twice = len(travel), 0
     shortest, near = travel.copy(), np.argsort(travel, axis=1, kind="stable")
     for start in range(0, size, ROWS_AT_ONCE):

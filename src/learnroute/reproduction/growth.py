@@ -26,7 +26,7 @@ class Timing:
 
 
 def time_algorithm1(family: str, regions: int, repeats: int, seed: int = 0) -> Timing:
-    """Time Algorithm 1 alone, compiled and without the planner around it."""
+    """Time Algorithm 1 alone, without the planner around it."""
     objective = objective_of(random_problem(family, regions, Learner(80, 100), seed))
     least = math.inf
     for _ in range(repeats):

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.kernels import always_compiled
 from learnroute.model.learner import Learner
 from learnroute.model.metric import check_metric
 from learnroute.reproduction.growth import Timing, time_algorithm1
 from learnroute.reproduction.lemmas import LemmaCheck, check_lemma
 from learnroute.reproduction.readings import Improvement, improvements
 from learnroute.reproduction.scales import FAMILIES, SAMPLES, SEED, UNDER, Scale
-from learnroute.reproduction.worst_cases import Search, WorstCase, find_worst
+from learnroute.reproduction.worst_cases import WorstCase, find_worst
 from learnroute.solvers.contract import Progress
 from learnroute.study.engines import engine
 from learnroute.study.families import random_problem
@@ -63,7 +62,7 @@ def reproduce(scale: Scale, folder: Path, workers: int | None = None, progress: 
             checks.append((number, check))
             tell("lemmas", len(checks) / len(scale.lemmas))
         found.lemmas = [check for _, check in sorted(checks, key=lambda entry: entry[0])]
-        for case in run(_find_worst, scale.searches):
+        for case in run(find_worst, scale.searches):
             found.worst.append(case)
             tell("worst cases", len(found.worst) / len(scale.searches))
     found.worst.sort(key=lambda case: scale.searches.index(case.search))
@@ -79,13 +78,7 @@ def _check_lemma(entry: tuple[int, Any]) -> tuple[int, LemmaCheck]:
     return number, check_lemma(learner, regions, runs, stream)
 
 
-def _find_worst(search: Search) -> WorstCase:
-    with always_compiled():
-        return find_worst(search)
-
-
 def _growth(scale: Scale, tell: Progress) -> Iterator[Timing]:
-    time_algorithm1("uniform", 60, 1)  # wakes the compiler
     cases = [(family, size) for family in ("uniform", "closure", "euclidean") for size in scale.growth]
     for k, (family, size) in enumerate(cases):
         yield time_algorithm1(family, size, scale.repeats)

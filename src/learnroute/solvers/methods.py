@@ -7,11 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from learnroute.errors import RefusedError
-from learnroute.model.certificates import Simple
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
-from learnroute.solvers.bounds import simple_bound
-from learnroute.solvers.compiling import BUILDING, LATER, PROVING, searching, too_late_for, with_fewer_kernels
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
@@ -35,8 +32,6 @@ def exact(
         return exact_with_pairs(objective, rng, budget, params, initial)
     if objective.size <= params.held_karp.most_regions:
         return held_karp(objective, rng, budget, params)
-    if (hasty := _hasty(objective, rng, budget, params, initial, PROVING)) is not None:
-        return hasty
     proof = params.proof
     alone = branching_alone(objective, proof)
     most = proof.branch_and_cut.most_regions if alone else proof.ng_route.most_regions
@@ -49,24 +44,11 @@ def exact(
     return search_and_prove(objective, rng, budget, params, initial)
 
 
-def _hasty(
-    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams,
-    initial: IntArray | None = None, needed: tuple[str, ...] = (),
-) -> Answer | None:  # fmt: skip
-    """Return a route of the search alone, where compiling the rest would take too much of the time; else None."""
-    if not too_late_for((*searching(objective), *needed), budget, params):
-        return None
-    part, lean = budget.part(params.search.hasty_share), with_fewer_kernels(params)
-    order = iterated_local_search(objective, rng, part, initial=initial, params=lean)
-    note = f"the time limit leaves no time for compiling, so this is the route of the search alone; {LATER}"
-    return Answer(order, "search", complete=False, notes=(note,), certificate=Simple(simple_bound(objective)))
-
-
 def _for_searching(objective: Objective, budget: Budget, params: SolverParams) -> Budget:
     """Return the search's part of the time; a bound gets the rest, and less of it where time is short."""
     limits, left = params.search, budget.seconds_left
     short = left is not None and left <= limits.short and objective.size > limits.several_starts_regions
-    return budget.part(limits.hasty_share if short else limits.search_share)
+    return budget.part(limits.short_share if short else limits.search_share)
 
 
 def search_and_prove(
@@ -109,8 +91,6 @@ def search(
         best = held_karp(objective, rng, budget.part(share), params)
         if best.optimal:
             return replace(best, method="search")
-    if (hasty := _hasty(objective, rng, budget, params, initial)) is not None:
-        return hasty
     part = _for_searching(objective, budget, params)
     order = iterated_local_search(objective, rng, part, initial=initial, params=params)
     return Answer(order, "search", complete=not budget.exhausted)
@@ -125,8 +105,6 @@ def travel_only(
     if objective.size <= params.held_karp.most_regions:
         order, proved = _shortest(blind, rng, budget, params)
         notes = () if proved else notes
-    elif (hasty := _hasty(blind, rng, budget, params)) is not None:
-        order, notes = hasty.order, (*notes, *hasty.notes)
     else:
         order = iterated_local_search(blind, rng, budget, params=params)
     if objective.ends.free and objective.symmetric and order[0] > order[-1]:
@@ -164,9 +142,6 @@ def auto(
     if size <= params.held_karp.most_regions:
         return exact(objective, rng, budget, params)
     effort = _effort(objective, params)
-    needed = (*(BUILDING if size <= most else ()), *(PROVING if effort is not None else ()))
-    if (hasty := _hasty(objective, rng, budget, params, initial, needed)) is not None:
-        return hasty
     if size > most and objective.points is not None:
         part = _for_searching(objective, budget, params)
         order = iterated_local_search(objective, rng, part, initial=initial, params=params)

@@ -46,7 +46,7 @@ class HeldKarpParams(_Checked):
     most_regions: int = 20  # regions up to which all sets are enumerated: 2^(T-1)·T numbers are kept
     few_regions: int = 12  # regions up to which sets are enumerated whatever the time limit
     shortest: int = 15  # regions up to which a table is quicker than branching, where symmetric travel alone counts
-    sets_a_call: int = 1 << 14  # sets that a kernel call fills, between two looks at the clock
+    sets_a_call: int = 1 << 14  # sets that a call of the core fills, between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,11 @@ class PairSearchParams(_Checked):
     """Search with pair terms (`exact.pair_methods.search_with_pairs`)."""
 
     most_regions: int = 1000  # regions up to which moves are priced by pair terms; with more, by typical ones
-    few_starts: int = 3  # random starts, where regions are so few that moves are tried all at once
     typical_perturbations: int = 1  # perturbations a region with typical pair terms, ...
     typical_share: float = 0.3  # ... for this share of the time at most, ...
     perturbations: float = 8.0  # ... then with the true ones, ...
+    few_regions: int = 12  # ... up to so many regions ...
+    few_starts: int = 3  # ... from so many starts, ...
     # ... fewer with more regions than this, by the square of their number, unless there is a time limit
     many_regions: int = 100
 
@@ -144,7 +145,7 @@ class NgRouteParams(_Checked):
     turn_work: int = 50_000_000  # units of work for each, a fraction of a second, as long as there is any time left
     # a further stage of fixing is kept when the gap has fallen to this share of what it was at the last one
     stage_gap: float = 0.7
-    arcs_a_call: int = 20_000_000  # arcs that a kernel call looks at, between two looks at the clock
+    arcs_a_call: int = 20_000_000  # arcs that a call of the core looks at, between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,6 @@ class ParetoParams(_Checked):
 class MatchingParams(_Checked):
     """Minimum-weight perfect matching (`matching.perfect_matching`)."""
 
-    enumerated: int = 12  # vertices up to which subsets are enumerated
     dense: int = 40  # vertices up to which all edges are candidates from the start
     neighbours: int = 10  # lightest edges of each vertex that are candidates from the start, with more vertices
     priced_in: int = 6  # edges of negative reduced cost that are added at a time, a vertex at most
@@ -239,8 +239,8 @@ class MatchingParams(_Checked):
 class ConstructionParams(_Checked):
     """Orders built from nothing (`construction`)."""
 
-    # places up to which a matrix of their distances is made, so that a small problem wakes no compiler; with more,
-    # spanning trees, matchings and starting orders are found from the places
+    # places up to which a matrix of their distances is made; with more, spanning trees, matchings and starting orders
+    # are found from the places
     matrix_regions: int = 300
     all_starts: int = 300  # regions up to which the nearest-neighbour rule starts from every region
     sampled_starts: int = 32  # regions that it starts from with more
@@ -292,7 +292,7 @@ class KOptParams(_Checked):
     far_bridge: int = 2000
     cooling: float = 0.97  # the share of a round until the temperature is nothing
     journal: int = 200_000  # vertices that can be copied back
-    pause: float = 0.1  # seconds in a kernel between two looks at the clock
+    pause: float = 0.1  # seconds in the core between two looks at the clock
     matrix_regions: int = 1500  # places up to which distances are read from a matrix, if there is one already
     merging_depth: int = 7  # edges that a move adds at most where two orders are merged
     sweep_regions: int = 50_000  # with more vertices, perturbations sweep along the first order ...
@@ -340,11 +340,8 @@ class IteratedLocalSearchParams(_Checked):
     """Iterated local search (`local_search.iterated`): from how many orders, how long."""
 
     search_share: float = 0.6  # the share of the time for the search where a bound follows
-    # seconds that compiling everything takes: with a shorter time limit and machine code not at hand, the search alone
-    # is run, with what is compiled in a hurry, ...
-    compiling: float = 2.5
-    hasty_share: float = 0.85  # ... for this share of the time
-    short: float = 1.5  # seconds: with less, a search of more than `several_starts_regions` has that share, too
+    short: float = 1.5  # seconds: with less, a search of more than `several_starts_regions` has ...
+    short_share: float = 0.85  # ... this share of the time
     threads: int = 1  # threads in which tours of a population are made and perturbed; routes do not depend on that
     rounds_at_once: int = (
         1  # rounds that are gone through side by side, each in a thread of its own; routes depend on it

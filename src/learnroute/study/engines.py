@@ -24,6 +24,7 @@ R = TypeVar("R")
 Engine = Callable[[Callable[[A], R], Iterable[A]], Iterator[R]]
 
 AHEAD = 2  # batches in flight for each worker: one at work, one waiting
+WATCH = "learnroute-watch"  # the thread of a worker that looks after its parent
 CONNECT = 10.0  # seconds to wait for a scheduler, and for its first worker
 
 
@@ -105,15 +106,10 @@ def _as_worker(function: Callable[[A], R], task: A, parent: int) -> R:
     return function(task)
 
 
-_watched = False
-
-
 def _belong_to(parent: int) -> None:
     """Leave Ctrl-C to the parent, and leave the stage when the parent has died."""
-    global _watched
-    if _watched or os.getpid() == parent:
+    if os.getpid() == parent or any(thread.name == WATCH for thread in threading.enumerate()):
         return
-    _watched = True
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
@@ -121,7 +117,7 @@ def _belong_to(parent: int) -> None:
             time.sleep(0.5)
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=watch, name=WATCH, daemon=True).start()
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ when the store is opened again.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import io
 import json
 import os
@@ -24,6 +23,7 @@ from learnroute.formats.files import (
     TEMPORARY,
     errors_naming,
     is_there,
+    lock,
     make_folder,
     opened_file,
     read_text,
@@ -155,12 +155,8 @@ def _locked(folder: Path) -> Iterator[io.FileIO]:
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror})", where=folder / LOG_FILE) from None
     with log:
-        try:
-            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(
-                "another sweep is writing there; wait for it, or give another folder", where=folder
-            ) from None
+        if not lock(log.fileno()):
+            raise InputError("another sweep is writing there; wait for it, or give another folder", where=folder)
         yield log
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.kernels import always_compiled
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Progress
 from learnroute.study.cells import Values, solve_cell
@@ -23,7 +22,6 @@ from learnroute.study.store import opened
 
 BATCH_SECONDS = 0.4  # what a batch should take: long beside its overhead, short beside a kill
 MOST_BATCH = 2000  # cells
-FEW = 50  # cells up to which no kernel is compiled just for them
 SYNC = 2.0  # seconds between two confirmations by the disk
 
 MOST_KINDS = 100_000  # kinds of problems up to which their times are told apart
@@ -82,7 +80,7 @@ def sweep(
         pace = _Pace(experiment.size - found, count)
         batches = pace.batches(store.pending())
         synced = time.monotonic()
-        task = partial(solve_batch, experiment, experiment.size > FEW)
+        task = partial(solve_batch, experiment)
         for entries, seconds in run(task, batches):
             store.add(entries)
             pace.learn(len(entries), sum(seconds))
@@ -97,14 +95,13 @@ def sweep(
     return Sweep(experiment.size, found, solved - found, failed, time.monotonic() - started, count)
 
 
-def solve_batch(experiment: Experiment, compiled: bool, numbers: list[int]) -> Solved:
+def solve_batch(experiment: Experiment, numbers: list[int]) -> Solved:
     """Solve some cells, and say how long each took; runs in a worker."""
     entries, seconds = [], []
-    with always_compiled(compiled):
-        for number in numbers:
-            started = time.perf_counter()
-            entries.append((number, solve_cell(experiment, number)))
-            seconds.append(time.perf_counter() - started)
+    for number in numbers:
+        started = time.perf_counter()
+        entries.append((number, solve_cell(experiment, number)))
+        seconds.append(time.perf_counter() - started)
     return entries, seconds
 
 

@@ -11,11 +11,10 @@ from collections import deque
 from collections.abc import Callable
 from multiprocessing import connection
 
-from learnroute.precompile import going_on
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import Result
-from learnroute.web.worker import WARM, Begun, Broken, Message, Order, Progressed, Ready, Stop, work
+from learnroute.web.worker import Begun, Broken, Message, Order, Progressed, Ready, Stop, work
 
 log = logging.getLogger("learnroute.web")
 
@@ -24,7 +23,7 @@ OBEY = 1.0  # seconds for a worker to stop by itself before it is killed
 GRACE = 10.0  # seconds beyond what a request is allowed after which its worker counts as stuck
 START = 60.0  # seconds for a worker to start
 STAGGER = 0.5  # seconds between the starts of two workers, unless there is work for both
-IDLE = 1.0  # seconds without work before a worker warms up
+IDLE = 1.0  # seconds without work between two looks at whether a worker lives and has started
 MOST_HELD = 256 << 20  # bytes of requests that wait
 
 Outcome = Result | Refusal
@@ -91,7 +90,6 @@ class Pool:
         self._settings = settings
         self._waiting: deque[Ticket] = deque()
         self._changed = threading.Condition()
-        self._warming = threading.Lock()
         self._closed = False
         self._busy = 0
         self._typical = 0.05  # seconds a task took lately
@@ -169,7 +167,6 @@ class Pool:
         with self._changed:  # the first worker starts at once, the others do not slow it down
             self._changed.wait_for(lambda: number == 0 or self._closed or bool(self._waiting), STAGGER * number)
         worker = self._hire(number)
-        warm = False
         while True:
             ticket = self._next(IDLE)
             if self._closed:
@@ -178,16 +175,10 @@ class Pool:
                     ticket.listener(Refusal(503, "the service is shutting down"))
                 return
             if not worker.process.is_alive():
-                worker, warm = self._replace(number, worker, "lost"), False
+                worker = self._replace(number, worker, "lost")
             if ticket is None:
                 if not worker.ready and worker.line.poll():
                     self._hear_ready(number, worker)
-                if not warm and not going_on() and self._warming.acquire(blocking=False):  # the others stay free
-                    try:
-                        warm = True
-                        worker = self._run(number, worker, Ticket(WARM, b"", lambda _: None))
-                    finally:
-                        self._warming.release()
                 continue
             started = time.monotonic()
             self._count(1)

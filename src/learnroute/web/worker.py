@@ -9,12 +9,10 @@ import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from learnroute.precompile import precompile
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Limits
 from learnroute.web.tasks import Result, run_task
 
-WARM = "warm"  # the task of getting compiled kernels ready
 SPOKEN = 0.05  # seconds between two reports of progress
 
 
@@ -100,9 +98,6 @@ def _carry_out(order: Order, line: Connection) -> Message:
             line.send(Progressed(stage, min(max(float(share), 0.0), 1.0)))
 
     try:
-        if order.task == WARM:
-            precompile(progress)
-            return Result(b"")
         return run_task(order.task, order.body, order.limits, progress, lambda seconds: line.send(Begun(seconds)))
     except Stopped:
         return Stop()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute._core import GreedyPaths, nearest_among
-from learnroute.kernels import kernel
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
-from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.kd_tree import ground_of, tree_of
+from learnroute.model.validation import IntArray
+from learnroute.solvers.ground import ground_of
 
 FEW = 6  # nearest ends of other paths that each end of a path may be joined to in one round
 
@@ -34,20 +33,4 @@ def _nearest(objective: Objective, ends: IntArray) -> IntArray:
     points = objective.points
     if points is None:
         return nearest_among(objective.travel, ends, few)
-    return tree_of(ground_of(Points(points.places[ends], points.geographic, points.scale))).nearest(few)
-
-
-@kernel
-def nearest_in_row(travel: FloatArray, region: int, others: IntArray, near: IntArray, row: int) -> None:
-    """Fill a row with the nearest of others (their places), nearest first, the first of those that are equally near."""
-    few = near.shape[1]
-    apart = np.empty(few)
-    apart[:] = np.inf
-    for j in range(len(others)):
-        way = travel[region, others[j]]
-        if way < apart[few - 1] and others[j] != region:
-            place = few - 1
-            while place > 0 and apart[place - 1] > way:
-                apart[place], near[row, place] = apart[place - 1], near[row, place - 1]
-                place -= 1
-            apart[place], near[row, place] = way, j
+    return ground_of(Points(points.places[ends], points.geographic, points.scale)).tree().nearest(few)

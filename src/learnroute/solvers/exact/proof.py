@@ -16,7 +16,6 @@ from learnroute.model.objective import Objective
 from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
-from learnroute.solvers.compiling import searching, too_late_for
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
@@ -92,8 +91,6 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
         found = held_karp(objective, rng, budget if size > params.held_karp.few_regions else Budget(), params)
         if found.certificate is not None:
             return found.certificate
-    if size <= bound.most_regions and too_late_for(searching(objective), budget, params):
-        return Simple(simple_bound(objective))
     if size <= bound.most_regions and not budget.exhausted:
         better = iterated_local_search(objective, rng, budget, bound.perturbations * size, 1, order, params)
         order = min(order, better, key=objective)

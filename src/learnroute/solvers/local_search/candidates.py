@@ -12,38 +12,17 @@ round to round: the one is better where regions are spread, the other where they
 
 from __future__ import annotations
 
-import weakref
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from learnroute._core import put_quadrant_neighbours, relative_neighbours
-from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
-from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.kd_tree import ground_of, lengths, nearest_places, plane, tree_of
+from learnroute.model.validation import IntArray
+from learnroute.solvers.ground import ground_of, plane
 from learnroute.solvers.local_search.alpha_nearness import alpha_lists, edges_between
 from learnroute.solvers.params import AlphaParams, KOptParams
 
 PAIRS_A_CALL = 5_000_000  # pairs of regions that are looked at between two looks at Ctrl-C
 Lists = tuple[IntArray, IntArray | None]  # of near regions; by α-nearness, if there are any
-
-
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """Candidate lists, and what they were made for: a plan asks for the same ones several times."""
-
-    ways: weakref.ref[FloatArray | Points]
-    wanted: tuple[int, AlphaParams]
-    lists: Lists
-    last: ClassVar[_Kept | None] = None
-
-
-def _forget(gone: weakref.ref[FloatArray | Points]) -> None:
-    """Let go of the lists of travel costs that are gone."""
-    if _Kept.last is not None and _Kept.last.ways is gone:
-        _Kept.last = None
 
 
 def candidates_of(objective: Objective, neighbours: int) -> IntArray:
@@ -53,8 +32,8 @@ def candidates_of(objective: Objective, neighbours: int) -> IntArray:
     if points is not None:
         ground = ground_of(points)
         flat = plane(points.places) if points.geographic else ground
-        near = nearest_places(ground, tree_of(ground), most)
-        put_quadrant_neighbours(flat.places, *tree_of(flat), near)
+        near = ground.tree().nearest(most)
+        put_quadrant_neighbours(flat.tree(), near)
         return near
     if objective.symmetric:
         size, rows = objective.size, max(1, PAIRS_A_CALL // objective.size)
@@ -66,18 +45,10 @@ def candidates_of(objective: Objective, neighbours: int) -> IntArray:
 
 
 def both_candidates(objective: Objective, params: KOptParams) -> Lists:
-    """Return lists of near regions, and lists by α-nearness; those made last are kept for the same travel costs.
+    """Return lists of near regions, and lists by α-nearness.
 
     There are none of the second kind where travel differs by direction or regions are too many.
     """
-    ways, wanted = objective.ways, (params.neighbours, params.alpha)
-    kept = _Kept.last
-    if kept is None or kept.ways() is not ways or kept.wanted != wanted:
-        kept = _Kept.last = _Kept(weakref.ref(ways, _forget), wanted, _both_candidates(objective, params))
-    return kept.lists
-
-
-def _both_candidates(objective: Objective, params: KOptParams) -> Lists:
     alpha = params.alpha
     if not objective.symmetric or alpha.work < alpha.fewest_steps * objective.size:
         return candidates_of(objective, params.neighbours), None
@@ -92,7 +63,7 @@ def _both_candidates(objective: Objective, params: KOptParams) -> Lists:
 def _alpha_candidates(objective: Objective, wide: IntArray, params: AlphaParams) -> IntArray:
     start, source, target = edges_between(wide)
     if objective.points is not None:
-        costs = lengths(ground_of(objective.points), source, target)
+        costs = ground_of(objective.points).lengths(source, target)
     else:
         costs = objective.travel[source, target]
     return alpha_lists(start, target, costs, params)

@@ -14,23 +14,21 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
-from learnroute.solvers.compiling import CROSSING, too_late_for
 from learnroute.solvers.construction.greedy_edge import greedy_edge_path
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
 from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.local_search.candidates import Lists, both_candidates
 from learnroute.solvers.local_search.coincident import clusters_of
+from learnroute.solvers.local_search.population import Population
 from learnroute.solvers.local_search.rotations import best_rotation, geometric_rate
 from learnroute.solvers.local_search.side_by_side import Threads
+from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
-
-if TYPE_CHECKING:
-    from learnroute.solvers.local_search.tour_search import TourSearch
 
 
 def iterated_local_search(
@@ -41,13 +39,14 @@ def iterated_local_search(
     starts: int | None = None,
     initial: IntArray | None = None,
     params: SolverParams = DEFAULTS,
+    lists: Lists | None = None,
 ) -> IntArray:
     """Return the best order found from `initial` (or a quick start), then from random orders.
 
     Never worse than `initial`, which need not begin and end where it must. `perturbations` are those of one start, None
     for what is usually enough (`search_effort`; with a time limit, until that or until rounds bring nothing); so are
-    `starts`, but 1 where perturbations are given. The same generator state and effort give the same order, unless the
-    budget runs out.
+    `starts`, but 1 where perturbations are given. `lists` are the candidate lists, if they are known. The same
+    generator state and effort give the same order, unless the budget runs out.
     """
     size = objective.size
     if size <= params.search.enumerated:
@@ -75,6 +74,7 @@ def iterated_local_search(
         if clusters.suffice:
             return found
         initial = found
+    lists = lists or both_candidates(objective, params.search.k_opt)
     if (
         initial is None
         and _scores_reach(objective, rate)
@@ -83,12 +83,12 @@ def iterated_local_search(
         and not members_for(objective, perturbations, params.search.population)
         and not budget.exhausted
     ):
-        initial = _searched_ahead(objective, rng, budget, perturbations, params)
+        initial = _searched_ahead(objective, rng, budget, perturbations, params, lists)
     best = None
     for start in range(starts):
         order = initial if start == 0 else rng.permutation(size)
         part = replace(budget, progress=_part_of(budget.progress, searches - starts + start, searches))
-        found = _search(objective, order, rate, rng, part, perturbations, params)
+        found = _search(objective, order, rate, rng, part, perturbations, params, lists)
         if clusters is not None:
             found = clusters.sorted_within(found)
         best = found if best is None else min(best, found, key=objective)
@@ -104,7 +104,12 @@ def _scores_reach(objective: Objective, rate: float | None) -> bool:
 
 
 def _searched_ahead(
-    objective: Objective, rng: np.random.Generator, budget: Budget, perturbations: int, params: SolverParams
+    objective: Objective,
+    rng: np.random.Generator,
+    budget: Budget,
+    perturbations: int,
+    params: SolverParams,
+    lists: Lists,
 ) -> IntArray:
     """Return an order to start from, in its better direction: found with the score of the last region alone.
 
@@ -114,7 +119,8 @@ def _searched_ahead(
     weights[-1] = objective.weights[-1] if objective.factors is None else 1.0
     ahead = Objective(objective.ways, objective.scores, weights, 0.0, objective.ends)
     share = params.search.ahead_share
-    found = iterated_local_search(ahead, rng, budget.part(share), max(1, int(share * perturbations)), 1, None, params)
+    fewer = max(1, int(share * perturbations))
+    found = iterated_local_search(ahead, rng, budget.part(share), fewer, 1, None, params, lists)
     return min(found, objective.repaired(found[::-1]), key=objective)
 
 
@@ -126,19 +132,17 @@ def _search(
     budget: Budget,
     perturbations: int,
     params: SolverParams,
+    lists: Lists,
 ) -> IntArray:
     """Search from one order: with a population where there is time for one, else by rounds of perturbations."""
-    from learnroute.solvers.local_search.candidates import both_candidates
-    from learnroute.solvers.local_search.tour_search import TourSearch
-
     limits = params.search
-    near, alpha = both_candidates(objective, limits.k_opt)
+    near, alpha = lists
     start = objective.ends.repair(_quick_start(objective, rng) if initial is None else initial)
     search = TourSearch(objective, start, rate, near, limits.k_opt, alpha)
     search.descend(budget)
     best = min(start, best_rotation(objective, search.order()), key=objective)
     members = members_for(objective, perturbations, limits.population)
-    if members and not too_late_for(CROSSING, budget, params):
+    if members:
         with Threads(limits.threads) as threads:
             best, done = _evolved(search, best, rng, budget, perturbations, members, threads, limits)
         if done:
@@ -172,8 +176,6 @@ def _evolved(
     limits: IteratedLocalSearchParams,
 ) -> tuple[IntArray, bool]:
     """Make a population, cross and perturb it in turns; return the best order, and whether there was time for one."""
-    from learnroute.solvers.local_search.population import Population
-
     objective, params = search.objective, limits.population
     population = Population(search, best, threads, params)
     left, begun = budget.seconds_left, time.monotonic()
