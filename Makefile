@@ -5,6 +5,8 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
 BIN := .venv/bin
 EXAMPLE := examples/city-survey.json
 
+# the tests of make check: those without services, pages, commands and studies, and without tests that are marked slow
+FAST := tests/model tests/formats tests/solvers tests/test_house.py
 # the tests that reach the core
 TESTS := tests/solvers tests/model/test_metric.py
 CORE := CMakeLists.txt pyproject.toml $(wildcard src/learnroute/cpp/*)
@@ -27,7 +29,7 @@ demo: .venv/for-demo
 	@echo "The picture is demo/route.png, the plan demo/plan.json."
 
 check: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow" $(FAST)
 
 test: lint
 	$(BIN)/python -m pytest -n 2
