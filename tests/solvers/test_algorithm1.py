@@ -209,6 +209,7 @@ def _least_travel(objective: Objective) -> float:
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
 @pytest.mark.parametrize("first", [None, 1])
 @pytest.mark.parametrize("last", [None, 0])
+@pytest.mark.slow
 def test_fixed_ends_and_the_way_back_are_honoured(closed: bool, first: int | None, last: int | None) -> None:
     """Within 3/2 of the best free-start path or tour; within 5/3 of the best path between two fixed ends."""
     for seed in range(60):

@@ -65,6 +65,7 @@ def test_nearest_goes_to_the_nearest_region_left() -> None:
         assert problem.travel[order[step], left[0]] == min(problem.travel[order[step], i] for i in left)
 
 
+@pytest.mark.slow
 def test_random_orders_are_all_equally_likely() -> None:
     problem = random_problem("uniform", 3, UNDER, 0)
     counts = dict.fromkeys(itertools.permutations(range(3)), 0)

@@ -151,6 +151,7 @@ def proved(objective: Objective) -> NgRouteProof:
     ("first", False, "over"), ("free", True, "under"),
 ])  # fmt: skip
 @pytest.mark.parametrize("symmetric", [True, False], ids=["symmetric", "asymmetric"])
+@pytest.mark.slow
 def test_proofs_beyond_enumeration(ends: str, closed: bool, shares: str, symmetric: bool) -> None:
     objective = drawn(21, 5, symmetric, shares, ends, closed)
     found = proved(objective)
@@ -161,6 +162,7 @@ def test_proofs_beyond_enumeration(ends: str, closed: bool, shares: str, symmetr
     assert recomputed_bound(objective, certificate, value) >= certificate.bound - 1e-11 * value
 
 
+@pytest.mark.slow
 def test_the_same_problem_one_region_larger() -> None:
     """A region that costs nothing to add turns twenty regions, enumerated, into twenty-one, proved."""
     for ends, closed, shares in (("first", False, "over"), ("both", True, "under"), ("last", False, "flat")):

@@ -16,6 +16,7 @@ from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
 @pytest.mark.parametrize("learner", [UNDER, OVER], ids=["under", "over"])
+@pytest.mark.slow
 def test_equals_brute_force_on_500_instances(family: str, learner: Learner) -> None:
     for seed in range(500):
         problem = random_problem(family, 2 + seed % 6, learner, seed)
