@@ -88,7 +88,7 @@ def plan(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
         params = replace(params, search=replace(params.search, threads=threads, rounds_at_once=threads))
-    budget = Budget.of(time_limit, progress)
+    budget = replace(Budget.of(time_limit, progress), spend_all=time_limit is not None)
     if problem.learner.undecided:
         return _plan_with_learner(problem, chosen, seed, budget, params, initial)
     return plan_within(problem, chosen, seed, budget, params, initial)
@@ -144,7 +144,7 @@ def route_finder(
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > TUNED_EXACTLY else method
 
     def solve(asked: Problem) -> IntArray:
-        objective, part = seen(asked, objective_of(asked), quick), budget.part(TUNING_SHARE)
+        objective, part = seen(asked, objective_of(asked), quick), budget.sparing().part(TUNING_SHARE)
         return asked.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
 
     return solve
@@ -160,14 +160,12 @@ def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:
     )
 
 
-def decided(
-    problem: Problem, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None
-) -> Problem:
+def decided(problem: Problem, seed: int, budget: Budget) -> Problem:
     """Return the problem with its regularisation chosen, where it asks for that; else the problem itself."""
     check_type("problem", problem, Problem)
     if not problem.learner.undecided:
         return problem
-    found = plan(problem, "search", seed, time_limit, progress).learner
+    found = _plan_with_learner(problem, METHODS["search"], seed, budget, DEFAULTS, None).learner
     assert found is not None
     return problem.changed(learner=found)
 
@@ -209,7 +207,8 @@ def _shortest_of_tied(
     travel = ways.between(part[:, None], part[None, :])
     nothing = np.zeros(many)
     alone = Objective(travel, nothing, nothing, 0.0, ends.renumbered(number))
-    found = iterated_local_search(alone, np.random.default_rng(0), budget, initial=np.arange(many), params=params)
+    rng, start = np.random.default_rng(0), np.arange(many)
+    found = iterated_local_search(alone, rng, budget.sparing(), initial=start, params=params)
     shorter = np.concatenate([part[found], order[many:]])
     return (
         shorter

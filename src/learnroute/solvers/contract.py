@@ -28,12 +28,14 @@ def _silent(_stage: str, _share: float) -> None:
 class Budget:
     """How long a solver may work, and whom it tells how far it is. Checked between kernel calls.
 
-    `stop` ends work in other threads before its time.
+    `stop` ends work in other threads before its time. With `spend_all`, a search goes on until the deadline; without,
+    it ends after its usual effort.
     """
 
     deadline: float = float("inf")
     progress: Progress = field(default=_silent)
     stop: threading.Event | None = None
+    spend_all: bool = False
 
     @classmethod
     def of(cls, time_limit: float | None = None, progress: Progress | None = None) -> Budget:
@@ -48,6 +50,10 @@ class Budget:
     def seconds_left(self) -> float | None:
         """The time left, at least a moment; None if there is no limit."""
         return None if self.deadline == float("inf") else max(self.deadline - time.monotonic(), MOMENT)
+
+    def sparing(self) -> Budget:
+        """Return the same budget for one of several pieces of work: silent, and no more than the usual effort."""
+        return replace(self, progress=_silent, spend_all=False)
 
     def part(self, share: float) -> Budget:
         """Return a budget that ends when this share of the time left is over."""

@@ -60,14 +60,18 @@ def search_and_prove(
 ) -> Answer:
     """Search (from `initial`, if given), then prove, with no more effort than `params.proof`."""
     part = _for_searching(objective, budget, params)
-    candidates = [iterated_local_search(objective, rng, part, initial=initial, params=params)]
+    usual = replace(part, spend_all=False)  # the proof may not need the rest
+    candidates = [iterated_local_search(objective, rng, usual, initial=initial, params=params)]
     if initial is not None:
         candidates.append(initial)
     candidates.append(np.argsort(-objective.ranks, kind="stable"))  # where travel counts for nothing, that is it
     incumbent = min(map(objective.repaired, candidates), key=objective)
     proof = prove(objective, incumbent, budget, params, rng)
+    order = proof.order
+    if not proof.optimal and budget.spend_all and not budget.exhausted:
+        order = iterated_local_search(objective, rng, budget, initial=order, params=params)
     return Answer(
-        proof.order,
+        order,
         "exact" if proof.optimal else "search",
         optimal=proof.optimal,
         complete=proof.optimal,

@@ -325,7 +325,6 @@ class PopulationParams(_Checked):
     tail_perturbations: int = 40  # for each position of the tail of the best tour, in each round
     stuck: int = 2  # rounds without success after which a search without a time limit ends; with one, ...
     renewed: float = 0.5  # ... this share of the tours is made anew instead in the rounds that follow
-    patience: int = 10  # rounds without success after which a search with a time limit ends
     # what crossing takes beside making tours, for 1000 regions, and how it grows
     crossing: float = 0.6
     growth: float = 0.8
@@ -358,7 +357,6 @@ class IteratedLocalSearchParams(_Checked):
     temperature: float = 0.5  # when a round begins, in median costs of an edge of the tour; it falls to nothing
     reheating: float = 0.5  # by this share hotter for each round before it that brought nothing, ...
     hottest: float = 4.0  # ... up to so many times as hot
-    patience: int = 50  # rounds without success after which a search with a time limit ends
     # regions from which on, where more scores count than the last, a search begins with the last one alone, ...
     ahead_regions: int = 150
     ahead_share: float = 0.4  # ... for this share of the time and of the perturbations
