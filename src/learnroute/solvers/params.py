@@ -208,6 +208,8 @@ class BoundParams(_Checked):
 
     one_tree: OneTreeParams = OneTreeParams()  # the 1-tree bound
     most_regions: int = 60  # regions up to which more than 1-trees are tried
+    # what a 1-tree bound takes at least: places are bounded by nearest neighbours alone where less time is left
+    seconds_per_pair: float = 1e-7
     perturbations: int = 10  # perturbations a region, to find an incumbent worth aiming at
     # what is tried then
     proof: ProofParams = ProofParams(

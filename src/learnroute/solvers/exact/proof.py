@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import math
+
 import numpy as np
 
 from learnroute.model.certificates import Certificate, Simple
@@ -83,7 +85,8 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
     few = params.held_karp.most_regions if objective.pairs is None else params.held_karp.few_regions
     objective = objective.linear  # with pair terms, the bound is that of a linear relaxation
     size, bound = objective.size, params.bound
-    if objective.points is not None and size > bound.one_tree.most_regions:
+    short = (budget.seconds_left or math.inf) < bound.seconds_per_pair * size**2
+    if objective.points is not None and (size > bound.one_tree.most_regions or (short and size > few)):
         return Simple(sparse_bound(objective))
     rng = np.random.default_rng(0)
     if size <= few:
