@@ -46,9 +46,11 @@ def exact(
 
 def _for_searching(objective: Objective, budget: Budget, params: SolverParams) -> Budget:
     """Return the search's part of the time; a bound gets the rest, and less of it where time is short."""
-    limits, left = params.search, budget.seconds_left
-    short = left is not None and left <= limits.short and objective.size > limits.several_starts_regions
-    return budget.part(limits.short_share if short else limits.search_share)
+    limits, left, size = params.search, budget.seconds_left, objective.size
+    if left is None or size <= limits.several_starts_regions:
+        return budget.part(limits.search_share)
+    quick = objective.points is not None and (1 - limits.search_share) * left < params.bound.seconds_per_pair * size**2
+    return budget.part(limits.short_share if quick or left <= limits.short else limits.search_share)
 
 
 def search_and_prove(

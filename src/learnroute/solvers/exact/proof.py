@@ -7,9 +7,8 @@ One ladder serves everyone: the method `exact`, the method `auto` with less effo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
