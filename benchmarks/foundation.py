@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
 
 import networkx
 import numpy as np
 
-from learnroute import Learner, minimum_matching, objective_of, plan, write_problem
+from learnroute import Learner, minimum_matching, objective_of, plan
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
 from learnroute.study.families import random_problem
@@ -73,28 +69,8 @@ def held_karp(size: int) -> str:
     return f"| exact, T = {size} | {seconds(lambda: plan(problem, 'exact')):.2f} s | – | – |"
 
 
-def command_line(size: int) -> list[str]:
-    """Time whole processes, with an empty kernel cache and then with a full one."""
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "problem.json"
-        write_problem(random_problem("euclidean", size, OVER, 1), path)
-        command = [sys.executable, "-m", "learnroute", "plan", str(path)]
-        environment = {**os.environ, "LEARNROUTE_CACHE_DIR": str(Path(folder) / "cache")}
-        for state in ("first run", "later runs"):
-            taken = seconds(
-                lambda: subprocess.run(command, check=True, capture_output=True, env=environment),
-                1 if state == "first run" else 3,
-            )
-            rows.append(f"| `learnroute plan`, {size} regions, {state} | {taken:.2f} s | – | – |")
-    return rows
-
-
 def main() -> None:
-    for warm in (12, 40):
-        plan(random_problem("uniform", warm, OVER), "auto")
-        plan(random_problem("uniform", warm, OVER), "algorithm1")
-    packages = ", ".join(f"{name} {version(name)}" for name in ("learnroute", "numpy", "llvmlite", "networkx"))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("learnroute", "numpy", "networkx"))
     print(f"Python {platform.python_version()}, {packages}; {os.cpu_count()} cores, {platform.machine()}\n")
     print("| job | learnroute | peer | peer / learnroute |\n|---|---|---|---|")
     for size in (200, 500):
@@ -104,8 +80,6 @@ def main() -> None:
         print(matching_alone(size), flush=True)
     for size in (16, 18, 20):
         print(held_karp(size), flush=True)
-    for size in (10, 12, 50):
-        print("\n".join(command_line(size)), flush=True)
 
 
 if __name__ == "__main__":

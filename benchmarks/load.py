@@ -38,7 +38,6 @@ def main() -> None:
     rows.append(("start-up until the first answer, median of 3", f"{1000 * statistics.median(start_up()):.0f} ms"))
     process, port = start()
     try:
-        time.sleep(12)  # both workers warm up while idle
         for size in (10, 50):
             asyncio.run(load(port, body_of(size), 50, 2))
             alone = asyncio.run(load(port, body_of(size), 100, 1))

@@ -18,7 +18,7 @@ from learnroute import Objective
 from learnroute.model.distances import Points
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.iterated import iterated_local_search
-from peers import fast_tsp, route_of, warm_up
+from peers import fast_tsp, route_of
 
 SAMPLES = 100
 
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--places", action="store_true", help="places instead of matrices; without fast-tsp")
     parser.add_argument("--seconds", type=float, default=10.0)
     given = parser.parse_args()
-    print(f"Python {platform.python_version()}, numpy {version('numpy')}, llvmlite {version('llvmlite')}; "
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
     print(f"| T | map | m | {given.seconds:g} s, above the best | fast-tsp, polished |\n|---|---|---|---|---|")
     for size in given.sizes:
@@ -53,7 +53,6 @@ def main() -> None:
             for features in given.features:
                 objective = problem(size, features, kind == "clustered", not given.places)
                 floor = float(objective.weights.sum() * objective.scores.min())
-                warm_up(objective)
                 values = [
                     objective(iterated_local_search(objective, np.random.default_rng(seed), Budget.of(limit), 10**9))
                     for seed, limit in enumerate((given.seconds, 10 * given.seconds))

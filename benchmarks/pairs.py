@@ -70,8 +70,6 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for each plan")
     parser.add_argument("--seeds", type=int, default=10, help="problems for each row of the second table")
     options = parser.parse_args()
-    plan(drawn(30, 99), time_limit=30)
-    plan(drawn(30, 99).regularized(1.0), time_limit=30)  # kernels
     print("| T | without pairs, s | with pairs, s | gap without | gap with |\n|---|---|---|---|---|")
     for size in SIZES:
         problem = drawn(size, 0)

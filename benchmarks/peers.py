@@ -110,14 +110,6 @@ def learnroute(objective: Objective, seconds: float) -> list[int]:
     return order
 
 
-def warm_up(objective: Objective) -> None:
-    """Have the kernels compiled or loaded."""
-    from learnroute.solvers.contract import Budget
-    from learnroute.solvers.local_search.iterated import iterated_local_search
-
-    iterated_local_search(objective, np.random.default_rng(0), Budget(), 10)
-
-
 def fast_tsp(travel: FloatArray, ends: FloatArray) -> Callable[[float], list[int]]:
     import fast_tsp
 
@@ -274,7 +266,6 @@ def child(solver: str, form: str, file: str, seconds: float) -> None:
     closed = "closed" in data
     objective = Objective(data["travel"], data["scores"], data["weights"], ends=Ends(closed=closed))
     if solver == "learnroute":
-        warm_up(objective)
         started = time.perf_counter()
         route, name = learnroute(objective, seconds), f"learnroute {version('learnroute')}"
         taken = time.perf_counter() - started
@@ -388,7 +379,6 @@ def many_places(size: int, seconds: float) -> None:
 
     points = Points(np.random.default_rng(7).uniform(0, 1, (size, 2)))
     objective = Objective(points, np.zeros(size), np.zeros(size), ends=Ends(closed=True))
-    iterated_local_search(objective, np.random.default_rng(0), Budget(), 100, 1)  # compiles
     ours = iterated_local_search(objective, np.random.default_rng(0), Budget.of(seconds), 10**9)
     travel = points.matrix()
     theirs = fast_tsp_closed(np.rint(travel * (65_535 / travel.max())))(seconds)
@@ -439,7 +429,7 @@ def main() -> None:
         solver, form, file, limit = given.child
         child(solver, form, file, float(limit))
         return
-    print(f"Python {platform.python_version()}, numpy {version('numpy')}, llvmlite {version('llvmlite')}; "
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
     if given.places:
         many_places(given.places, given.seconds or 30.0)

@@ -309,12 +309,7 @@ def main() -> None:
         peer, family, size, features, seed, limit = json.loads(given.one)
         print(json.dumps(PEERS[peer](problem_of(family, size, features, seed), limit)))
         return
-    for family in ("uniform", "euclidean"):  # wake all kernels
-        plan(problem_of(family, 14, 120, 0), "auto")
-        plan(problem_of(family, 70, 120, 0), "search")
-        for m in (80, 120, 1000):
-            plan(problem_of(family, 30, m, 0), "exact")
-    packages = ", ".join(map(_version, ("learnroute", "numpy", "llvmlite", "ortools", "highspy")))
+    packages = ", ".join(map(_version, ("learnroute", "numpy", "ortools", "highspy")))
     print(f"Python {platform.python_version()}, {packages}; {os.cpu_count()} cores, {platform.machine()}\n")
     if given.sizes:
         table(given.sizes, given.seeds, given.families, given.features, given.slack)

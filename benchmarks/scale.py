@@ -1,8 +1,7 @@
 """How time, memory and quality grow with the number of regions: `python benchmarks/scale.py`.
 
-Uniform points in a unit square, scores from 5-dimensional vectors, both regimes; each size in a process of its own,
-kernels compiled before. The last column is the route's travel over 0.7124·sqrt(T·A), which the shortest tour of many
-random points approaches.
+Uniform points in a unit square, scores from 5-dimensional vectors, both regimes; each size in a process of its own.
+The last column is the route's travel over 0.7124·sqrt(T·A), which the shortest tour of many random points approaches.
 
 --growth     time against T for Algorithm 1 and the search, family `places`; also a picture, docs/images/growth.png
 --few        the search in 2 s beside proved optima, over regime, up to 50 regions
@@ -76,7 +75,7 @@ def solve(method: str, objective: Objective, rng: np.random.Generator) -> IntArr
 
 
 def measure(method: str, size: int, regime: str, family: str = "unit") -> dict[str, float]:
-    """Run one method once, kernels compiled before."""
+    """Run one method once."""
     rng = np.random.default_rng(0)
     solve(method, objective_of(problem_of(400, regime, family)), rng)
     objective = objective_of(problem_of(size, regime, family))
@@ -171,7 +170,6 @@ def growth_figure(
 
 def few(sizes: Sequence[int], features: Sequence[int]) -> None:
     """Print how far the search is above proved optima, the worst of a row's families."""
-    plan(random_problem("uniform", 30, Learner(120, 100, 0.1)), "exact")  # kernels compiled or loaded
     print(f"Search with a limit of {SEARCH_LIMIT:g} s, beside method exact with {PROOF_LIMIT:g} s; n = 100.\n")
     print("| T | m | proved | worst gap | in family | within 0.5 % | longest search |\n|---|---|---|---|---|---|---|")
     for size in sizes:
@@ -281,7 +279,7 @@ def main() -> None:
         method, size, regime, *family = given.one
         print(json.dumps(measure(method, int(size), regime, *family)))
         return
-    print(f"Python {platform.python_version()}, numpy {version('numpy')}, llvmlite {version('llvmlite')}; "
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
     if given.growth:
         growth(given.sizes or GROWTH_SIZES, given.picture)

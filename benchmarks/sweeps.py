@@ -59,7 +59,6 @@ def main() -> None:
     workers = 2
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        Run(folder, "warm", 200, workers).wait()  # compiles
         whole = Run(folder, "whole", CELLS, workers).wait()
         beside = [Run(folder, f"beside{k}", CELLS // 2, 1, k) for k in (1, 2)]
         together = max(run.wait()["sweep"] for run in beside)

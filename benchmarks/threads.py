@@ -18,14 +18,13 @@ from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS
 from over import problem
-from peers import warm_up
 
 PERTURBATIONS = 20  # a region
 
 
 def main() -> None:
     many = [1, *range(2, (os.cpu_count() or 1) + 1)]
-    print(f"Python {platform.python_version()}, numpy {version('numpy')}, llvmlite {version('llvmlite')}; "
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
     print("| T | map | m | " + " | ".join(f"{k} threads" for k in many) + " | speed-up |")
     print("|---" * (len(many) + 4) + "|")
@@ -33,7 +32,6 @@ def main() -> None:
         for features in (101, 1000):  # r is 0.01: hardly more than the last score; or 0.9
             for kind in ("uniform", "clustered"):
                 objective = problem(size, features, kind == "clustered", True)
-                warm_up(objective)
                 floor = float(objective.weights.sum() * objective.scores.min())
                 taken, values = [], []
                 for threads in many:

@@ -22,11 +22,11 @@ def _in_c() -> None:
 
 
 def _outside_of_python() -> None:
-    """One call that never comes back, without Python's lock: as a compiled kernel."""
+    """One call that never comes back, without Python's lock: as the compiled core."""
     time.sleep(1e6)
 
 
-HANGS = {"python": _in_python, "c": _in_c, "kernel": _outside_of_python}
+HANGS = {"python": _in_python, "c": _in_c, "core": _outside_of_python}
 
 
 def work(line: Connection) -> None:

@@ -119,8 +119,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = getattr(import_module(_HOME[name]), name)
-    return found
+    return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

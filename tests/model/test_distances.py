@@ -115,7 +115,7 @@ def test_the_same_place_by_another_name() -> None:
 
 @pytest.mark.parametrize("spread", [1e-9, 1e-4, 1.0, 60.0])
 def test_searches_measure_the_same(spread: float) -> None:
-    from learnroute.solvers.kd_tree import ground_of, lengths
+    from learnroute.solvers.ground import ground_of
     from learnroute.solvers.local_search.candidates import candidates_of
     from learnroute.solvers.local_search.tour_search import TourSearch
     from learnroute.solvers.params import KOptParams
@@ -125,7 +125,7 @@ def test_searches_measure_the_same(spread: float) -> None:
     points = Points(np.vstack([near, near * [1, -1] + [180, 0]]), geographic=True, scale=3.0)
     ground = ground_of(points)
     i, j = (x.ravel() for x in np.indices((80, 80)))
-    wanted, found = points.between(i, j), lengths(ground, i, j)
+    wanted, found = points.between(i, j), ground.lengths(i, j)
     np.testing.assert_allclose(found, wanted, rtol=1e-15, atol=3.0 * EARTH_RADIUS * 4e-15)
     objective = Objective(points, np.zeros(80), np.zeros(80))
     search = TourSearch(objective, np.arange(80), 0.0, candidates_of(objective, 8), KOptParams())

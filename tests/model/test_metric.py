@@ -12,7 +12,7 @@ from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, METRIC_FAMILIES, UNDER
 
 
-@pytest.mark.parametrize("size", [3, 8, 20])  # interpreted and compiled
+@pytest.mark.parametrize("size", [3, 8, 20])
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_the_worst_triple_and_the_count_are_those_of_a_full_search(size: int, symmetric: bool) -> None:
     for seed in range(5):

@@ -123,7 +123,6 @@ def test_a_time_limit_of_nearly_nothing_still_gives_a_route(method: str) -> None
 def test_where_the_time_is_over_at_once_auto_still_descends(learner: Learner) -> None:
     problem = random_problem("euclidean", 150, learner, 3)
     objective = objective_of(problem)
-    plan(problem, "auto")  # its kernels are at hand now
     rng = np.random.default_rng(0)
     found = auto(objective, rng, Budget.of(1e-9))
     start = algorithm1(objective, rng, Budget.of(1e-9))

@@ -12,7 +12,7 @@ import oracle
 from learnroute import InputError, Matching, minimum_matching
 from learnroute.model.distances import Points
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.matching.perfect_matching import by_blossoms, by_subsets
+from learnroute.solvers.matching.perfect_matching import by_blossoms
 from learnroute.solvers.matching.weights import MatrixWeights
 from learnroute.solvers.params import MatchingParams
 
@@ -30,7 +30,6 @@ def check_proof(matching: Matching, weights: Any) -> None:
     """Feasible duals that add up to the weight of the pairs: nothing is lighter. Independent of how they were found."""
     assert matching.optimal
     assert sorted(matching.pairs.ravel().tolist()) == list(range(len(weights)))
-    assert matching.duals is not None
     assert matching.bound is not None
     scale = max(float(np.abs(weights).max()), 1e-300)
     left = weights - matching.duals[:, None] - matching.duals[None, :]
@@ -62,7 +61,7 @@ def families(size: int, rng: np.random.Generator) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("size", [2, 4, 6, 8, 10])
-def test_both_ways_equal_trying_all_matchings(size: int) -> None:
+def test_matchings_equal_the_best_of_all(size: int) -> None:
     rng = np.random.default_rng(size)
     for _ in range(8 if size == 10 else 40):
         for name, weights in families(size, rng).items():
@@ -71,7 +70,6 @@ def test_both_ways_equal_trying_all_matchings(size: int) -> None:
             matching = by_blossoms(MatrixWeights(weights), Budget())
             check_proof(matching, weights)
             assert weight_of(matching.pairs, weights) == pytest.approx(least, abs=near), name
-            assert weight_of(by_subsets(weights), weights) == pytest.approx(least, abs=near), name
 
 
 @given(st.integers(1, 9).flatmap(lambda k: hnp.arrays(np.int64, (2 * k, 2 * k), elements=st.integers(0, 6))))
@@ -111,11 +109,11 @@ def test_weights_need_not_be_a_metric_and_ways_through_vertices_do_not_count() -
 
 
 def test_when_the_time_is_up_the_rest_is_paired_greedily() -> None:
-    weights = symmetric(np.random.default_rng(1).uniform(1, 10, (60, 60)))
+    weights = symmetric(np.random.default_rng(1).uniform(1, 10, (200, 200)))
     matching = minimum_matching(weights, Budget.of(time_limit=1e-9))
     assert not matching.optimal
     assert matching.bound is None
-    assert sorted(matching.pairs.ravel().tolist()) == list(range(60))
+    assert sorted(matching.pairs.ravel().tolist()) == list(range(200))
 
 
 def test_odd_numbers_of_vertices_are_refused() -> None:
@@ -155,8 +153,7 @@ def test_places_give_the_same_weight_as_their_distances(size: int, extra: bool) 
     for name, points in places(size - extra, np.random.default_rng(size)).items():
         weights = distances(points, extra)
         matching = minimum_matching(points=points, extra=extra)
-        if size > 12:
-            check_proof(matching, weights)
+        check_proof(matching, weights)
         least = weight_of(minimum_matching(weights).pairs, weights)
         assert weight_of(matching.pairs, weights) == pytest.approx(least, abs=1e-11 * size * weights.max()), name
 

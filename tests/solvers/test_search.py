@@ -165,7 +165,7 @@ def test_a_search_with_a_population_repeats_itself_whatever_the_threads() -> Non
 
 
 class Idle:
-    """A compiled search whose perturbations take no time: it only counts them."""
+    """A search whose perturbations take no time: it only counts them."""
 
     def __init__(self, core: Any, rows: list[int]) -> None:
         self.core, self.rows = core, rows

@@ -56,7 +56,7 @@ def test_the_deadline_is_that_of_the_request(where: str) -> None:
 @pytest.mark.parametrize("task", ["compare", "tradeoff", "learners", "export"])
 def test_so_is_that_of_all_tasks_with_a_limit(task: str) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
-        answer = service.post(task, **hanging("kernel", task))
+        answer = service.post(task, **hanging("core", task))
         assert (answer.status_code, "time limit" in answer.json()["detail"]) == (503, True)
         alive(service)
 

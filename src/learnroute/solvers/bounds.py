@@ -15,7 +15,7 @@ from learnroute.model.objective import Objective, products_after
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray, IntArray, frozen
 from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
-from learnroute.solvers.kd_tree import ground_of, tree_of
+from learnroute.solvers.ground import ground_of
 
 
 class PathRelaxation(NamedTuple):
@@ -83,7 +83,7 @@ def sparse_bound(objective: Objective) -> float:
     is taken off (`Points.misplaced`).
     """
     assert objective.points is not None
-    tree = tree_of(ground_of(objective.points))
+    tree = ground_of(objective.points).tree()
     edges = tree.spanning_edges()
     ways = objective.between(edges[:, 0], edges[:, 1])
     spanned = math.fsum(ways) - math.fsum(objective.points.misplaced(ways))

@@ -26,7 +26,7 @@ def _silent(_stage: str, _share: float) -> None:
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a solver may work, and whom it tells how far it is. Checked between kernel calls.
+    """How long a solver may work, and whom it tells how far it is. Checked between calls of the core.
 
     `stop` ends work in other threads before its time. With `spend_all`, a search goes on until the deadline; without,
     it ends after its usual effort.

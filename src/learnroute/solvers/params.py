@@ -46,7 +46,7 @@ class HeldKarpParams(_Checked):
     most_regions: int = 20  # regions up to which all sets are enumerated: 2^(T-1)·T numbers are kept
     few_regions: int = 12  # regions up to which sets are enumerated whatever the time limit
     shortest: int = 15  # regions up to which a table is quicker than branching, where symmetric travel alone counts
-    sets_a_call: int = 1 << 14  # sets that a kernel call fills, between two looks at the clock
+    sets_a_call: int = 1 << 14  # sets that a call of the core fills, between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,11 @@ class PairSearchParams(_Checked):
     """Search with pair terms (`exact.pair_methods.search_with_pairs`)."""
 
     most_regions: int = 1000  # regions up to which moves are priced by pair terms; with more, by typical ones
-    few_starts: int = 3  # random starts, where regions are so few that moves are tried all at once
     typical_perturbations: int = 1  # perturbations a region with typical pair terms, ...
     typical_share: float = 0.3  # ... for this share of the time at most, ...
     perturbations: float = 8.0  # ... then with the true ones, ...
+    few_regions: int = 12  # ... up to so many regions ...
+    few_starts: int = 3  # ... from so many starts, ...
     # ... fewer with more regions than this, by the square of their number, unless there is a time limit
     many_regions: int = 100
 
@@ -144,7 +145,7 @@ class NgRouteParams(_Checked):
     turn_work: int = 50_000_000  # units of work for each, a fraction of a second, as long as there is any time left
     # a further stage of fixing is kept when the gap has fallen to this share of what it was at the last one
     stage_gap: float = 0.7
-    arcs_a_call: int = 20_000_000  # arcs that a kernel call looks at, between two looks at the clock
+    arcs_a_call: int = 20_000_000  # arcs that a call of the core looks at, between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,6 @@ class ParetoParams(_Checked):
 class MatchingParams(_Checked):
     """Minimum-weight perfect matching (`matching.perfect_matching`)."""
 
-    enumerated: int = 12  # vertices up to which subsets are enumerated
     dense: int = 40  # vertices up to which all edges are candidates from the start
     neighbours: int = 10  # lightest edges of each vertex that are candidates from the start, with more vertices
     priced_in: int = 6  # edges of negative reduced cost that are added at a time, a vertex at most
@@ -294,7 +294,7 @@ class KOptParams(_Checked):
     far_bridge: int = 2000
     cooling: float = 0.97  # the share of a round until the temperature is nothing
     journal: int = 200_000  # vertices that can be copied back
-    pause: float = 0.1  # seconds in a kernel between two looks at the clock
+    pause: float = 0.1  # seconds in the core between two looks at the clock
     matrix_regions: int = 1500  # places up to which distances are read from a matrix, if there is one already
     merging_depth: int = 7  # edges that a move adds at most where two orders are merged
     sweep_regions: int = 50_000  # with more vertices, perturbations sweep along the first order ...

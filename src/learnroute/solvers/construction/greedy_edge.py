@@ -8,7 +8,7 @@ from learnroute._core import GreedyPaths, nearest_among
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
-from learnroute.solvers.kd_tree import ground_of, tree_of
+from learnroute.solvers.ground import ground_of
 
 FEW = 6  # nearest ends of other paths that each end of a path may be joined to in one round
 
@@ -33,4 +33,4 @@ def _nearest(objective: Objective, ends: IntArray) -> IntArray:
     points = objective.points
     if points is None:
         return nearest_among(objective.travel, ends, few)
-    return tree_of(ground_of(Points(points.places[ends], points.geographic, points.scale))).nearest(few)
+    return ground_of(Points(points.places[ends], points.geographic, points.scale)).tree().nearest(few)

@@ -7,7 +7,7 @@ import numpy as np
 from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.kd_tree import ground_of, tree_of
+from learnroute.solvers.ground import ground_of
 from learnroute.solvers.params import ConstructionParams
 
 
@@ -24,7 +24,7 @@ def spanning_tree(objective: Objective, params: ConstructionParams, order: IntAr
 
 def spanning_tree_of_places(points: Points) -> IntArray:
     """Return the edges of a minimum spanning tree of places, in linear memory."""
-    return tree_of(ground_of(points)).spanning_edges()
+    return ground_of(points).tree().spanning_edges()
 
 
 def minimum_spanning_tree(costs: FloatArray, order: IntArray | None = None) -> IntArray:

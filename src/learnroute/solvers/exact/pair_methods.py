@@ -13,7 +13,6 @@ from learnroute.model.objective import Objective
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.suffix_labelling import CANCELLED, Optimum, label_suffixes
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import SolverParams
@@ -30,8 +29,6 @@ def search_with_pairs(
 ) -> Answer:
     """Return the best order found: first with typical pair terms, then with the true ones as far as regions are few."""
     size, limits = objective.size, params.pair_search
-    if size <= params.held_karp.few_regions:
-        return Answer(_best_of_few(objective, rng, params, initial), "search")
     if size > limits.most_regions:
         order = iterated_local_search(objective.typical, rng, budget, initial=initial, params=params)
         note = (
@@ -46,19 +43,9 @@ def search_with_pairs(
         return Answer(start, "search", complete=False)
     fewer = min(1.0, (limits.many_regions / size) ** 2) if budget.seconds_left is None else 1.0
     effort = math.ceil(limits.perturbations * size * fewer)
-    order = iterated_local_search(objective, rng, budget, effort, 1, start, params)
+    starts = limits.few_starts if size <= limits.few_regions else 1
+    order = iterated_local_search(objective, rng, budget, effort, starts, start, params)
     return Answer(order, "search", complete=not budget.exhausted)
-
-
-def _best_of_few(
-    objective: Objective, rng: np.random.Generator, params: SolverParams, initial: IntArray | None
-) -> IntArray:
-    """Return the best order that moves lead to, from the optimum with typical pair terms and from random orders."""
-    found = held_karp(objective.typical, rng, Budget(), params).order
-    drawn = [rng.permutation(objective.size) for _ in range(params.pair_search.few_starts)]
-    starts = [objective.repaired(order) for order in (found, found[::-1].copy(), *drawn)]
-    tried = starts if initial is None else [*starts, initial]
-    return min((_polished(objective, start) for start in tried), key=objective)
 
 
 def prove_with_pairs(
@@ -131,41 +118,7 @@ def _best_of_all(objective: Objective, budget: Budget) -> Optimum:
     return Optimum(best, proved, "" if proved else CANCELLED)
 
 
-def _polished(objective: Objective, order: IntArray) -> IntArray:
-    """Return a local optimum of exchanges, reversals and moves of one region, all priced at once."""
-    value = objective(order)
-    while True:
-        around = _neighbours(order)
-        around = around[[objective.ends.allows(each) for each in around]]
-        if not len(around):
-            return order
-        best = around[int(np.argmin(_values(objective, around)))]
-        if not objective(best) < value:  # each order at most once: the value falls
-            return order
-        order, value = best, objective(best)
-
-
-def _values(objective: Objective, orders: IntArray) -> FloatArray:
-    assert objective.pairs is not None
-    return _legs(objective, orders) + objective.pairs.errors_of(orders)
-
-
 def _legs(objective: Objective, orders: IntArray) -> FloatArray:
     """Return the travel of many orders at once."""
     legs = np.asarray(objective.travel[orders[:, :-1], orders[:, 1:]].sum(axis=1))
     return legs + objective.travel[orders[:, -1], orders[:, 0]] if objective.ends.closed else legs
-
-
-def _neighbours(order: IntArray) -> IntArray:
-    size, found = len(order), []
-    for i in range(size):
-        for j in range(size):
-            if i == j:
-                continue
-            found.append(np.insert(np.delete(order, i), j, order[i]))
-            if i < j:
-                found.append(np.concatenate([order[:i], order[i : j + 1][::-1], order[j + 1 :]]))
-                swapped = order.copy()
-                swapped[[i, j]] = swapped[[j, i]]
-                found.append(swapped)
-    return np.array(found)

@@ -17,7 +17,7 @@ import numpy as np
 from learnroute._core import put_quadrant_neighbours, relative_neighbours
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
-from learnroute.solvers.kd_tree import ground_of, lengths, nearest_places, plane, tree_of
+from learnroute.solvers.ground import ground_of, plane
 from learnroute.solvers.local_search.alpha_nearness import alpha_lists, edges_between
 from learnroute.solvers.params import AlphaParams, KOptParams
 
@@ -32,8 +32,8 @@ def candidates_of(objective: Objective, neighbours: int) -> IntArray:
     if points is not None:
         ground = ground_of(points)
         flat = plane(points.places) if points.geographic else ground
-        near = nearest_places(ground, tree_of(ground), most)
-        put_quadrant_neighbours(tree_of(flat), near)
+        near = ground.tree().nearest(most)
+        put_quadrant_neighbours(flat.tree(), near)
         return near
     if objective.symmetric:
         size, rows = objective.size, max(1, PAIRS_A_CALL // objective.size)
@@ -63,7 +63,7 @@ def both_candidates(objective: Objective, params: KOptParams) -> Lists:
 def _alpha_candidates(objective: Objective, wide: IntArray, params: AlphaParams) -> IntArray:
     start, source, target = edges_between(wide)
     if objective.points is not None:
-        costs = lengths(ground_of(objective.points), source, target)
+        costs = ground_of(objective.points).lengths(source, target)
     else:
         costs = objective.travel[source, target]
     return alpha_lists(start, target, costs, params)

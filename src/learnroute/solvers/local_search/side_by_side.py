@@ -1,11 +1,10 @@
-"""Several threads that work on parts of one search. Kernels run without Python's lock."""
+"""Several threads that work on parts of one search. The core runs without Python's lock."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextvars import copy_context
 from dataclasses import replace
 from typing import Self, TypeVar
 
@@ -41,9 +40,7 @@ class Threads:
         stop = threading.Event()
         telling, silent = replace(budget, stop=stop), Budget(budget.deadline, stop=stop)
         try:
-            tasks = [
-                self._pool.submit(copy_context().run, part, k, silent if k else telling) for k in range(self.count)
-            ]
+            tasks = [self._pool.submit(part, k, silent if k else telling) for k in range(self.count)]
             running = set(tasks)
             while running:  # a wait without end does not notice signals on every system
                 finished, running = wait(running, AWAKE, FIRST_EXCEPTION)

@@ -1,8 +1,7 @@
 """Minimum-weight perfect matching of a complete graph, with its proof.
 
 Edmonds' algorithm (`cpp/blossom.h`) runs on few light edges; every other edge is priced (`cpp/pricing.h`), and those of
-negative reduced cost are added until there are none (Cook and Rohe 1999). A few vertices are matched by dynamic
-programming.
+negative reduced cost are added until there are none (Cook and Rohe 1999).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from learnroute.model.distances import Points
 from learnroute.model.labels import aligned_square
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.kd_tree import ground_of, plane
+from learnroute.solvers.ground import ground_of, plane
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
 from learnroute.solvers.params import MatchingParams
 
@@ -43,20 +42,18 @@ class Matching:
     sets
         ... the odd sets with theirs, none negative. Every edge's weight is at least the sum of the numbers of its
         two ends and of all sets that it leaves, so all numbers together are a lower bound on any perfect matching,
-        which the pairs attain. None where the matching was found by enumeration.
+        which the pairs attain.
     """
 
     pairs: IntArray
     optimal: bool
-    duals: FloatArray | None = None
+    duals: FloatArray
     sets: tuple[tuple[IntArray, float], ...] = ()
 
     @property
     def bound(self) -> float | None:
         """Return what the duals prove: no perfect matching is lighter, up to rounding."""
-        if self.duals is None or not self.optimal:
-            return None
-        return math.fsum([*self.duals, *(number for _, number in self.sets)])
+        return math.fsum([*self.duals, *(number for _, number in self.sets)]) if self.optimal else None
 
 
 def minimum_matching(
@@ -110,20 +107,16 @@ def minimum_matching(
     if points is None:
         weights = _weights(weights)
         size, given = len(weights), "weights"
-        if 0 < size <= params.enumerated and size % 2 == 0:
-            return Matching(by_subsets(weights), True)
         paired = MatrixWeights(weights)
     else:
         places = points.places if isinstance(points, Points) else _places(points)
         size, given = len(places) + extra, "points"
-        if size <= params.enumerated and size % 2 == 0:
-            return Matching(by_subsets(_distances(points, places, extra)), True)
         paired = PlaceWeights(ground_of(points) if isinstance(points, Points) else plane(places), extra)
     if size % 2:
         rows = size - extra if given == "points" else size
         raise InputError(f"{given} has {rows} rows: an even number of vertices is needed to pair them all")
     if not size:
-        return Matching(np.empty((0, 2), dtype=np.int64), True)
+        return Matching(np.empty((0, 2), dtype=np.int64), True, np.empty(0))
     return by_blossoms(paired, budget or Budget(), params)
 
 
@@ -142,50 +135,6 @@ def _places(points: ArrayLike) -> FloatArray:
     return places
 
 
-def _distances(points: ArrayLike | Points, places: FloatArray, extra: bool) -> FloatArray:
-    """Return all distances of a few places, and of the extra vertex."""
-    count = len(places)
-    weights = np.zeros((count + extra, count + extra))
-    if isinstance(points, Points):
-        weights[:count, :count] = points.matrix()
-    else:
-        largest = max(float(np.abs(places).max(initial=0.0)), 1e-300)
-        apart = (places[:, None] - places[None]) / largest
-        weights[:count, :count] = largest * np.sqrt((apart**2).sum(axis=2))
-    return weights
-
-
-def by_subsets(weights: FloatArray) -> IntArray:
-    """Match by dynamic programming over sets: the first vertex left is paired with each other one."""
-    costs = weights.tolist()
-    best: dict[int, tuple[float, int]] = {0: (0.0, -1)}
-
-    def solve(left: int) -> float:
-        if left in best:
-            return best[left][0]
-        i = (left & -left).bit_length() - 1
-        rest = left & ~(1 << i)
-        found, mate, others = math.inf, -1, rest
-        while others:
-            j = (others & -others).bit_length() - 1
-            others &= others - 1
-            cost = costs[i][j] + solve(rest & ~(1 << j))
-            if cost < found:
-                found, mate = cost, j
-        best[left] = found, mate
-        return found
-
-    left = (1 << len(costs)) - 1
-    solve(left)
-    pairs = []
-    while left:
-        i = (left & -left).bit_length() - 1
-        j = best[left][1]
-        pairs.append((i, j))
-        left &= ~((1 << i) | (1 << j))
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-
 def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = DEFAULTS) -> Matching:
     """Match by Edmonds' algorithm on few light edges, adding edges of negative reduced cost until none is left.
 
@@ -199,10 +148,10 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
         source, target = np.divmod(edges, size)
         rounded = 2 * np.rint(weights.of(source, target) * scale).astype(np.int64)
         matching = MinimumWeightMatching(size, source, target, rounded)
-        first = 0
+        first = matching.match_next(0, params.searches_a_call)
         while 0 <= first < size and not budget.exhausted:
-            first = matching.match_next(first, params.searches_a_call)
             budget.progress("matching", 1 - (1 - first / size) / 2**rounds)
+            first = matching.match_next(first, params.searches_a_call)
         complete = first == size
         missing = _negative_edges(weights, matching, scale, budget, params) if complete else None
         if missing is None or not len(missing):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
 
 from learnroute._core import Pricing
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.kd_tree import ROUND, UNIT, Ground, lengths, nearest_places, tree_of
+from learnroute.solvers.ground import Ground
 
 
 class PairWeights(Protocol):
@@ -87,20 +88,19 @@ class PlaceWeights:
     def of(self, i: IntArray, j: IntArray) -> FloatArray:
         """Return the weights of given pairs."""
         most = len(self.ground.places) - 1
-        found = lengths(self.ground, np.minimum(i, most), np.minimum(j, most))
+        found = self.ground.lengths(np.minimum(i, most), np.minimum(j, most))
         return np.where(np.maximum(i, j) <= most, found, 0.0)
 
     def largest(self) -> float:
         """Return the diagonal of the box around the places, or half way around the sphere."""
-        unit, around = self.ground.metric[UNIT], self.ground.metric[ROUND]
         spread = np.ptp(self.ground.places, axis=0)
-        return float(unit * np.pi if around else unit * np.sqrt((spread**2).sum()))
+        return self.ground.unit * (math.pi if self.ground.globe else float(np.sqrt((spread**2).sum())))
 
     def light_pairs(self, count: int) -> IntArray:
         """Return, one row each, the pairs of every place with its nearest ones, and all pairs of the extra vertex."""
         size = len(self.ground.places)
         count = min(count, size - 1)
-        nearest = nearest_places(self.ground, tree_of(self.ground), count)
+        nearest = self.ground.tree().nearest(count)
         pairs = np.column_stack([np.repeat(np.arange(size), count), nearest.ravel()])
         if self.extra:
             pairs = np.vstack([pairs, np.column_stack([np.arange(size), np.full(size, size)])])
@@ -108,5 +108,4 @@ class PlaceWeights:
 
     def negative_pairs(self, pricing: Pricing, scale: float, first: int, last: int, most: int) -> IntArray:
         """Return pairs (i, j), i from `first` to `last` - 1, of negative reduced cost, at most `most` per i."""
-        unit, around = float(self.ground.metric[UNIT]), bool(self.ground.metric[ROUND])
-        return pricing.negative_pairs_of_places(self.ground.places, unit, around, scale, first, last, most)
+        return pricing.negative_pairs_of_places(*self.ground, scale, first, last, most)
