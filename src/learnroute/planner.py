@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -47,6 +48,7 @@ def plan(
     params: SolverParams = DEFAULTS,
     initial: Sequence[str | int] | None = None,
     threads: int = 1,
+    stop: threading.Event | None = None,
 ) -> Plan:
     """Choose the route with the least expected overall loss.
 
@@ -69,6 +71,8 @@ def plan(
         where that costs least travel.
     threads
         How many threads search side by side and share the best route.
+    stop
+        Set it from a signal handler or another thread to get the best route so far at once.
 
     Returns
     -------
@@ -84,11 +88,12 @@ def plan(
     """
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
+    check_type("stop", stop, threading.Event, type(None))
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
         params = replace(params, search=replace(params.search, threads=threads, rounds_at_once=threads))
-    budget = replace(Budget.of(time_limit, progress), spend_all=time_limit is not None)
+    budget = Budget.of(time_limit, progress, stop, spend_all=True)
     if problem.learner.undecided:
         return _plan_with_learner(problem, chosen, seed, budget, params, initial)
     return plan_within(problem, chosen, seed, budget, params, initial)
@@ -324,7 +329,7 @@ def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
     if answer.method != "algorithm1":
         return Guarantee(None, f"nothing is proved about {answer.method} routes in advance")
     if not answer.complete:
-        return Guarantee(None, "the time limit cut Algorithm 1 short")
+        return Guarantee(None, "Algorithm 1 was cut short")
     return guarantee_of_algorithm1(problem, stop=stop)
 
 

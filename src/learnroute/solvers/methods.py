@@ -160,10 +160,10 @@ def auto(
     basis = start.method if start.complete else ""
     if budget.exhausted:
         if size > params.auto.descent_regions:
-            note = f"the time limit came before anything better than {start.method}"
+            note = f"{budget.end} before anything better than {start.method}"
             return replace(start, notes=(note, *start.notes))
         order = iterated_local_search(objective, rng, budget, 1, 1, start.order, params)  # that takes a moment
-        note = f"the time limit came after {start.method} and one descent of the search"
+        note = f"{budget.end} after {start.method} and one descent of the search"
         return Answer(order, "search", complete=False, notes=(note, *start.notes), basis=basis)
     if effort is not None:
         found = search_and_prove(objective, rng, budget, replace(params, proof=effort), start.order)

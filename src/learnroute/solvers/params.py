@@ -294,7 +294,7 @@ class KOptParams(_Checked):
     far_bridge: int = 2000
     cooling: float = 0.97  # the share of a round until the temperature is nothing
     journal: int = 200_000  # vertices that can be copied back
-    pause: float = 0.1  # seconds in the core between two looks at the clock
+    pause: float = 0.05  # seconds in the core between two looks at the clock
     matrix_regions: int = 1500  # places up to which distances are read from a matrix, if there is one already
     merging_depth: int = 7  # edges that a move adds at most where two orders are merged
     sweep_regions: int = 50_000  # with more vertices, perturbations sweep along the first order ...

@@ -68,7 +68,7 @@ def prove(
     routes = NgRouteProof(incumbent, rng, budget, params)
     routes.run()
     best = max(best, routes.certificate(), key=_bound)
-    cause = "the time limit came" if routes.late else _stopped(budget)
+    cause = budget.end if routes.late else _stopped(budget)
     if routes.overflowed:
         cause = f"labels outgrew the {effort.ng_route.labels:,} allowed in a layer"
     elif routes.stuck:
@@ -126,7 +126,7 @@ def _most_regions(objective: Objective, params: ProofParams) -> int:
 
 
 def _stopped(budget: Budget) -> str:
-    return "the time limit came" if budget.exhausted else "the effort allowed was used up"
+    return budget.end if budget.exhausted else "the effort allowed was used up"
 
 
 def _bound(certificate: Certificate) -> float:

@@ -78,7 +78,7 @@ def iterated_local_search(
         if clusters.suffice:
             return found
         initial = found
-    lists = lists or both_candidates(objective, params.search.k_opt)
+    lists = lists or both_candidates(objective, params.search.k_opt, budget)
     if (
         initial is None
         and _scores_reach(objective, rate)

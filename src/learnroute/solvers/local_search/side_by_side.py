@@ -44,6 +44,8 @@ class Threads:
             running = set(tasks)
             while running:  # a wait without end does not notice signals on every system
                 finished, running = wait(running, AWAKE, FIRST_EXCEPTION)
+                if budget.stopped:
+                    stop.set()
                 for each in finished:
                     each.result()
         except BaseException:
