@@ -31,7 +31,9 @@ def problem_of(size: int, learner: Learner) -> Problem:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("learner", [UNDER, OVER, PROXIMAL])
-@pytest.mark.parametrize(("size", "method"), [(16, "exact"), (30, "auto"), (120, "auto"), (250, "search"), (250, "travel")])
+@pytest.mark.parametrize(
+    ("size", "method"), [(16, "exact"), (30, "auto"), (120, "auto"), (250, "search"), (250, "travel")]
+)
 def test_stop_gives_the_best_route_so_far(size: int, method: str, learner: Learner, threads: int) -> None:
     problem, stop, later = problem_of(size, learner), threading.Event(), 0
 
