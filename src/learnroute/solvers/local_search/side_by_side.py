@@ -37,15 +37,13 @@ class Threads:
         """
         if self._pool is None:
             return [part(0, budget)]
-        stop = threading.Event()
+        stop = budget.stop or threading.Event()
         telling, silent = replace(budget, stop=stop), Budget(budget.deadline, stop=stop)
         try:
             tasks = [self._pool.submit(part, k, silent if k else telling) for k in range(self.count)]
             running = set(tasks)
             while running:  # a wait without end does not notice signals on every system
                 finished, running = wait(running, AWAKE, FIRST_EXCEPTION)
-                if budget.stopped:
-                    stop.set()
                 for each in finished:
                     each.result()
         except BaseException:
