@@ -28,6 +28,23 @@ def test_importing_the_package_is_light() -> None:
     assert done.stdout.strip() == "set()"
 
 
+def test_every_module_can_be_imported_on_windows() -> None:
+    """Import all modules, so that other packages are there; then import ours again, as if on Windows."""
+    code = (
+        "import sys, pkgutil, types, importlib, learnroute\n"
+        "names = [found.name for found in pkgutil.walk_packages(learnroute.__path__, 'learnroute.')]\n"
+        "ours = [name for name in names if not name.endswith(('__main__', '_core'))]\n"
+        "assert len(ours) > 150\n"
+        "for name in ours: importlib.import_module(name)\n"
+        "for name in ours: del sys.modules[name]\n"
+        "sys.platform, sys.modules['msvcrt'] = 'win32', types.ModuleType('msvcrt')\n"
+        "for name in ('fcntl', 'pwd', 'grp', 'resource', 'termios'): sys.modules[name] = None\n"
+        "for name in ours: importlib.import_module(name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_readme_example_says_what_it_prints() -> None:
     text = (ROOT / "README.md").read_text()
     code = text.split("```python\n")[1].split("```")[0]
@@ -112,7 +129,9 @@ def test_every_term_of_the_glossary_is_found_where_it_points() -> None:
 ])  # fmt: skip
 def test_the_words_of_the_field_lead_into_the_solvers(word: str) -> None:
     pattern = re.compile(re.escape(word).replace(r"\ ", r"\s+"), re.IGNORECASE)
-    assert any(pattern.search(path.read_text()) for path in (ROOT / "src" / "learnroute" / "solvers").rglob("*.py"))
+    package = ROOT / "src" / "learnroute"
+    files = [*(package / "solvers").rglob("*.py"), *(package / "cpp").glob("*.h")]
+    assert any(pattern.search(path.read_text()) for path in files)
 
 
 def test_what_to_install_is_what_the_extras_name() -> None:

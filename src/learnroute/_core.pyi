@@ -115,12 +115,8 @@ class Candidates:
         """Entries per list."""
 
     @property
-    def vertices(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
-        """The lists, nearest first."""
-
-    @property
     def distances(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """What the edges to them cost."""
+        """What the edges to their entries cost, nearest first."""
 
 class ScoreTerms:
     """The part of the objective that depends on the positions of regions."""
@@ -177,12 +173,6 @@ class KOptLimits:
     """What moves are looked for (`cpp/k_opt.h`)."""
 
     def __init__(self, least_gain: float, credit: float, end_positions: int, longest: int) -> None: ...
-
-    @property
-    def least_gain(self) -> float: ...
-
-    @property
-    def credit(self) -> float: ...
 
 class PerturbationParams:
     """How far apart the edges of a double bridge may be."""

@@ -44,15 +44,6 @@ void bind_costs(nb::module_ &m) {
             "costs"_a, "lists"_a)
         .def_prop_ro("length", &Candidates::length, "Entries per list.")
         .def_prop_ro(
-            "vertices",
-            [](Candidates const &candidates) {
-                std::vector<std::int64_t> found;
-                for (auto const &entry : candidates.entries())
-                    found.push_back(entry.vertex);
-                return to_numpy(std::move(found), candidates.length());
-            },
-            nb::rv_policy::automatic, "The lists, nearest first.")
-        .def_prop_ro(
             "distances",
             [](Candidates const &candidates) {
                 std::vector<double> found;
@@ -60,7 +51,7 @@ void bind_costs(nb::module_ &m) {
                     found.push_back(entry.distance);
                 return to_numpy(std::move(found), candidates.length());
             },
-            nb::rv_policy::automatic, "What the edges to them cost.");
+            nb::rv_policy::automatic, "What the edges to their entries cost, nearest first.");
 }
 
 void bind_terms(nb::module_ &m) {
@@ -134,9 +125,7 @@ void bind_local_search(nb::module_ &m) {
     bind_costs(m);
     bind_terms(m);
     nb::class_<KOptLimits>(m, "KOptLimits", "What moves are looked for (`cpp/k_opt.h`).")
-        .def(nb::init<double, double, Index, Index>(), "least_gain"_a, "credit"_a, "end_positions"_a, "longest"_a)
-        .def_ro("least_gain", &KOptLimits::least_gain)
-        .def_ro("credit", &KOptLimits::credit);
+        .def(nb::init<double, double, Index, Index>(), "least_gain"_a, "credit"_a, "end_positions"_a, "longest"_a);
     nb::class_<PerturbationParams>(m, "PerturbationParams", "How far apart the edges of a double bridge may be.")
         .def(nb::init<int, Index, Index, Index, double>(), "walk"_a, "segment"_a, "longest_bridge"_a, "far_bridge"_a,
              "most_worse"_a);

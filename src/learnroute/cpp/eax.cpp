@@ -86,7 +86,7 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
     }
     if (!subtours_.cut(cycle, positions_))
         return -infinity;
-    auto const hope = credit(score);
+    auto const hope = credit();
     auto const least = limits_.least_gain + rounding_error * removed;
     if (!(gain + hope > least))
         return -infinity;
@@ -108,11 +108,11 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
 }
 
 /// What the scores of a child may gain, at most.
-double EdgeAssembly::credit(double score) const {
+double EdgeAssembly::credit() const {
     if (!terms_)
         return 0.0;
     // a cycle may go the other way round; of a path, what lies behind the last cut stays as it is
-    auto const most = layout_.has_ends ? terms_->potential(size_, subtours_.last_cut()) : score - terms_->floor();
+    auto const most = layout_.has_ends ? terms_->potential(size_, subtours_.last_cut()) : terms_->spare();
     return std::min(most, limits_.credit);
 }
 

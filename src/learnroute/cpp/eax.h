@@ -49,7 +49,7 @@ class EdgeAssembly {
     double improve(std::size_t children, std::size_t &tried, RandomBits &random);
     void rewrite();
 
-    [[nodiscard]] double credit(double score) const;
+    [[nodiscard]] double credit() const;
     std::pair<double, Index> score_part();
 
 public:

@@ -18,7 +18,7 @@ struct KOptLimits {
     Index longest;       // positions that a move may write
 };
 
-/// Sequential k-opt moves on candidate lists (Lin and Kernighan 1973; Helsgaun 2000).
+/// Lin–Kernighan moves: sequential k-opt moves on candidate lists (Lin and Kernighan 1973; Helsgaun 2000).
 ///
 /// A move is found edge by edge: remove t1-t2, add t2-t3 to a vertex of the candidate list of t2, remove an edge t3-t4
 /// at either side of t3, add t4-t5, and so on, as long as what was removed costs more than what was added (the gain

@@ -49,8 +49,7 @@ public:
     virtual double value(Walk walk) = 0;
     /// The same for a tour as it is written, whose neighbours are these.
     double value_of(std::span<Index const> tour, std::span<Neighbours const> neighbours) {
-        auto const last = last_position();
-        return value({neighbours, layout_.has_ends ? tour.back() : tour.front(), tour[last]});
+        return value({neighbours, layout_.has_ends ? tour.back() : tour.front(), tour[last_position()]});
     }
     /// Running sums along the tour; for tests.
     [[nodiscard]] virtual std::vector<double> sums() const { return {}; }
@@ -70,7 +69,8 @@ public:
     [[nodiscard]] Index reach() const { return reach_; }
     [[nodiscard]] double floor() const { return floor_; }
     [[nodiscard]] double least_gain() const { return least_gain_; }
-    /// Say how much less the terms of the present tour could be, at most.
+    /// How much less the terms of the present tour could be, at most.
+    [[nodiscard]] double spare() const { return spare_; }
     void set_spare(double spare) { spare_ = spare; }
 };
 

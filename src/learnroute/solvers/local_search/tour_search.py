@@ -160,19 +160,17 @@ class TourSearch:
 
     def _pair_terms(self, pairs: Pairs, least: float) -> _core.PairTerms:
         order, given = self.names, pairs.dissimilarities
-        tables = (np.ascontiguousarray(table[:, order]) for table in pairs.updates.tables)
-        retention, plasticity, coupling, second, noise = tables
+        retention, plasticity, coupling, second, noise = (
+            np.ascontiguousarray(table[:, order]) for table in pairs.updates.tables
+        )
         most = float(np.abs(plasticity).max() * given.scores.max())
         most += pairs.count * float(np.abs(coupling).max()) * float(given.largest().max())
         slowest = min(1.0, float(max(np.abs(retention).max(), np.abs(second).max())))
         apart = np.ascontiguousarray(given.matrix[np.ix_(order, order)].T)
         linear = self.objective.linear
         floor = linear.constant + float(linear.weights @ np.sort(linear.scores)[::-1])
-        return _core.PairTerms(
-            self.costs, retention, plasticity, coupling, second, noise, dissimilarities=apart,
-            initial=given.initial[order], scores=given.scores[order], total=pairs.total, count=pairs.count, most=most,
-            slowest=slowest, least_gain=least, floor=floor,
-        )  # fmt: skip
+        return _core.PairTerms(self.costs, retention, plasticity, coupling, second, noise, apart, given.initial[order],
+                               given.scores[order], pairs.total, pairs.count, most, slowest, least, floor)  # fmt: skip
 
     def set_order(self, order: IntArray) -> None:
         """Start from an order (in the objective's numbers)."""
