@@ -44,6 +44,7 @@ def test_stop_gives_the_best_route_so_far(size: int, method: str, learner: Learn
 
     found = plan(problem, method, progress=watch, stop=stop, threads=threads)
     assert sorted(found.route) == sorted(problem.regions)
+    assert found.lower_bound is not None
     assert found.lower_bound <= found.loss.total
     assert later < 40  # an uninterrupted plan tells of progress hundreds of times
 
