@@ -8,7 +8,7 @@ import functools
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,11 @@ from learnroute.web.pool import Pool
 from learnroute.web.protocol import Protocol
 from learnroute.web.server import Server, bound
 from learnroute.web.settings import Settings
+from waiting import GUARD, wait_for
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 
-
-GUARD = 300  # seconds after which a test that waits in vain fails; busy machines take long
 
 get = functools.partial(httpx.get, timeout=GUARD)
 
@@ -102,21 +101,6 @@ def serving(still: bool = False, **options: Any) -> Iterator[Service]:
         yield service
     finally:
         service.stop()
-
-
-def wait_for(reached: Callable[[], bool]) -> None:
-    end = time.monotonic() + GUARD
-    while not reached():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-
-
-def gone(process: int) -> bool:
-    """Whether a process has ended."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 def example(name: str = "warehouse-robot") -> dict[str, Any]:

@@ -18,7 +18,8 @@ import stuck_tasks
 from learnroute.web import pool
 from learnroute.web.requests import CompareRequest, EvaluateRequest, ExportRequest, PlanRequest, ReadRequest
 from learnroute.web.settings import Limits
-from service import GUARD, Service, example, gone, serving, wait_for
+from service import Service, example, serving
+from waiting import GUARD, gone, wait_for
 
 FOREVER = 1e6  # seconds that the service would give to a calculation
 LIMITS = Limits(seconds=60)

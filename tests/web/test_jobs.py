@@ -18,7 +18,8 @@ from learnroute.web.pool import Pool, Ticket
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 from learnroute.web.tasks import Result
-from service import GUARD, Clock, Service, endless_task, example, gone, serving, wait_for
+from service import Clock, Service, endless_task, example, serving
+from waiting import GUARD, gone, wait_for
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,8 @@ from learnroute.web.jobs import Job
 from learnroute.web.pool import Ticket
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Limits, Settings
-from service import GUARD, Service, endless_task, example, get, serving, wait_for
+from service import Service, endless_task, example, get, serving
+from waiting import GUARD, wait_for
 
 HEAD = "POST /api/plan HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
@@ -220,7 +221,7 @@ def test_a_finished_job_does_not_keep_its_request() -> None:
 
 
 def test_too_many_connections_are_refused_in_words_and_watching_goes_on() -> None:
-    with serving(workers=1, connections=5, token="secret") as small, contextlib.ExitStack() as stack:
+    with serving(still=True, workers=1, connections=5, token="secret") as small, contextlib.ExitStack() as stack:
         wait_for(lambda: small.client.get("/health").status_code == 200)  # keeps one connection
         for _ in range(4):
             stack.enter_context(line_to(small))

@@ -11,12 +11,12 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from learnroute.cli import run
 from learnroute.web.assets import examples, page_files
-from service import ROOT, wait_for
+from service import ROOT, get
+from waiting import GUARD, gone, wait_for
 
 
 @contextlib.contextmanager
@@ -41,20 +41,13 @@ def children(process: int) -> list[int]:
     return [int(child) for found in lists for child in found.read_text().split()]
 
 
-def gone(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
 def test_serving_on_loopback_until_interrupted() -> None:
     with started() as (process, address):
         assert address.startswith("http://127.0.0.1:")
-        assert httpx.get(f"{address}api/health").json()["status"] == "ok"
+        assert get(f"{address}api/health").json()["status"] == "ok"
         workers = children(process.pid)
         process.send_signal(signal.SIGINT)
-        assert process.wait(15) in (0, 130)
+        assert process.wait(GUARD) in (0, 130)
         assert "Traceback" not in process.stderr.read()  # type: ignore[union-attr]
     wait_for(lambda: all(gone(worker) for worker in workers))
 
@@ -70,14 +63,14 @@ def test_workers_do_not_outlive_a_killed_service() -> None:
 
 
 def test_a_token_in_the_environment_is_asked_for_and_never_logged() -> None:
-    with started("--seconds", "20", LEARNROUTE_TOKEN="open-sesame") as (process, address):
+    with started("--seconds", "600", LEARNROUTE_TOKEN="open-sesame") as (process, address):
         base, _, fragment = address.partition("#")
         assert fragment == "token=open-sesame"  # a fragment is not sent with requests
-        assert httpx.get(f"{base}api/formats").status_code == 401
+        assert get(f"{base}api/formats").status_code == 401
         headers = {"Authorization": "Bearer open-sesame"}
-        assert httpx.get(f"{base}api/formats", headers=headers).status_code == 200
+        assert get(f"{base}api/formats", headers=headers).status_code == 200
         process.terminate()
-        process.wait(15)
+        process.wait(GUARD)
         assert "sesame" not in process.stderr.read()  # type: ignore[union-attr]
 
 
