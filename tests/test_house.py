@@ -17,6 +17,7 @@ from learnroute.cli import run
 from learnroute.errors import EXTRAS
 from learnroute.formats import FOLDER, PLAN_WRITERS, READERS, WRITERS
 from learnroute.study.families import FAMILIES
+from waiting import GUARD
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,14 +25,14 @@ ROOT = Path(__file__).parents[1]
 def test_importing_the_package_is_light() -> None:
     heavy = {"llvmlite", "matplotlib", "scipy", "sklearn", "pandas", "click", "fastapi", "starlette", "uvicorn"}
     code = f"import sys, learnroute; print({heavy} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=GUARD, check=True)
     assert done.stdout.strip() == "set()"
 
 
 def test_the_readme_example_says_what_it_prints() -> None:
     text = (ROOT / "README.md").read_text()
     code = text.split("```python\n")[1].split("```")[0]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=GUARD, check=True)
     route, _, quality = done.stdout.splitlines()
     assert f"print(found.route)  # {route}" in code
     assert f"print(found.quality)  # {quality}" in code

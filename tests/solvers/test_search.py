@@ -12,6 +12,7 @@ import pytest
 
 from learnroute import InputError, Learner, Objective, objective_of, plan
 from learnroute.model.distances import Points
+from learnroute.model.validation import IntArray
 from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
@@ -79,6 +80,19 @@ def test_auto_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> Non
     budget = Budget.of(1000.0)
     methods.auto(objective_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget, DEFAULTS)
     assert deadlines[0] < budget.deadline - 400
+
+
+def test_a_search_leaves_time_for_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    deadlines: list[float] = []
+
+    def noted(objective: Objective, _rng: np.random.Generator, budget: Budget, **_more: Any) -> IntArray:
+        deadlines.append(budget.deadline)
+        return np.arange(objective.size)
+
+    monkeypatch.setattr(methods, "iterated_local_search", noted)
+    budget = Budget.of(1000.0)
+    search(objective_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget)
+    assert deadlines[0] < budget.deadline - 100
 
 
 def test_effort_is_what_params_say_unless_it_is_given() -> None:

@@ -94,7 +94,7 @@ def test_a_port_in_use_and_other_wrong_options_are_one_line(capsys: pytest.Captu
 
 def test_without_the_web_stack_the_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['uvicorn'] = None; from learnroute.cli import run; sys.exit(run(['serve']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=GUARD)
     assert done.returncode == 2
     assert done.stderr == (
         "learnroute: the service needs FastAPI and uvicorn: pip install fastapi pydantic uvicorn, or "
@@ -104,7 +104,7 @@ def test_without_the_web_stack_the_command_says_what_to_install() -> None:
 
 def test_the_wheel_has_the_page_and_the_examples(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=GUARD)
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = {f"learnroute/web/page{path}" for path in page_files() if path not in ("/", "/docs")}
@@ -116,7 +116,7 @@ def test_the_wheel_has_the_page_and_the_examples(tmp_path: Path) -> None:
     code = "from learnroute.web import assets; print(assets.__file__, *assets.examples())"
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(installed)}, cwd=tmp_path, check=True,
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=GUARD,
     )  # fmt: skip
     file, *found = done.stdout.split()
     assert Path(file).is_relative_to(installed)
