@@ -111,9 +111,10 @@ def test_every_term_of_the_glossary_is_found_where_it_points() -> None:
     "Or-opt", "double bridge", "iterated local search", "ng-set", "Pareto", "ng-route", "q-route", "completion bound",
     "reduced-cost fixing", "propagation", "subtour elimination", "candidate list", "don't-look", "perturbation",
 ])  # fmt: skip
-def test_the_words_of_the_field_lead_into_the_solvers(word: str) -> None:
+def test_the_words_of_the_field_lead_into_solvers_and_core(word: str) -> None:
     pattern = re.compile(re.escape(word).replace(r"\ ", r"\s+"), re.IGNORECASE)
-    assert any(pattern.search(path.read_text()) for path in (ROOT / "src" / "learnroute" / "solvers").rglob("*.py"))
+    source = ROOT / "src" / "learnroute"
+    assert any(pattern.search(path.read_text()) for path in [*source.glob("solvers/**/*.py"), *source.glob("cpp/*.h")])
 
 
 def test_what_to_install_is_what_the_extras_name() -> None:

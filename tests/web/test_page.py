@@ -16,7 +16,7 @@ from learnroute.study.families import random_problem
 from learnroute.web import pool
 from pages import Open, cancel, drag, opener, region, route, settle, total
 from proxy import proxy
-from service import EXAMPLES, Service, endless_task, example, serving
+from service import EXAMPLES, Service, example, serving
 from waiting import GUARD
 
 
@@ -333,7 +333,8 @@ def test_a_long_plan_shows_progress_and_can_be_cancelled(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "work", stuck_tasks.work)
-    (tmp_path / "endless.json").write_text(json.dumps(endless_task()["problem"]))
+    large = random_problem("uniform", 20, Learner(300, 100, 0.1), 1)
+    write_problem(large.changed(title="endless"), tmp_path / "endless.json")
     with serving(workers=1) as service, contextlib.contextmanager(opener)(browser, service) as opened:
         page = opened()
         page.set_input_files("#file", tmp_path / "endless.json")
@@ -342,7 +343,7 @@ def test_a_long_plan_shows_progress_and_can_be_cancelled(
         settle(page)
         page.select_option("#method", "nearest")
         settle(page)
-        assert len(route(page)) == 8
+        assert len(route(page)) == 20
 
 
 def test_on_a_phone_nothing_sticks_out(opened: Open) -> None:
