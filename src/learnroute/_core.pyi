@@ -88,86 +88,6 @@ def nearest_among(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, No
     For each of these regions the nearest others of them, as places in their list.
     """
 
-class ScoreBounds:
-    """
-    How far scores reach from the end of a tour, and what changes can gain.
-    """
-
-    def __init__(self, reach: int, floor: float, swing: float, powers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-class TourScores:
-    """The score part of a tour's value."""
-
-class FallingScores(TourScores):
-    """Weights are products of the factors of later regions."""
-
-    def __init__(self, bounds: ScoreBounds, heaviest: float, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-class PositionScores(TourScores):
-    """Each position has a weight of its own."""
-
-    def __init__(self, bounds: ScoreBounds, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-class PairScores(TourScores):
-    """The error of a regularised learner (`model.pairs`)."""
-
-    @staticmethod
-    def of(bounds: ScoreBounds, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counted: float, summed: float, common: float) -> PairScores:
-        """The arrays are not copied; row j of `dissimilarity` has Δ[i, j]."""
-
-class EdgeCosts:
-    """What edges between the vertices of a tour cost."""
-
-    @staticmethod
-    def by_matrix(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], directed: bool) -> EdgeCosts:
-        """The matrix is not copied."""
-
-    @staticmethod
-    def by_places(places: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], unit: float, globe: bool) -> EdgeCosts:
-        """
-        Each place has three coordinates, and what edges to `start` and `end` cost.
-        """
-
-    def __call__(self, a: int, b: int) -> float: ...
-
-class EdgeCounts:
-    """How many tours of a population have each edge."""
-
-    def __init__(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], entropies: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """
-        `entropies` are those of an edge, by the number of tours that it is in.
-        """
-
-    def count(self, v: int, w: int) -> int: ...
-
-    def entropy_lost(self, changes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> float:
-        """
-        What the entropy falls by if neighbours are replaced: rows of vertex, old and new neighbour.
-        """
-
-class EdgeAssembly:
-    """Edge assembly crossover (Nagata and Kobayashi 2013)."""
-
-    @staticmethod
-    def of(costs: EdgeCosts, scores: TourScores | None, fixed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], candidates: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], has_ends: bool, least_gain: float, most_credit: float, counts: EdgeCounts) -> EdgeAssembly: ...
-
-    def cross(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: int, batches: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        Cross pairs (two tours and a seed): a better child takes the place of the first. Return the gains.
-        """
-
-    @property
-    def counts(self) -> EdgeCounts: ...
-
-    @property
-    def kept(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
-        """Changes of the last child kept: rows of vertex, old and new neighbour."""
-
-def ab_cycles(tour: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> list[Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-    """
-    AB-cycles of two tours, each from a vertex that it leaves by an edge of the first.
-    """
-
 class Costs:
     """What edges between vertices cost."""
 
@@ -200,12 +120,8 @@ class Candidates:
         """Entries per list."""
 
     @property
-    def vertices(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
-        """The lists, nearest first."""
-
-    @property
     def distances(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """What the edges to them cost."""
+        """What the edges to their entries cost, nearest first."""
 
 class ScoreTerms:
     """The part of the objective that depends on the positions of regions."""
@@ -215,47 +131,53 @@ class ScoreTerms:
         """Positions from the end beyond which scores count for nothing."""
 
     @property
-    def swing(self) -> float:
-        """What all terms add up to, at most."""
+    def floor(self) -> float:
+        """What all terms add up to, at least."""
 
     @property
     def least_gain(self) -> float:
         """A smaller gain is taken for rounding."""
 
+    def set_spare(self, spare: float) -> None:
+        """Say how much less the terms of this tour could be, at most."""
+
+    def value(self, tour: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """
+        Return the terms of a whole tour, added up from its end as far back as they reach.
+        """
+
     @property
-    def powers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """By how much terms fall over so many positions, at least."""
+    def sums(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Running sums along the tour of a search."""
 
 class GeometricScores(ScoreTerms):
     """Weights that fall by one factor per position."""
 
-    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float, heaviest: float, least_gain: float) -> None: ...
+    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float, heaviest: float, least_gain: float, floor: float) -> None: ...
 
 class FactoredScores(ScoreTerms):
     """Weights that fall by factors of the regions."""
 
-    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], heaviest: float, least_gain: float) -> None: ...
+    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], heaviest: float, least_gain: float, floor: float) -> None: ...
 
 class GeneralScores(ScoreTerms):
     """Any weights by position."""
 
-    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least_gain: float) -> None: ...
+    def __init__(self, costs: Costs, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least_gain: float, floor: float) -> None: ...
 
 class PairTerms(ScoreTerms):
     """The error of a regularised learner (`model.pairs`)."""
 
-    def __init__(self, costs: Costs, retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, count: float, most: float, slowest: float, least_gain: float) -> None: ...
+    def __init__(self, costs: Costs, retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, count: float, most: float, slowest: float, least_gain: float, floor: float) -> None: ...
+
+    @property
+    def error(self) -> float:
+        """The error of the tour of a search, times the number of regions."""
 
 class KOptLimits:
     """What moves are looked for (`cpp/k_opt.h`)."""
 
     def __init__(self, least_gain: float, credit: float, end_positions: int, longest: int) -> None: ...
-
-    @property
-    def least_gain(self) -> float: ...
-
-    @property
-    def credit(self) -> float: ...
 
 class PerturbationParams:
     """How far apart the edges of a double bridge may be."""
@@ -295,13 +217,8 @@ class LocalSearch:
         """Add running sums up afresh."""
 
     @property
-    def sums(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        Running sums of scores along the tour; with pair terms, its error and the parts of it before each visit.
-        """
-
-    def set_spare(self, spare: float) -> None:
-        """Say how much less the score part of this tour could be, at most."""
+    def terms(self) -> ScoreTerms | None:
+        """What prices the score part of moves; None where travel alone counts."""
 
     @property
     def queued(self) -> int:
@@ -332,6 +249,46 @@ class LocalSearch:
 
     def perturb(self, draws: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """Perturb and descend, once per row; undo what is worse than accepted."""
+
+class EdgeCounts:
+    """How many tours of a population have each edge."""
+
+    def __init__(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], entropies: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        `entropies` are those of an edge, by the number of tours that it is in.
+        """
+
+    def count(self, v: int, w: int) -> int: ...
+
+    def entropy_lost(self, changes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> float:
+        """
+        What the entropy falls by if neighbours are replaced: rows of vertex, old and new neighbour.
+        """
+
+class EdgeAssembly:
+    """Edge assembly crossover (Nagata and Kobayashi 2013)."""
+
+    def __init__(self, costs: Costs, terms: ScoreTerms | None, limits: KOptLimits, candidates: Candidates, joining: int, counts: EdgeCounts) -> None:
+        """
+        Of tours counted in `counts`; subtours are joined along the first `joining` candidates per vertex.
+        """
+
+    def cross(self, tours: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: int, batches: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Cross pairs (two tours and a seed): a better child takes the place of the first. Return the gains.
+        """
+
+    @property
+    def counts(self) -> EdgeCounts: ...
+
+    @property
+    def kept(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))]:
+        """Changes of the last child kept: rows of vertex, old and new neighbour."""
+
+def ab_cycles(tour: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], other: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> list[Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    AB-cycles of two tours, each from a vertex that it leaves by an edge of the first.
+    """
 
 class MinimumWeightMatching:
     """

@@ -15,31 +15,8 @@ using namespace nb::literals;
 namespace {
 using Tours = nb::ndarray<std::int64_t, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-std::vector<double> floats_of(FloatVector const &array) {
-    auto const given = span_of(array);
-    return {given.begin(), given.end()};
-}
-
-std::vector<Index> indices_in(MatrixView<std::int64_t> matrix) {
-    std::vector<Index> found;
-    found.reserve(matrix.rows() * matrix.columns());
-    for (std::size_t row = 0; row < matrix.rows(); ++row)
-        for (auto const each : matrix[row])
-            found.push_back(static_cast<Index>(each));
-    return found;
-}
-
 std::vector<Index> indices_in(std::span<std::int64_t const> row) {
-    return indices_in(MatrixView{row.data(), 1, row.size()});
-}
-
-std::vector<EdgeCosts::Place> places_of(MatrixView<double> table) {
-    std::vector<EdgeCosts::Place> places;
-    for (std::size_t i = 0; i < table.rows(); ++i) {
-        auto const row = table[i];
-        places.push_back({row[0], row[1], row[2], row[3], row[4]});
-    }
-    return places;
+    return {row.begin(), row.end()};
 }
 
 std::vector<OwnedVector<std::int64_t>> ab_cycles_of(IntVector const &tour, IntVector const &other, std::uint64_t seed) {
@@ -69,8 +46,8 @@ OwnedMatrix<std::int64_t> to_numpy_changes(std::span<Change const> changes) {
     return to_numpy(std::move(found), 3);
 }
 
-EdgeCounts edge_counts_of(MatrixView<std::int64_t> tours, std::vector<double> entropies) {
-    EdgeCounts counts(static_cast<Index>(tours.columns()), std::move(entropies));
+EdgeCounts edge_counts_of(MatrixView<std::int64_t> tours, std::span<double const> entropies) {
+    EdgeCounts counts(static_cast<Index>(tours.columns()), {entropies.begin(), entropies.end()});
     for (std::size_t i = 0; i < tours.rows(); ++i)
         counts.add_tour(indices_in(tours[i]));
     return counts;
@@ -90,65 +67,12 @@ std::vector<double> cross_pairs(EdgeAssembly &assembly, std::span<std::int64_t> 
     }
     return gains;
 }
-
-void bind_scores(nb::module_ &m) {
-    using Bounds = TourScores::Bounds;
-    nb::class_<Bounds>(m, "ScoreBounds", "How far scores reach from the end of a tour, and what changes can gain.")
-        .def(nb::new_([](Index reach, double floor, double swing, FloatVector const &powers) {
-                 return Bounds{reach, floor, swing, floats_of(powers)};
-             }),
-             "reach"_a, "floor"_a, "swing"_a, "powers"_a.noconvert());
-    nb::class_<TourScores>(m, "TourScores", "The score part of a tour's value.");
-    nb::class_<FallingScores, TourScores>(m, "FallingScores", "Weights are products of the factors of later regions.")
-        .def(nb::new_([](Bounds const &bounds, double heaviest, FloatVector const &scores, FloatVector const &factors) {
-                 return std::make_shared<FallingScores>(bounds, heaviest, span_of(scores), span_of(factors));
-             }),
-             "bounds"_a, "heaviest"_a, "scores"_a.noconvert(), "factors"_a.noconvert());
-    nb::class_<PositionScores, TourScores>(m, "PositionScores", "Each position has a weight of its own.")
-        .def(nb::new_([](Bounds const &bounds, FloatVector const &scores, FloatVector const &weights) {
-                 return std::make_shared<PositionScores>(bounds, floats_of(scores), floats_of(weights));
-             }),
-             "bounds"_a, "scores"_a.noconvert(), "weights"_a.noconvert());
-    nb::class_<PairScores, TourScores>(m, "PairScores", "The error of a regularised learner (`model.pairs`).")
-        .def_static(
-            "of",
-            [](Bounds const &bounds, FloatVector const &scores, FloatMatrix const &retention,
-               FloatMatrix const &plasticity, FloatMatrix const &coupling, FloatMatrix const &second,
-               FloatMatrix const &noise, FloatMatrix const &dissimilarity, FloatVector const &initial, double counted,
-               double summed, double common) {
-                PairScores::Updates const updates{matrix_of(retention), matrix_of(plasticity), matrix_of(coupling),
-                                                  matrix_of(second),    matrix_of(noise),      matrix_of(dissimilarity),
-                                                  span_of(initial)};
-                return std::make_shared<PairScores>(bounds, floats_of(scores), updates, counted,
-                                                    PairScores::Parts{summed, common});
-            },
-            "bounds"_a, "scores"_a.noconvert(), "retention"_a.noconvert(), "plasticity"_a.noconvert(),
-            "coupling"_a.noconvert(), "second"_a.noconvert(), "noise"_a.noconvert(), "dissimilarity"_a.noconvert(),
-            "initial"_a.noconvert(), "counted"_a, "summed"_a, "common"_a, nb::keep_alive<0, 3>(),
-            nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>(), nb::keep_alive<0, 6>(), nb::keep_alive<0, 7>(),
-            nb::keep_alive<0, 8>(), nb::keep_alive<0, 9>(),
-            "The arrays are not copied; row j of `dissimilarity` has Δ[i, j].");
-}
 } // namespace
 
 void bind_crossover(nb::module_ &m) {
-    bind_scores(m);
-    nb::class_<EdgeCosts>(m, "EdgeCosts", "What edges between the vertices of a tour cost.")
-        .def_static(
-            "by_matrix",
-            [](FloatMatrix const &matrix, bool directed) { return EdgeCosts(matrix_of(matrix), directed); },
-            "matrix"_a.noconvert(), "directed"_a, nb::keep_alive<0, 1>(), "The matrix is not copied.")
-        .def_static(
-            "by_places",
-            [](FloatMatrix const &places, double unit, bool globe) {
-                return EdgeCosts(places_of(matrix_of(places)), unit, globe);
-            },
-            "places"_a.noconvert(), "unit"_a, "globe"_a,
-            "Each place has three coordinates, and what edges to `start` and `end` cost.")
-        .def("__call__", &EdgeCosts::operator(), "a"_a, "b"_a);
     nb::class_<EdgeCounts>(m, "EdgeCounts", "How many tours of a population have each edge.")
         .def(nb::new_([](IntMatrix const &tours, FloatVector const &entropies) {
-                 return edge_counts_of(matrix_of(tours), floats_of(entropies));
+                 return edge_counts_of(matrix_of(tours), span_of(entropies));
              }),
              "tours"_a.noconvert(), "entropies"_a.noconvert(),
              "`entropies` are those of an edge, by the number of tours that it is in.")
@@ -161,17 +85,10 @@ void bind_crossover(nb::module_ &m) {
             "changes"_a.noconvert(),
             "What the entropy falls by if neighbours are replaced: rows of vertex, old and new neighbour.");
     nb::class_<EdgeAssembly>(m, "EdgeAssembly", "Edge assembly crossover (Nagata and Kobayashi 2013).")
-        .def_static(
-            "of",
-            [](EdgeCosts const &costs, std::shared_ptr<TourScores> scores, IntVector const &fixed,
-               IntMatrix const &candidates, bool has_ends, double least_gain, double most_credit,
-               EdgeCounts const &counts) {
-                return EdgeAssembly({costs, std::move(scores), indices_of(fixed), indices_in(matrix_of(candidates)),
-                                     has_ends, least_gain, most_credit},
-                                    counts);
-            },
-            "costs"_a, "scores"_a.none(), "fixed"_a.noconvert(), "candidates"_a.noconvert(), "has_ends"_a,
-            "least_gain"_a, "most_credit"_a, "counts"_a, nb::keep_alive<0, 1>())
+        .def(nb::init<std::shared_ptr<Costs const>, ScoreTerms const *, KOptLimits, std::shared_ptr<Candidates const>,
+                      std::size_t, EdgeCounts>(),
+             "costs"_a, "terms"_a.none(), "limits"_a, "candidates"_a, "joining"_a, "counts"_a,
+             "Of tours counted in `counts`; subtours are joined along the first `joining` candidates per vertex.")
         .def(
             "cross",
             [](EdgeAssembly &assembly, Tours const &tours, IntMatrix const &pairs, std::size_t children,

@@ -44,15 +44,6 @@ void bind_costs(nb::module_ &m) {
             "costs"_a, "lists"_a)
         .def_prop_ro("length", &Candidates::length, "Entries per list.")
         .def_prop_ro(
-            "vertices",
-            [](Candidates const &candidates) {
-                std::vector<std::int64_t> found;
-                for (auto const &entry : candidates.entries())
-                    found.push_back(entry.vertex);
-                return to_numpy(std::move(found), candidates.length());
-            },
-            nb::rv_policy::automatic, "The lists, nearest first.")
-        .def_prop_ro(
             "distances",
             [](Candidates const &candidates) {
                 std::vector<double> found;
@@ -60,48 +51,60 @@ void bind_costs(nb::module_ &m) {
                     found.push_back(entry.distance);
                 return to_numpy(std::move(found), candidates.length());
             },
-            nb::rv_policy::automatic, "What the edges to them cost.");
+            nb::rv_policy::automatic, "What the edges to their entries cost, nearest first.");
 }
 
 void bind_terms(nb::module_ &m) {
     nb::class_<ScoreTerms>(m, "ScoreTerms", "The part of the objective that depends on the positions of regions.")
         .def_prop_ro("reach", &ScoreTerms::reach, "Positions from the end beyond which scores count for nothing.")
-        .def_prop_ro("swing", &ScoreTerms::swing, "What all terms add up to, at most.")
+        .def_prop_ro("floor", &ScoreTerms::floor, "What all terms add up to, at least.")
         .def_prop_ro("least_gain", &ScoreTerms::least_gain, "A smaller gain is taken for rounding.")
+        .def("set_spare", &ScoreTerms::set_spare, "spare"_a,
+             "Say how much less the terms of this tour could be, at most.")
+        .def(
+            "value",
+            [](ScoreTerms &terms, IntVector const &tour) {
+                std::vector<Neighbours> neighbours;
+                auto const order = indices_of(tour);
+                link(order, neighbours);
+                return terms.value_of(order, neighbours);
+            },
+            "tour"_a, "Return the terms of a whole tour, added up from its end as far back as they reach.")
         .def_prop_ro(
-            "powers", [](ScoreTerms const &terms) { return to_numpy(std::vector<double>(terms.powers())); },
-            nb::rv_policy::automatic, "By how much terms fall over so many positions, at least.");
+            "sums", [](ScoreTerms const &terms) { return to_numpy(terms.sums()); }, nb::rv_policy::automatic,
+            "Running sums along the tour of a search.");
     nb::class_<GeometricScores, ScoreTerms>(m, "GeometricScores", "Weights that fall by one factor per position.")
         .def(
             "__init__",
             [](GeometricScores *self, Costs const &costs, FloatVector const &scores, double rate, double heaviest,
-               double least_gain) {
-                new (self) GeometricScores(costs.layout(), span_of(scores), rate, heaviest, least_gain);
+               double least_gain, double floor) {
+                new (self) GeometricScores(costs.layout(), span_of(scores), rate, heaviest, least_gain, floor);
             },
-            "costs"_a, "scores"_a, "rate"_a, "heaviest"_a, "least_gain"_a);
+            "costs"_a, "scores"_a, "rate"_a, "heaviest"_a, "least_gain"_a, "floor"_a);
     nb::class_<FactoredScores, ScoreTerms>(m, "FactoredScores", "Weights that fall by factors of the regions.")
         .def(
             "__init__",
             [](FactoredScores *self, Costs const &costs, FloatVector const &scores, FloatVector const &factors,
-               double heaviest, double least_gain) {
-                new (self) FactoredScores(costs.layout(), span_of(scores), span_of(factors), heaviest, least_gain);
+               double heaviest, double least_gain, double floor) {
+                new (self)
+                    FactoredScores(costs.layout(), span_of(scores), span_of(factors), heaviest, least_gain, floor);
             },
-            "costs"_a, "scores"_a, "factors"_a, "heaviest"_a, "least_gain"_a);
+            "costs"_a, "scores"_a, "factors"_a, "heaviest"_a, "least_gain"_a, "floor"_a);
     nb::class_<GeneralScores, ScoreTerms>(m, "GeneralScores", "Any weights by position.")
         .def(
             "__init__",
             [](GeneralScores *self, Costs const &costs, FloatVector const &scores, FloatVector const &weights,
-               double least_gain) {
-                new (self) GeneralScores(costs.layout(), span_of(scores), span_of(weights), least_gain);
+               double least_gain, double floor) {
+                new (self) GeneralScores(costs.layout(), span_of(scores), span_of(weights), least_gain, floor);
             },
-            "costs"_a, "scores"_a, "weights"_a, "least_gain"_a);
+            "costs"_a, "scores"_a, "weights"_a, "least_gain"_a, "floor"_a);
     nb::class_<PairTerms, ScoreTerms>(m, "PairTerms", "The error of a regularised learner (`model.pairs`).")
         .def(
             "__init__",
             [](PairTerms *self, Costs const &costs, FloatMatrix const &retention, FloatMatrix const &plasticity,
                FloatMatrix const &coupling, FloatMatrix const &second, FloatMatrix const &noise,
                FloatMatrix const &dissimilarities, FloatVector const &initial, FloatVector const &scores, double total,
-               double count, double most, double slowest, double least_gain) {
+               double count, double most, double slowest, double least_gain, double floor) {
                 auto const copy = [](auto const &array) {
                     return std::vector<double>(array.data(), array.data() + array.size());
                 };
@@ -110,10 +113,11 @@ void bind_terms(nb::module_ &m) {
                 for (std::size_t i = 0; i < retention.size(); ++i)
                     updates->updates.push_back({retention.data()[i], plasticity.data()[i], coupling.data()[i],
                                                 second.data()[i], noise.data()[i]});
-                new (self) PairTerms(costs.layout(), std::move(updates), most, slowest, least_gain);
+                new (self) PairTerms(costs.layout(), std::move(updates), most, slowest, least_gain, floor);
             },
             "costs"_a, "retention"_a, "plasticity"_a, "coupling"_a, "second"_a, "noise"_a, "dissimilarities"_a,
-            "initial"_a, "scores"_a, "total"_a, "count"_a, "most"_a, "slowest"_a, "least_gain"_a);
+            "initial"_a, "scores"_a, "total"_a, "count"_a, "most"_a, "slowest"_a, "least_gain"_a, "floor"_a)
+        .def_prop_ro("error", &PairTerms::error, "The error of the tour of a search, times the number of regions.");
 }
 } // namespace
 
@@ -121,9 +125,7 @@ void bind_local_search(nb::module_ &m) {
     bind_costs(m);
     bind_terms(m);
     nb::class_<KOptLimits>(m, "KOptLimits", "What moves are looked for (`cpp/k_opt.h`).")
-        .def(nb::init<double, double, Index, Index>(), "least_gain"_a, "credit"_a, "end_positions"_a, "longest"_a)
-        .def_ro("least_gain", &KOptLimits::least_gain)
-        .def_ro("credit", &KOptLimits::credit);
+        .def(nb::init<double, double, Index, Index>(), "least_gain"_a, "credit"_a, "end_positions"_a, "longest"_a);
     nb::class_<PerturbationParams>(m, "PerturbationParams", "How far apart the edges of a double bridge may be.")
         .def(nb::init<int, Index, Index, Index, double>(), "walk"_a, "segment"_a, "longest_bridge"_a, "far_bridge"_a,
              "most_worse"_a);
@@ -156,20 +158,8 @@ void bind_local_search(nb::module_ &m) {
             },
             "vertex"_a, "Return the vertex behind another one.")
         .def("update_terms", &LocalSearch::update_terms, "Add running sums up afresh.")
-        .def_prop_ro(
-            "sums",
-            [](LocalSearch &self) {
-                return to_numpy(self.terms() == nullptr ? std::vector<double>{} : self.terms()->sums());
-            },
-            nb::rv_policy::automatic,
-            "Running sums of scores along the tour; with pair terms, its error and the parts of it before each visit.")
-        .def(
-            "set_spare",
-            [](LocalSearch &self, double spare) {
-                if (self.terms() != nullptr)
-                    self.terms()->set_spare(spare);
-            },
-            "spare"_a, "Say how much less the score part of this tour could be, at most.")
+        .def_prop_ro("terms", &LocalSearch::terms, nb::for_getter(nb::sig("def terms(self) -> ScoreTerms | None")),
+                     "What prices the score part of moves; None where travel alone counts.")
         .def_prop_ro("queued", &LocalSearch::queued, "How many vertices are to be looked at.")
         .def("queue_all", &LocalSearch::queue_all, "Queue all vertices for a look.")
         .def("clear_queue", &LocalSearch::clear_queue, "Look at no vertex any more.")

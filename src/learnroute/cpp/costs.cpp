@@ -1,12 +1,10 @@
 #include "costs.h"
 
 #include <limits>
-#include <numbers>
 
 namespace learnroute {
 namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double near = 1.4; // chords up to which an arcsine of half of them has all its digits
 
 double cost_of_end(std::vector<double> const &ends, std::size_t regions, Index a, Index b) {
     if (a > b)
@@ -39,20 +37,7 @@ double GlobeCosts::operator()(Index a, Index b) const {
     auto const regions = static_cast<Index>(places.size());
     if (a >= regions || b >= regions)
         return cost_of_end(ends, places.size(), a, b);
-    if (a > b)
-        std::swap(a, b);
-    auto const &one = places[a];
-    auto const &two = places[b];
-    auto x = one.x - two.x;
-    auto y = one.y - two.y;
-    auto z = one.z - two.z;
-    auto const chord = std::sqrt(x * x + y * y + z * z);
-    if (chord < near)
-        return unit * 2.0 * std::asin(0.5 * chord);
-    x = one.x + two.x; // the chord to the antipode, where an arcsine loses no digits
-    y = one.y + two.y;
-    z = one.z + two.z;
-    return unit * (std::numbers::pi - 2.0 * std::asin(0.5 * std::sqrt(x * x + y * y + z * z)));
+    return unit * great_circle(places[a], places[b]);
 }
 
 Costs Costs::from_matrix(MatrixView<double> travel, std::span<std::int64_t const> order, std::span<double const> begin,

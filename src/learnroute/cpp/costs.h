@@ -1,5 +1,6 @@
 #pragma once
 
+#include "distance.h"
 #include "layout.h"
 
 #include <cmath>
@@ -27,10 +28,10 @@ struct DirectedCosts {
 
 /// Places in the plane, and what it costs to begin and to end at each.
 struct PlaneCosts {
-    struct Place {
+    struct Point {
         double x, y;
     };
-    std::vector<Place> places;
+    std::vector<Point> places;
     std::vector<double> ends; // of all regions: from `start`, then to `end`
     double unit = 1.0;        // what a unit of distance costs
 
@@ -49,9 +50,6 @@ private:
 
 /// Places on the unit sphere with great-circle distances, and what it costs to begin and to end at each.
 struct GlobeCosts {
-    struct Place {
-        double x, y, z;
-    };
     std::vector<Place> places;
     std::vector<double> ends; // of all regions: from `start`, then to `end`
     double unit = 1.0;        // what a radian costs

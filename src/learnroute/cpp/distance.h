@@ -7,6 +7,20 @@
 #include <numbers>
 
 namespace learnroute {
+struct Place {
+    double x, y, z;
+};
+
+/// The angle between two places on the unit sphere.
+inline double great_circle(Place const &one, Place const &two) {
+    auto const norm = [](double x, double y, double z) { return std::sqrt(x * x + y * y + z * z); };
+    auto const chord = norm(one.x - two.x, one.y - two.y, one.z - two.z);
+    if (chord < 1.4) // up to about here, an arcsine of half the chord has all its digits
+        return 2.0 * std::asin(0.5 * chord);
+    // beyond, that of the chord to the antipode has
+    return std::numbers::pi - 2.0 * std::asin(0.5 * norm(one.x + two.x, one.y + two.y, one.z + two.z));
+}
+
 /// Places that somebody else owns, one row (x, y, z) each, and what ways between them cost: in the plane (or in space)
 /// straight lines, on the globe great circles of the unit sphere.
 struct Places {
@@ -15,6 +29,9 @@ struct Places {
     bool round = false; // on the globe
 
     [[nodiscard]] std::size_t size() const { return coordinates.rows(); }
+    [[nodiscard]] Place operator[](std::size_t i) const {
+        return {coordinates(i, 0), coordinates(i, 1), coordinates(i, 2)};
+    }
 
     /// The squared straight distance, which orders places like their distance.
     [[nodiscard]] double square(std::size_t i, std::size_t j) const {
@@ -26,15 +43,7 @@ struct Places {
 
     /// What it costs to go from one place to another.
     [[nodiscard]] double length(std::size_t i, std::size_t j) const {
-        auto const straight = std::sqrt(square(i, j));
-        if (!round)
-            return unit * straight;
-        if (straight < 1.4) // up to about here, an arcsine of half the chord has all its digits
-            return unit * 2.0 * std::asin(0.5 * straight);
-        auto const x = coordinates(i, 0) + coordinates(j, 0); // beyond, that of the chord to the antipode has
-        auto const y = coordinates(i, 1) + coordinates(j, 1);
-        auto const z = coordinates(i, 2) + coordinates(j, 2);
-        return unit * (std::numbers::pi - 2.0 * std::asin(0.5 * std::sqrt(x * x + y * y + z * z)));
+        return unit * (round ? great_circle((*this)[i], (*this)[j]) : std::sqrt(square(i, j)));
     }
 };
 } // namespace learnroute

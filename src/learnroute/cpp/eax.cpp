@@ -12,10 +12,11 @@ auto constexpr least_entropy = 1e-9;   // a loss of entropy that is less is take
 auto constexpr rounding_error = 1e-15; // what is smaller than this share of a sum may be rounding
 } // namespace
 
-EdgeAssembly::EdgeAssembly(Problem problem, EdgeCounts counts)
-    : problem_(std::move(problem)), size_(static_cast<Index>(problem_.fixed.size())),
-      candidates_each_(problem_.candidates.size() / problem_.fixed.size()), counts_(std::move(counts)),
-      positions_(problem_.fixed.size()) {}
+EdgeAssembly::EdgeAssembly(std::shared_ptr<Costs const> costs, ScoreTerms const *terms, KOptLimits limits,
+                           std::shared_ptr<Candidates const> candidates, std::size_t joining, EdgeCounts counts)
+    : costs_(std::move(costs)), terms_(terms == nullptr ? nullptr : terms->clone()), limits_(limits),
+      candidates_(std::move(candidates)), joining_(std::min(joining, candidates_->length())),
+      counts_(std::move(counts)), layout_(costs_->layout()), size_(layout_.vertices()), positions_(size_) {}
 
 double EdgeAssembly::cross(std::vector<Index> &tour, std::span<Index const> other, std::size_t children,
                            std::size_t batches, RandomBits random) {
@@ -41,7 +42,9 @@ double EdgeAssembly::cross(std::vector<Index> &tour, std::span<Index const> othe
 
 /// Make children of a batch of AB-cycles and put the best in the place of the tour; return the gain, or 0.
 double EdgeAssembly::improve(std::size_t children, std::size_t &tried, RandomBits &random) {
-    auto const score = problem_.scores ? current_score() : 0.0;
+    auto const score = terms_ ? terms_->value_of(tour_, neighbours_) : 0.0;
+    if (terms_)
+        terms_->set_spare(score - terms_->floor());
     auto const last = std::min(tried + children, untried_.size());
     auto most = 0.0;
     auto gained = 0.0;
@@ -69,7 +72,7 @@ double EdgeAssembly::improve(std::size_t children, std::size_t &tried, RandomBit
 
 /// Change neighbours along an AB-cycle and join the subtours; return the gain, or -inf where it came to nothing.
 double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
-    auto const &costs = problem_.costs;
+    auto const &costs = *costs_;
     auto const count = cycle.size() / 2;
     auto const removed_from = [&](std::size_t i) { return cycle[2 * i]; };
     auto const removed_to = [&](std::size_t i) { return cycle[2 * i + 1]; };
@@ -83,8 +86,8 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
     }
     if (!subtours_.cut(cycle, positions_))
         return -infinity;
-    auto const hope = credit(score);
-    auto const least = problem_.least_gain + rounding_error * removed;
+    auto const hope = credit();
+    auto const least = limits_.least_gain + rounding_error * removed;
     if (!(gain + hope > least))
         return -infinity;
     subtours_.find();
@@ -93,47 +96,35 @@ double EdgeAssembly::make_child(std::span<Index const> cycle, double score) {
         replace(removed_to(i), removed_from(i), added_to(i));
     }
     if (subtours_.count() > 1)
-        gain += join_subtours(least - gain - hope);
-    if (problem_.scores && gain + hope > least) {
+        gain += costs_->visit([&](auto const &cost) { return join_subtours(cost, least - gain - hope); });
+    if (terms_ && gain + hope > least) {
         auto latest = subtours_.last_cut();
         for (auto i = 2 * count; i < changes_.size(); ++i)
             latest = std::max(latest, positions_[changes_[i].vertex]);
-        if (is_cyclic() || reaches_end(latest))
+        if (!layout_.has_ends || terms_->reaches_end(size_, latest))
             gain += score - score_part().first;
     }
     return gain > least ? gain : -infinity;
 }
 
 /// What the scores of a child may gain, at most.
-double EdgeAssembly::credit(double score) const {
-    if (!problem_.scores)
+double EdgeAssembly::credit() const {
+    if (!terms_)
         return 0.0;
-    auto const &bounds = problem_.scores->bounds();
-    auto const latest = subtours_.last_cut();
-    auto hope = 0.0;
-    if (is_cyclic()) // a child may go the other way round
-        hope = score - bounds.floor;
-    else if (reaches_end(latest)) // what lies behind the last cut stays as it is
-        hope = std::min(score - bounds.floor, bounds.swing * bounds.powers[std::max(0, size_ - 2 - latest)]);
-    return std::min(hope, problem_.most_credit);
-}
-
-bool EdgeAssembly::reaches_end(Index position) const {
-    return position + 1 + problem_.scores->bounds().reach >= size_;
+    // a cycle may go the other way round; of a path, what lies behind the last cut stays as it is
+    auto const most = layout_.has_ends ? terms_->potential(size_, subtours_.last_cut()) : terms_->spare();
+    return std::min(most, limits_.credit);
 }
 
 /// Join the smallest subtour to another by the best exchange of two edges, until one tour is left; return the gain.
 ///
 /// It is -inf where that is given up, because no candidate leads out of a subtour, or no more than `least` is gained.
-double EdgeAssembly::join_subtours(double least) {
+template <typename Cost> double EdgeAssembly::join_subtours(Cost const &cost, double least) {
     struct Exchange {
         double gain = -infinity;
         Index subtour = -1;
         Index a = -1, next_a = -1, b = -1, next_b = -1;
     };
-    auto const &costs = problem_.costs;
-    auto const &fixed = problem_.fixed;
-    auto const candidates = std::span{problem_.candidates};
     auto gain = 0.0;
     for (auto left = subtours_.count(); left > 1; --left) {
         auto const smallest = subtours_.smallest();
@@ -146,21 +137,20 @@ double EdgeAssembly::join_subtours(double least) {
                 position = position + 1 < size_ ? position + 1 : 0;
                 auto const a = tour_[position];
                 std::array const nexts_a{neighbours_[a].before, neighbours_[a].after};
-                std::array const removed_a{costs(a, nexts_a[0]), costs(a, nexts_a[1])};
-                for (auto const b : candidates.subspan(a * candidates_each_, candidates_each_)) {
+                std::array const removed_a{cost(a, nexts_a[0]), cost(a, nexts_a[1])};
+                for (auto const &[added, b] : (*candidates_)[a].first(joining_)) {
                     if (subtours_.contains(segment, positions_[b]))
                         continue;
                     auto const subtour = subtours_.of_position(positions_[b]);
                     if (subtour == smallest)
                         continue;
-                    auto const added = costs(a, b);
                     for (auto const next_b : {neighbours_[b].before, neighbours_[b].after}) {
-                        auto const removed_b = costs(b, next_b);
+                        auto const removed_b = cost(b, next_b);
                         for (std::size_t side = 0; side < 2; ++side) {
                             auto const next_a = nexts_a[side];
-                            if (fixed[a] == next_a || fixed[b] == next_b)
+                            if (layout_.fixed(a, next_a) || layout_.fixed(b, next_b))
                                 continue;
-                            auto const better = removed_a[side] + removed_b - added - costs(next_a, next_b);
+                            auto const better = removed_a[side] + removed_b - added - cost(next_a, next_b);
                             if (better > best.gain)
                                 best = {better, subtour, a, next_a, b, next_b};
                         }
@@ -202,18 +192,11 @@ void EdgeAssembly::undo() {
 /// Write down the tour that neighbours make up, with the same last vertex.
 void EdgeAssembly::rewrite() {
     auto const last = tour_.back();
-    Walk walk(neighbours_, last, problem_.scores ? score_part().second : neighbours_[last].before);
+    Walk walk(neighbours_, last, terms_ ? score_part().second : neighbours_[last].before);
     for (Index position = 0; position < size_; ++position) {
         tour_[position] = walk.next();
         positions_[tour_[position]] = position;
     }
-}
-
-/// The score part of the tour as it was written down.
-double EdgeAssembly::current_score() {
-    if (!is_cyclic())
-        return score_part().first;
-    return problem_.scores->value({neighbours_, tour_.front(), tour_.back()}, size_ - 1);
 }
 
 /// The score part of the tour that neighbours make up, and the vertex behind its last one.
@@ -221,13 +204,12 @@ double EdgeAssembly::current_score() {
 /// Where orders are cycles, that of the better direction.
 std::pair<double, Index> EdgeAssembly::score_part() {
     auto const last = tour_.back();
-    auto const fixed = problem_.fixed[last];
-    if (!is_cyclic()) // from `end`, behind which `start` is
-        return {problem_.scores->value({neighbours_, last, neighbours_[last].other_than(fixed)}, size_ - 2), fixed};
+    if (auto const start = layout_.start(); layout_.has_ends) // it is behind `end`
+        return {terms_->value({neighbours_, last, neighbours_[last].other_than(start)}), start};
     std::pair best{infinity, Index{-1}};
     for (auto const behind : {neighbours_[last].before, neighbours_[last].after})
-        if (behind != fixed)
-            best = std::min(best, {problem_.scores->value({neighbours_, behind, last}, size_ - 1), behind},
+        if (!layout_.fixed(last, behind))
+            best = std::min(best, {terms_->value({neighbours_, behind, last}), behind},
                             [](auto const &one, auto const &two) { return one.first < two.first; });
     return best;
 }

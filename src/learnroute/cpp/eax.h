@@ -1,12 +1,14 @@
 #pragma once
 
 #include "ab_cycles.h"
-#include "edge_costs.h"
+#include "candidates.h"
+#include "costs.h"
 #include "edge_counts.h"
+#include "k_opt.h"
 #include "neighbours.h"
 #include "random_bits.h"
+#include "score_terms.h"
 #include "subtours.h"
-#include "tour_scores.h"
 
 #include <memory>
 #include <span>
@@ -25,23 +27,14 @@ namespace learnroute {
 /// Making a child takes time for what changes, not for the whole tour. Scores are added up from the end of a tour as
 /// far back as they reach, and only if something changed there.
 class EdgeAssembly {
-public:
-    /// What tours are made of, and what a child must gain.
-    struct Problem {
-        EdgeCosts costs;
-        std::shared_ptr<TourScores> scores; ///< none where travel alone counts
-        std::vector<Index> fixed;           ///< by vertex: the other end of an edge that must stay, or -1
-        std::vector<Index> candidates;      ///< row by row, of vertices: what subtours may be joined to
-        bool has_ends;                      ///< whether tours are paths between the last two vertices
-        double least_gain;
-        double most_credit; ///< what a child's scores are expected to gain at most where its travel does not gain
-    };
-
-private:
-    Problem problem_;
-    Index size_;
-    std::size_t candidates_each_;
+    std::shared_ptr<Costs const> costs_;
+    std::unique_ptr<ScoreTerms> terms_; ///< none where travel alone counts
+    KOptLimits limits_;                 ///< what a child must gain, and what its travel may lose for the sake of scores
+    std::shared_ptr<Candidates const> candidates_; ///< what subtours may be joined to ...
+    std::size_t joining_;                          ///< ... by so many entries per list
     EdgeCounts counts_;
+    Layout layout_;
+    Index size_;
     AbCycles cycles_;
     Subtours subtours_;
     std::vector<Index> tour_, positions_, untried_;
@@ -52,19 +45,17 @@ private:
     void undo();
     void exchange(Index a, Index next_a, Index b, Index next_b);
     double make_child(std::span<Index const> cycle, double score);
-    double join_subtours(double least);
+    template <typename Cost> double join_subtours(Cost const &cost, double least);
     double improve(std::size_t children, std::size_t &tried, RandomBits &random);
     void rewrite();
 
-    [[nodiscard]] bool is_cyclic() const { return !problem_.has_ends; }
-    [[nodiscard]] double credit(double score) const;
-    [[nodiscard]] bool reaches_end(Index position) const;
-    double current_score();
+    [[nodiscard]] double credit() const;
     std::pair<double, Index> score_part();
 
 public:
-    /// Tours have as many vertices as `problem.fixed`; they are counted in `counts`.
-    EdgeAssembly(Problem problem, EdgeCounts counts);
+    /// The tours, whose edges are counted in `counts`, have all vertices.
+    EdgeAssembly(std::shared_ptr<Costs const> costs, ScoreTerms const *terms, KOptLimits limits,
+                 std::shared_ptr<Candidates const> candidates, std::size_t joining, EdgeCounts counts);
 
     /// Put the best of the children of two tours in the place of the first, if it is better; return the gain.
     ///

@@ -19,7 +19,7 @@ class LocalSearch {
     DoubleBridge double_bridge_;
     std::size_t journal_; // numbers that the undo journal may hold
     Tour tour_;
-    std::unique_ptr<ScoreTerms> terms_;
+    std::shared_ptr<ScoreTerms> terms_; // no other search's; none where travel alone counts
     DontLookQueue queue_;
     Move move_;
 
@@ -32,7 +32,7 @@ public:
 
     [[nodiscard]] KOpt &k_opt() { return k_opt_; }
     [[nodiscard]] Tour const &tour() const { return tour_; }
-    [[nodiscard]] ScoreTerms *terms() { return terms_.get(); }
+    [[nodiscard]] std::shared_ptr<ScoreTerms> const &terms() const { return terms_; }
     [[nodiscard]] std::size_t queued() const { return queue_.size(); }
 
     /// Start from a cycle of vertices; with scores, from the first position on. No vertex is queued.

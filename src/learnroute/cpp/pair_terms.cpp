@@ -10,8 +10,8 @@ constexpr double tiny = 1e-14; // shares in the model that are left out
 }
 
 PairTerms::PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, double most, double slowest,
-                     double least_gain)
-    : ScoreTerms(layout, most, slowest, least_gain), terms_(std::move(terms)), summed_(terms_->regions),
+                     double least_gain, double floor)
+    : ScoreTerms(layout, most, slowest, least_gain, floor), terms_(std::move(terms)), summed_(terms_->regions),
       common_(terms_->regions) {
     for (auto *visits : {&visited_, &tried_}) {
         visits->regions.resize(terms_->regions);
@@ -19,13 +19,6 @@ PairTerms::PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, d
         visits->plasticity.resize(terms_->regions);
     }
     summed_[0] = terms_->total;
-}
-
-std::vector<double> PairTerms::sums() const {
-    std::vector<double> found{error_};
-    found.insert(found.end(), summed_.begin(), summed_.end());
-    found.insert(found.end(), common_.begin(), common_.end());
-    return found;
 }
 
 Index PairTerms::visits(Tour const &tour) const {
@@ -95,5 +88,12 @@ double PairTerms::change(Tour const &tour, Move const &move) {
     }
     std::copy(visited_.regions.begin() + t, visited_.regions.begin() + count, tried_.regions.begin() + t);
     return price<false>(tried_, first, count) - error_;
+}
+
+double PairTerms::value(Walk walk) {
+    for (auto t = layout_.regions; t > 0;)
+        if (auto const vertex = walk.next(); vertex < layout_.regions)
+            tried_.regions[--t] = vertex;
+    return price<false>(tried_, 0, layout_.regions);
 }
 } // namespace learnroute

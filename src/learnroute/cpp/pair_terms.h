@@ -60,12 +60,14 @@ class PairTerms final : public ScoreTerms {
 
 public:
     /// Terms of which one is at most `most`; the model's retention per visit is at most `slowest`.
-    PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, double most, double slowest, double least_gain);
+    PairTerms(Layout layout, std::shared_ptr<ErrorUpdates const> terms, double most, double slowest, double least_gain,
+              double floor);
 
     [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override { return std::make_unique<PairTerms>(*this); }
     void update(Tour const &tour, Index first, Index last) override;
     double change(Tour const &tour, Move const &move) override;
-    /// The error of the tour, times the number of regions; then its two parts before each visit.
-    [[nodiscard]] std::vector<double> sums() const override;
+    double value(Walk walk) override;
+    /// The error of the tour, times the number of regions.
+    [[nodiscard]] double error() const { return error_; }
 };
 } // namespace learnroute

@@ -11,7 +11,8 @@ double largest(std::span<double const> values) {
 }
 } // namespace
 
-ScoreTerms::ScoreTerms(Layout layout, double most, double slowest, double least_gain) : layout_(layout) {
+ScoreTerms::ScoreTerms(Layout layout, double most, double slowest, double least_gain, double floor)
+    : floor_(floor), layout_(layout) {
     auto const vertices = layout.vertices();
     if (layout.directed && slowest < 1)
         slowest = std::pow(slowest, 0.5); // two positions per region
@@ -29,11 +30,22 @@ ScoreTerms::ScoreTerms(Layout layout, double most, double slowest, double least_
 }
 
 RunningSums::RunningSums(Layout layout, std::span<double const> scores, std::span<double const> factors,
-                         double heaviest, double least_gain)
-    : ScoreTerms(layout, heaviest * largest(scores), largest(factors), least_gain), vertices_(layout.vertices()),
+                         double heaviest, double least_gain, double floor)
+    : ScoreTerms(layout, heaviest * largest(scores), largest(factors), least_gain, floor), vertices_(layout.vertices()),
       forward_(layout.vertices() + 1), backward_(layout.vertices() + 1), heaviest_(heaviest) {
     for (std::size_t i = 0; i < scores.size(); ++i)
         vertices_[i] = {scores[i], factors[i]};
+}
+
+double RunningSums::value(Walk walk) {
+    auto total = 0.0;
+    auto weight = heaviest_;
+    for (auto left = counted(); left > 0; --left) {
+        auto const &vertex = vertices_[walk.next()];
+        total += weight * vertex.score;
+        weight *= vertex.factor;
+    }
+    return total;
 }
 
 std::vector<double> RunningSums::sums() const {
@@ -59,8 +71,8 @@ double RunningSums::change_with(Retention const &retention, Tour const &tour, Mo
 }
 
 GeometricScores::GeometricScores(Layout layout, std::span<double const> scores, double rate, double heaviest,
-                                 double least_gain)
-    : RunningSums(layout, scores, std::vector<double>(scores.size(), rate), heaviest, least_gain) {}
+                                 double least_gain, double floor)
+    : RunningSums(layout, scores, std::vector<double>(scores.size(), rate), heaviest, least_gain, floor) {}
 
 void GeometricScores::update(Tour const &tour, Index first, Index last) {
     // what changes outside of these positions falls by powers of the factor; sums beyond `start` and `end` are not used
@@ -87,8 +99,8 @@ double GeometricScores::change(Tour const &tour, Move const &move) {
 }
 
 FactoredScores::FactoredScores(Layout layout, std::span<double const> scores, std::span<double const> factors,
-                               double heaviest, double least_gain)
-    : RunningSums(layout, scores, factors, heaviest, least_gain), logs_(layout.vertices() + 1),
+                               double heaviest, double least_gain, double floor)
+    : RunningSums(layout, scores, factors, heaviest, least_gain, floor), logs_(layout.vertices() + 1),
       zeros_(layout.vertices() + 1) {}
 
 std::vector<double> FactoredScores::sums() const {
@@ -129,8 +141,8 @@ double FactoredScores::change(Tour const &tour, Move const &move) {
 }
 
 GeneralScores::GeneralScores(Layout layout, std::span<double const> scores, std::span<double const> weights,
-                             double least_gain)
-    : ScoreTerms(layout, weights.back() * largest(scores), 1.0, least_gain), scores_(layout.vertices()),
+                             double least_gain, double floor)
+    : ScoreTerms(layout, weights.back() * largest(scores), 1.0, least_gain, floor), scores_(layout.vertices()),
       weights_(layout.vertices()) {
     std::ranges::copy(scores, scores_.begin());
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -148,5 +160,13 @@ double GeneralScores::change(Tour const &tour, Move const &move) {
         }
     }
     return change;
+}
+
+double GeneralScores::value(Walk walk) {
+    auto total = 0.0;
+    auto position = last_position();
+    for (auto left = counted(); left > 0; --left)
+        total += weights_[position--] * scores_[walk.next()];
+    return total;
 }
 } // namespace learnroute

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "move.h"
+#include "neighbours.h"
 #include "tour.h"
 
 #include <algorithm>
@@ -17,16 +18,21 @@ namespace learnroute {
 /// are more than `reach` positions away from the end count for nothing.
 class ScoreTerms {
     Index reach_;
-    double swing_;      // what all terms add up to, at most
-    double least_gain_; // what is less is taken for rounding
+    double floor_, swing_; // what all terms add up to, at least and at most
+    double least_gain_;    // what is less is taken for rounding
     std::vector<double> powers_;
     double spare_ = std::numeric_limits<double>::infinity();
 
 protected:
     Layout layout_;
 
-    ScoreTerms(Layout layout, double most, double slowest, double least_gain);
+    ScoreTerms(Layout layout, double most, double slowest, double least_gain, double floor);
     ScoreTerms(ScoreTerms const &) = default;
+
+    /// The position of the last vertex before `end`.
+    [[nodiscard]] Index last_position() const { return layout_.vertices() - 1 - layout_.before(); }
+    /// How many vertices of a whole tour count, from that position back.
+    [[nodiscard]] Index counted() const { return std::min(last_position(), reach_) + 1; }
 
     [[nodiscard]] double power(Index positions) const { return powers_[positions]; }
 
@@ -39,25 +45,32 @@ public:
     virtual void update(Tour const &tour, Index first, Index last) = 0;
     /// Return what the terms change by if the segments of a move are written, within reach of the end.
     virtual double change(Tour const &tour, Move const &move) = 0;
+    /// Return the terms of a whole tour, walked backwards from the vertex before `end` as far as they reach.
+    virtual double value(Walk walk) = 0;
+    /// The same for a tour as it is written, whose neighbours are these.
+    double value_of(std::span<Index const> tour, std::span<Neighbours const> neighbours) {
+        return value({neighbours, layout_.has_ends ? tour.back() : tour.front(), tour[last_position()]});
+    }
     /// Running sums along the tour; for tests.
-    [[nodiscard]] virtual std::vector<double> sums() const = 0;
+    [[nodiscard]] virtual std::vector<double> sums() const { return {}; }
+
+    /// Whether terms change if the vertex at this position does, and none behind it.
+    [[nodiscard]] bool reaches_end(Index size, Index last) const { return last + 1 + reach_ >= size; }
 
     /// Return what the terms can become less by, at most, if nothing behind this position moves.
     [[nodiscard]] double potential(Index size, Index last) const {
-        if (last + 1 + reach_ < size)
-            return 0.0;
-        return std::min(spare_, swing_ * powers_[std::max(0, size - 2 - last)]);
+        return reaches_end(size, last) ? std::min(spare_, swing_ * powers_[std::max(0, size - 2 - last)]) : 0.0;
     }
     /// Return what the terms change by if a move is made.
     double change_by(Tour const &tour, Move const &move) {
-        return move.first + move.written + reach_ < tour.size() ? 0.0 : change(tour, move);
+        return reaches_end(tour.size(), move.first + move.written - 1) ? change(tour, move) : 0.0;
     }
 
     [[nodiscard]] Index reach() const { return reach_; }
-    [[nodiscard]] double swing() const { return swing_; }
+    [[nodiscard]] double floor() const { return floor_; }
     [[nodiscard]] double least_gain() const { return least_gain_; }
-    [[nodiscard]] std::vector<double> const &powers() const { return powers_; }
-    /// Say how much less the terms of the present tour could be, at most.
+    /// How much less the terms of the present tour could be, at most.
+    [[nodiscard]] double spare() const { return spare_; }
     void set_spare(double spare) { spare_ = spare; }
 };
 
@@ -78,20 +91,22 @@ protected:
     double heaviest_;
 
     RunningSums(Layout layout, std::span<double const> scores, std::span<double const> factors, double heaviest,
-                double least_gain);
+                double least_gain, double floor);
 
     /// Where factors stop: `end` forgets nothing.
     [[nodiscard]] Index behind(Tour const &tour) const { return tour.size() - (layout_.has_ends ? 1 : 0); }
     template <typename Retention> double change_with(Retention const &retention, Tour const &tour, Move const &move);
 
 public:
+    double value(Walk walk) override;
     [[nodiscard]] std::vector<double> sums() const override;
 };
 
 /// Weights that fall by one factor per position.
 class GeometricScores final : public RunningSums {
 public:
-    GeometricScores(Layout layout, std::span<double const> scores, double rate, double heaviest, double least_gain);
+    GeometricScores(Layout layout, std::span<double const> scores, double rate, double heaviest, double least_gain,
+                    double floor);
 
     [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override {
         return std::make_unique<GeometricScores>(*this);
@@ -107,7 +122,7 @@ class FactoredScores final : public RunningSums {
 
 public:
     FactoredScores(Layout layout, std::span<double const> scores, std::span<double const> factors, double heaviest,
-                   double least_gain);
+                   double least_gain, double floor);
 
     [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override { return std::make_unique<FactoredScores>(*this); }
     void update(Tour const &tour, Index first, Index last) override;
@@ -121,11 +136,12 @@ class GeneralScores final : public ScoreTerms {
     std::vector<double> weights_; // by position of the tour
 
 public:
-    GeneralScores(Layout layout, std::span<double const> scores, std::span<double const> weights, double least_gain);
+    GeneralScores(Layout layout, std::span<double const> scores, std::span<double const> weights, double least_gain,
+                  double floor);
 
     [[nodiscard]] std::unique_ptr<ScoreTerms> clone() const override { return std::make_unique<GeneralScores>(*this); }
     void update(Tour const &, Index, Index) override {}
     double change(Tour const &tour, Move const &move) override;
-    [[nodiscard]] std::vector<double> sums() const override { return {}; }
+    double value(Walk walk) override;
 };
 } // namespace learnroute

@@ -14,7 +14,6 @@ from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.kd_tree import ground_of
-from learnroute.solvers.local_search import tour
 from learnroute.solvers.params import KOptParams
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class TourSearch:
     ) -> None:
         size = objective.size
         order = np.ascontiguousarray(order)
-        self.objective, self.names, self.rate, self.params = objective, order, rate, params
+        self.objective, self.names, self.params = objective, order, params
         self._number = np.empty(size, dtype=np.int64)  # of a region: the inverse of `names`
         self._number[order] = np.arange(size)
         self._directed = not objective.symmetric
@@ -71,12 +70,12 @@ class TourSearch:
             credit = most_worse = np.inf
         positive = distances[np.isfinite(distances) & (distances > 0)]
         least = params.least_gain * float(np.median(positive)) if len(positive) else 1e-290
-        self.terms = self._score_terms(scores, heaviest, rate, least) if scored else None
-        if self.terms is not None:  # α-values know of travel alone: they come second, or not at all
+        terms = self._score_terms(scores, heaviest, rate, least) if scored else None
+        if terms is not None:  # α-values know of travel alone: they come second, or not at all
             self._candidates.reverse()
-            if self.terms.reach > params.alpha.longest_reach * self.vertices:
+            if terms.reach > params.alpha.longest_reach * self.vertices:
                 del self._candidates[1:]
-            least = self.terms.least_gain
+            least = terms.least_gain
         longest = min(self.vertices, params.longest)
         self.limits = _core.KOptLimits(least, credit, params.end_positions * (1 + self._directed), longest)
         bridges = _core.PerturbationParams(
@@ -86,16 +85,16 @@ class TourSearch:
             min(self.vertices, params.far_bridge),
             most_worse,
         )
-        self.core = _core.LocalSearch(self.costs, self.terms, self.limits, bridges, max(params.journal, 8 * longest))
+        self.core = _core.LocalSearch(self.costs, terms, self.limits, bridges, max(params.journal, 8 * longest))
         self.use_candidates(0)
         # perturbations and looks in a second: the first guess, low where each may take long
         self._pace, self._looks = (1000.0, 200_000.0) if objective.pairs is None else (1e6 / size**2, 1e7 / size**2)
         self.set_order(order)
 
     @property
-    def state(self) -> tour.Tour:
-        """What crossover needs to know, as its kernels take it."""
-        return tour.crossover_tables(self)
+    def terms(self) -> _core.ScoreTerms | None:
+        """What prices the score part of moves; None where travel alone counts."""
+        return self.core.terms
 
     def twin(self) -> TourSearch:
         """Return another search of the same problem, for another thread; the two share what is only read."""
@@ -106,7 +105,6 @@ class TourSearch:
     def without_scores(self) -> TourSearch:
         """Return a twin that sees travel alone: its moves may turn any segment."""
         other = self.twin()
-        other.terms = None
         other.core.drop_scores()
         return other
 
@@ -125,10 +123,10 @@ class TourSearch:
         """How many kinds of candidate lists there are."""
         return len(self._candidates)
 
-    def nearest_candidates(self, count: int) -> IntArray:
-        """Return the nearest entries of the longest candidate lists."""
-        widest = max((candidates for candidates, _ in self._candidates), key=lambda candidates: candidates.length)
-        return np.ascontiguousarray(widest.vertices[:, :count])
+    @property
+    def longest_candidates(self) -> _core.Candidates:
+        """The candidate lists of the kind with most entries."""
+        return max((candidates for candidates, _ in self._candidates), key=lambda candidates: candidates.length)
 
     def use_candidates(self, kind: int) -> None:
         """Take the candidate lists of one kind."""
@@ -153,23 +151,27 @@ class TourSearch:
         if objective.pairs is not None:
             return self._pair_terms(objective.pairs, least)
         if objective.factors is not None:
-            return _core.FactoredScores(self.costs, scores, objective.factors[self.names], heaviest, least)
+            return _core.FactoredScores(self.costs, scores, objective.factors[self.names], heaviest, least, floor=0.0)
+        floor = float(objective.weights @ np.sort(objective.scores - objective.scores.min())[::-1])
         if rate is None:
-            return _core.GeneralScores(self.costs, scores, objective.weights, least)
+            return _core.GeneralScores(self.costs, scores, objective.weights, least, floor)
         if self._directed:
-            return _core.FactoredScores(self.costs, scores, np.full(len(scores), rate), heaviest, least)
-        return _core.GeometricScores(self.costs, scores, rate, heaviest, least)
+            return _core.FactoredScores(self.costs, scores, np.full(len(scores), rate), heaviest, least, floor)
+        return _core.GeometricScores(self.costs, scores, rate, heaviest, least, floor)
 
     def _pair_terms(self, pairs: Pairs, least: float) -> _core.PairTerms:
         order, given = self.names, pairs.dissimilarities
-        tables = [np.ascontiguousarray(table[:, order]) for table in pairs.updates.tables]
-        retention, plasticity, coupling, second, _ = (np.abs(table) for table in tables)
-        most = float(plasticity.max() * given.scores.max())
-        most += pairs.count * float(coupling.max()) * float(given.largest().max())
-        slowest = min(1.0, float(max(retention.max(), second.max())))
+        retention, plasticity, coupling, second, noise = (
+            np.ascontiguousarray(table[:, order]) for table in pairs.updates.tables
+        )
+        most = float(np.abs(plasticity).max() * given.scores.max())
+        most += pairs.count * float(np.abs(coupling).max()) * float(given.largest().max())
+        slowest = min(1.0, float(max(np.abs(retention).max(), np.abs(second).max())))
         apart = np.ascontiguousarray(given.matrix[np.ix_(order, order)].T)
-        return _core.PairTerms(self.costs, *tables, apart, given.initial[order], given.scores[order], pairs.total,
-                               pairs.count, most, slowest, least)  # fmt: skip
+        linear = self.objective.linear
+        floor = linear.constant + float(linear.weights @ np.sort(linear.scores)[::-1])
+        return _core.PairTerms(self.costs, retention, plasticity, coupling, second, noise, apart, given.initial[order],
+                               given.scores[order], pairs.total, pairs.count, most, slowest, least, floor)  # fmt: skip
 
     def set_order(self, order: IntArray) -> None:
         """Start from an order (in the objective's numbers)."""
@@ -187,25 +189,16 @@ class TourSearch:
     def set_tour(self, stops: IntArray) -> None:
         """Start from a cycle of vertices."""
         self.core.set_tour(stops)
-        self.core.set_spare(self._spare())
+        self._set_spare()
 
-    def _spare(self) -> float:
-        """Return how much less the score part could be, at most: a bound on what moves can gain."""
-        objective = self.objective
-        if self.terms is not None and objective.pairs is not None:
-            return max(0.0, float(self.core.sums[0]) - self.score_floor())
-        if self.terms is None or objective.factors is not None:
-            return np.inf
-        now = float(objective.weights @ objective.scores[self.order()])
-        return max(0.0, now - float(objective.weights @ np.sort(objective.scores)[::-1]))
-
-    def score_floor(self) -> float:
-        """Return what the score part is at least, in whatever order."""
-        if self.objective.pairs is not None:
-            linear = self.objective.linear
-            return linear.constant + float(linear.weights @ np.sort(linear.scores)[::-1])
-        scores = self.objective.scores - self.objective.scores.min()
-        return float(self.objective.weights @ np.sort(scores)[::-1]) if self.objective.factors is None else 0.0
+    def _set_spare(self) -> None:
+        """Say how much less the score part could be, at most: a bound on what moves can gain."""
+        objective, terms = self.objective, self.terms
+        if isinstance(terms, _core.PairTerms):
+            terms.set_spare(max(0.0, terms.error - terms.floor))
+        elif terms is not None and objective.factors is None:
+            now = float(objective.weights @ objective.scores[self.order()])
+            terms.set_spare(max(0.0, now - float(objective.weights @ np.sort(objective.scores)[::-1])))
 
     def order(self) -> IntArray:
         """Return the current order in the objective's numbers."""
@@ -254,7 +247,7 @@ class TourSearch:
         scale = temperature * float(np.median(legs) or np.mean(legs))
         far = self.far_legs(legs)
         self.core.update_terms()
-        self.core.set_spare(self._spare())
+        self._set_spare()
         while done < perturbations and not budget.exhausted:
             count = int(min(perturbations - done, max(1, self._pace * params.pause)))
             numbers = done + np.arange(count)
