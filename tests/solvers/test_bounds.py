@@ -43,7 +43,7 @@ def test_many_places_are_planned_without_a_matrix(monkeypatch: pytest.MonkeyPatc
     problem = random_problem("places", 400, OVER, 1)
     few = IteratedLocalSearchParams(many_perturbations=5)
     params = SolverParams(search=few, bound=BoundParams(one_tree=OneTreeParams(most_regions=300)))
-    found = plan(problem, time_limit=20, params=params)
+    found = plan(problem, params=params)
     assert sorted(found.order) == list(range(400))
     assert found.gap is not None
     assert found.gap < 0.5
