@@ -11,7 +11,7 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -99,9 +99,7 @@ def label(size: int, features: int) -> Run:
     objective = problem(size, features)
     order = searched(objective, 1000)
     params = replace(DEFAULTS, proof=replace(DEFAULTS.proof, ng_route=replace(DEFAULTS.proof.ng_route, rounds=1)))
-    return lambda run: NgRouteProof(
-        Incumbent(objective, order), np.random.default_rng(run), Budget(), params
-    ).run()
+    return lambda run: NgRouteProof(Incumbent(objective, order), np.random.default_rng(run), Budget(), params).run()
 
 
 CASES: dict[str, Callable[[], Run]] = {
@@ -141,7 +139,7 @@ def work(case: str) -> None:
         print(time.process_time() - started, flush=True)
 
 
-def seconds(python: str, case: str) -> Iterator[float]:
+def seconds(python: str, case: str) -> Generator[float, None, None]:
     """Yield the processor time of one run after the other, in a process of its own."""
     command = [python, __file__, "--work", case]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
