@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from service import Service
+from waiting import GUARD
 
 Open = Callable[..., Page]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -41,7 +42,7 @@ def opener(browser: Browser, service: Service) -> Iterator[Open]:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 1000}, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * GUARD)
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: check_origin(request.url))
@@ -63,6 +64,12 @@ def settle(page: Page) -> None:
     """Wait until nothing is being calculated."""
     page.wait_for_timeout(60)
     page.wait_for_selector('body[data-busy="false"][data-plans]', state="attached")
+
+
+def wait_until(page: Page, reached: Callable[[], bool]) -> None:
+    """Wait for what happens outside of the page, such as requests that are held back."""
+    while not reached():
+        page.wait_for_timeout(20)
 
 
 def total(page: Page) -> float:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 
 from service import Service
+from waiting import GUARD
 
 
 class Proxy:
@@ -21,7 +22,7 @@ class Proxy:
         self._thread = threading.Thread(target=self._loop.run_forever)  # the test may have a loop of its own
         self._thread.start()
         listening = asyncio.start_server(self._pass, "127.0.0.1", 0)
-        self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result(10)
+        self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result(GUARD)
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{path}"
 
     def stop(self) -> None:
@@ -32,9 +33,9 @@ class Proxy:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(end(), self._loop).result(GUARD)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(GUARD)
         self._loop.close()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

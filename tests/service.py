@@ -2,47 +2,85 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import functools
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from learnroute import Learner
-from learnroute.formats.json_files import problem_to_dict
-from learnroute.study.families import random_problem
+from learnroute.web.intake import Intake
 from learnroute.web.pool import Pool
+from learnroute.web.protocol import Protocol
 from learnroute.web.server import Server, bound
 from learnroute.web.settings import Settings
+from waiting import GUARD, wait_for
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 
 
-class Service:
-    """A service on a free port of 127.0.0.1, in a thread of this process."""
+get = functools.partial(httpx.get, timeout=GUARD)
 
-    def __init__(self, settings: Settings) -> None:
+
+class Clock:
+    """The clock of an event loop: it stands still, but for `advance`, until it is let `go`."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop, self.now = loop, loop.time()
+        loop.time = lambda: self.now  # type: ignore[method-assign]
+
+    async def advance(self, seconds: float) -> None:
+        """Put it forward, and let the loop do whatever is due then."""
+        self.now += seconds
+        for _ in range(20):  # some of it makes the next step due
+            await asyncio.sleep(0)
+
+    def go(self) -> None:
+        ahead = self.now - time.monotonic()
+        self.loop.time = lambda: time.monotonic() + ahead  # type: ignore[method-assign]
+
+
+class Service:
+    """A service on a free port of 127.0.0.1, in a thread of this process; the clock of its loop may be `still`."""
+
+    def __init__(self, settings: Settings, still: bool = False) -> None:
         self._listener = bound(settings.host, 0)
         self._server = Server(settings, self._listener)
         self.url = self._server.url.rstrip("/")
-        self.pool: Pool = self._server.config.app.state.pool  # type: ignore[union-attr]
+        state = self._server.config.app.state  # type: ignore[union-attr]
+        self.pool: Pool = state.pool
+        self.intake: Intake = state.intake
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]})
         self._thread.start()
         wait_for(lambda: self._server.started)
+        self._clock = Clock(self._server.servers[0].get_loop()) if still else None
         headers = {"Authorization": f"Bearer {settings.token}"} if settings.token else {}
-        self.client = httpx.Client(base_url=self.url, timeout=60, headers=headers)
+        self.client = httpx.Client(base_url=self.url, timeout=GUARD, headers=headers)
 
     def stop(self) -> None:
         self.client.close()
+        if self._clock is not None:
+            self._clock.go()
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(GUARD)
         assert not self._thread.is_alive()
         self._listener.close()
+
+    @property
+    def connections(self) -> list[Protocol]:
+        """The connections that are open."""
+        return list(self._server.server_state.connections)  # type: ignore[arg-type]
+
+    def advance(self, seconds: float) -> None:
+        """Put the clock of the event loop forward; return when whatever is due then has happened."""
+        assert self._clock is not None
+        asyncio.run_coroutine_threadsafe(self._clock.advance(seconds), self._clock.loop).result(GUARD)
 
     def post(self, task: str, **members: Any) -> httpx.Response:
         return self.client.post(f"/api/{task}", json=members)
@@ -57,22 +95,12 @@ class Service:
 
 
 @contextlib.contextmanager
-def serving(**options: Any) -> Iterator[Service]:
-    service = Service(Settings(**options))
+def serving(still: bool = False, **options: Any) -> Iterator[Service]:
+    service = Service(Settings(**options), still)
     try:
         yield service
     finally:
         service.stop()
-
-
-PATIENCE = 4  # machines are busy at times; what never comes fails all the same
-
-
-def wait_for(reached: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + PATIENCE * seconds
-    while not reached():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
 
 
 def example(name: str = "warehouse-robot") -> dict[str, Any]:
@@ -80,7 +108,6 @@ def example(name: str = "warehouse-robot") -> dict[str, Any]:
     return data
 
 
-def long_task() -> dict[str, Any]:
-    """Members of a trade-off that takes many seconds and reports its progress."""
-    problem = random_problem("uniform", 20, Learner(300, 100, 0.1), 1)
-    return {"problem": problem_to_dict(problem), "points": 100}
+def endless_task() -> dict[str, Any]:
+    """Members of a trade-off that never ends and reports its progress, in a worker of `stuck_tasks`."""
+    return {"problem": {**example(), "title": "endless"}}

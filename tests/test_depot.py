@@ -112,7 +112,7 @@ def test_every_method_and_its_bound_hold(kind: str) -> None:
     for name in METHODS:
         if name == "algorithm1":
             continue
-        found = plan(problem, name, time_limit=20)
+        found = plan(problem, name)
         assert found.loss.total == pytest.approx(losses[found.order], rel=1e-12), name
         assert found.lower_bound is not None
         assert found.lower_bound <= min(losses.values()) * (1 + 1e-12), name
@@ -206,7 +206,7 @@ def test_more_regions_than_are_enumerated() -> None:
     places, points = rng.random((26, 2)), rng.random((26, 3))
     for learner in (LEARNERS["under"], LEARNERS["over"], LEARNERS["proximal"]):
         problem = Problem(learner=learner, coordinates=places, vectors=points, depot=Depot("Base", (0.5, 0.5)))
-        found = plan(problem, time_limit=20)
+        found = plan(problem)
         assert found.gap is not None
         assert found.optimal or learner.rule == "proximal"
         assert verify(problem, found).verdict != "refuted"

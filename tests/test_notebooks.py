@@ -35,6 +35,7 @@ from learnroute.model.certificates.one_tree import OneTree
 from learnroute.model.constraints import Constraints
 from learnroute.model.showing import Shown, shortened
 from samples import OVER, UNDER, small
+from waiting import GUARD
 
 ROOT = Path(__file__).parents[1]
 NASTY = ("<script>alert(1)</script>", "$\\bad{$", "a & b", "\"D' --><img src=x onerror=alert(1)>")
@@ -337,5 +338,5 @@ def test_public_plot_functions_are_documented(name: str) -> None:
 def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "notebooks.md").read_text()
     code = "".join(re.findall(r"```python\n(.*?)```", text, re.S)).replace("examples/", f"{ROOT}/examples/")
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=120, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=GUARD, check=True, capture_output=True)
     assert {path.name for path in tmp_path.iterdir()} == {"route.png", "route.csv", "two.png"}

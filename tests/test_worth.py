@@ -18,6 +18,7 @@ from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.pooled import floor_of, pooled_error
 from learnroute.model.spectrum import proximal_moments
 from learnroute.plots import draw_learners
+from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem
 from learnroute.worth import (
     FIRST,
@@ -220,7 +221,7 @@ def test_dissimilarities_that_no_models_have_are_told() -> None:
 def test_the_order_of_many_regions_with_even_weights_is_found() -> None:
     """A large λ gives all positions the same weight; searches of many regions once divided by zero there."""
     problem = random_problem("places", 150, Learner(120, 100, 0.5), 1).regularized(1e4)
-    found = plan(problem, "search", time_limit=2)
+    found = plan(problem, "search", params=SolverParams(search=IteratedLocalSearchParams(many_perturbations=5)))
     assert sorted(found.order) == list(range(150))
 
 

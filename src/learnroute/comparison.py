@@ -127,7 +127,7 @@ def compare(
     check_type("problem", problem, Problem)
     draws = as_count("draws", draws, meaning="the number of draws")
     seed = as_count("seed", seed, least=0, meaning="the seed")
-    problem = decided(problem, seed, time_limit, progress)
+    problem = decided(problem, seed, Budget.of(time_limit, progress))
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
         raise InputError("a list of methods is needed", field="methods", value=methods)
     chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]

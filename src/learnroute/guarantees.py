@@ -72,7 +72,7 @@ def _not_metric(problem: Problem, report: MetricReport | None, stop: Callable[[]
             return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
         report = metric_report(problem.stop_travel, stop)
     if report is None:
-        return "the time limit came before the triangle inequality was checked; `learnroute check` does that"
+        return "there was no time to check the triangle inequality; `learnroute check` does that"
     if not report.symmetric:
         return "travel costs differ by direction"
     if report.worst is None:

@@ -115,7 +115,7 @@ class Journey:
             if is_there(self.file):
                 raise InputError("exists; resume that journey, or give another name", where=self.file)
         budget = Budget.of(time_limit, progress)
-        problem = decided(problem, self.seed, budget.part(0.5).seconds_left, progress)
+        problem = decided(problem, self.seed, budget.part(0.5))
         self.origin = self.problem = problem
         self.errors: FloatArray = problem.initial_errors
         self.common = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -47,6 +48,7 @@ def plan(
     params: SolverParams = DEFAULTS,
     initial: Sequence[str | int] | None = None,
     threads: int = 1,
+    stop: threading.Event | None = None,
 ) -> Plan:
     """Choose the route with the least expected overall loss.
 
@@ -69,6 +71,8 @@ def plan(
         where that costs least travel.
     threads
         How many threads search side by side and share the best route.
+    stop
+        Set it from a signal handler or another thread to get the best route so far at once.
 
     Returns
     -------
@@ -84,11 +88,12 @@ def plan(
     """
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
+    check_type("stop", stop, threading.Event, type(None))
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
         params = replace(params, search=replace(params.search, threads=threads, rounds_at_once=threads))
-    budget = Budget.of(time_limit, progress)
+    budget = Budget.of(time_limit, progress, stop, spend_all=True)
     if problem.learner.undecided:
         return _plan_with_learner(problem, chosen, seed, budget, params, initial)
     return plan_within(problem, chosen, seed, budget, params, initial)
@@ -144,7 +149,7 @@ def route_finder(
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > TUNED_EXACTLY else method
 
     def solve(asked: Problem) -> IntArray:
-        objective, part = seen(asked, objective_of(asked), quick), budget.part(TUNING_SHARE)
+        objective, part = seen(asked, objective_of(asked), quick), budget.sparing().part(TUNING_SHARE)
         return asked.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
 
     return solve
@@ -160,14 +165,12 @@ def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:
     )
 
 
-def decided(
-    problem: Problem, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None
-) -> Problem:
+def decided(problem: Problem, seed: int, budget: Budget) -> Problem:
     """Return the problem with its regularisation chosen, where it asks for that; else the problem itself."""
     check_type("problem", problem, Problem)
     if not problem.learner.undecided:
         return problem
-    found = plan(problem, "search", seed, time_limit, progress).learner
+    found = _plan_with_learner(problem, METHODS["search"], seed, budget, DEFAULTS, None).learner
     assert found is not None
     return problem.changed(learner=found)
 
@@ -209,7 +212,8 @@ def _shortest_of_tied(
     travel = ways.between(part[:, None], part[None, :])
     nothing = np.zeros(many)
     alone = Objective(travel, nothing, nothing, 0.0, ends.renumbered(number))
-    found = iterated_local_search(alone, np.random.default_rng(0), budget, initial=np.arange(many), params=params)
+    rng, start = np.random.default_rng(0), np.arange(many)
+    found = iterated_local_search(alone, rng, budget.sparing(), initial=start, params=params)
     shorter = np.concatenate([part[found], order[many:]])
     return (
         shorter
@@ -325,7 +329,7 @@ def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
     if answer.method != "algorithm1":
         return Guarantee(None, f"nothing is proved about {answer.method} routes in advance")
     if not answer.complete:
-        return Guarantee(None, "the time limit cut Algorithm 1 short")
+        return Guarantee(None, "Algorithm 1 was cut short")
     return guarantee_of_algorithm1(problem, stop=stop)
 
 

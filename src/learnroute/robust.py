@@ -16,8 +16,9 @@ from learnroute.model.result import Plan
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import FloatArray, as_count, as_number
-from learnroute.planner import decided, plan
+from learnroute.planner import decided, plan_within
 from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.registry import METHODS
 
 MOST_DRAWS = 100_000
 MOST_REGIONS = 2000
@@ -137,15 +138,16 @@ def robustness(
     draws = as_count("draws", draws, meaning="the number of draws")
     if draws > MOST_DRAWS:
         raise InputError(f"at most {MOST_DRAWS:,} draws", field="draws", value=draws)
+    seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
-    problem = decided(problem, seed, budget.part(0.5).seconds_left)
-    planned = plan(_with(problem, high), "auto", seed, budget.seconds_left)
-    rng = np.random.default_rng(as_count("seed", seed, least=0, meaning="the seed"))
+    problem = decided(problem, seed, budget.part(0.5).sparing())
+    planned = plan_within(_with(problem, high), METHODS["auto"], seed, budget.sparing())
+    rng = np.random.default_rng(seed)
     regrets: list[float] = []
     routes, ends, proved = Counter([planned.order]), Counter[str](), planned.optimal
     for k in range(draws):
         drawn = _with(problem, _between(low, high, rng))
-        best = plan(drawn, "auto", seed, budget.seconds_left)
+        best = plan_within(drawn, METHODS["auto"], seed, budget.sparing())
         own = expected_loss(drawn, planned.order)
         better = is_less(best.loss.total, own.total, PRINTED, own.magnitude)
         order = best.order if better else planned.order

@@ -17,9 +17,10 @@ from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.showing import Shown, shortened
 from learnroute.model.validation import as_count
-from learnroute.planner import decided, plan
+from learnroute.planner import decided, plan_within
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
+from learnroute.solvers.registry import METHODS
 
 MOST_EXACT = 14  # regions up to which the whole Pareto front is found
 EXTREME = 1e6  # rates this far from the even one stand for "travel only" and "error only", ties broken by the other
@@ -172,12 +173,16 @@ def tradeoff(
     points = as_count("points", points, least=2, meaning="the number of points")
     if points > MOST_POINTS:
         raise InputError(f"at most {MOST_POINTS}", field="points", value=points)
+    seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
-    problem = decided(problem, seed, budget.part(0.5).seconds_left, progress)
+    problem = decided(problem, seed, budget.part(0.5))
     objective = objective_of(_at_rate(problem, 1.0))
     orders = pareto_front_orders(objective, budget) if problem.size <= MOST_EXACT else None
     complete = orders is not None
-    marks = {name: _choice(problem, plan(problem, name, seed, budget.seconds_left).order) for name in _methods(problem)}
+    marks = {
+        name: _choice(problem, plan_within(problem, METHODS[name], seed, budget.sparing()).order)
+        for name in _methods(problem)
+    }
     if orders is None:
         found, complete = _searched(problem, points, seed, budget)
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
@@ -220,7 +225,9 @@ def _searched(problem: Problem, points: int, seed: int, budget: Budget) -> tuple
         if budget.exhausted or planned + k >= points:
             return curve, False
         constraints = replace(problem.constraints, end=problem.regions[end])
-        found = plan(_at_rate(problem.changed(constraints=constraints), 1.0), "auto", seed, budget.seconds_left)
+        found = plan_within(
+            _at_rate(problem.changed(constraints=constraints), 1.0), METHODS["auto"], seed, budget.sparing()
+        )
         proved = proved and found.optimal
         curve.append(_choice(problem, found.order))
         budget.progress("trade-off", (planned + k + 1) / points)
@@ -235,7 +242,7 @@ def _corners(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[
     even = _even_rate(problem)
     ends, proved = [], True
     for rate in (even * EXTREME, even / EXTREME):
-        found = plan(_at_rate(problem, rate), "auto", seed, budget.seconds_left)
+        found = plan_within(_at_rate(problem, rate), METHODS["auto"], seed, budget.sparing())
         ends.append(_choice(problem, found.order))
         proved = proved and found.optimal
     planned = 2
@@ -248,7 +255,7 @@ def _corners(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[
         rate = problem.size * _slope(left, right)
         if not 0 < rate < math.inf:
             continue
-        found = plan(_at_rate(problem, rate), "auto", seed, budget.seconds_left)
+        found = plan_within(_at_rate(problem, rate), METHODS["auto"], seed, budget.sparing())
         middle, planned, proved = _choice(problem, found.order), planned + 1, proved and found.optimal
         budget.progress("trade-off", planned / points)
         if is_less(middle.loss(rate), left.loss(rate), PRINTED):

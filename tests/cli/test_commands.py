@@ -20,6 +20,7 @@ from learnroute.cli import MODULES, commands
 from learnroute.formats import READERS
 from learnroute.study.families import FAMILIES, random_problem
 from samples import METRIC_FAMILIES, OVER
+from waiting import GUARD
 
 ROOT = Path(__file__).parents[2]
 CITY = str(ROOT / "examples" / "city-survey.json")
@@ -245,7 +246,7 @@ def test_without_arguments_the_help_is_shown(capsys: pytest.CaptureFixture[str])
 
 def run_process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "learnroute", *arguments], capture_output=True, text=True, timeout=120, **options
+        [sys.executable, "-m", "learnroute", *arguments], capture_output=True, text=True, timeout=GUARD, **options
     )
 
 
@@ -277,5 +278,5 @@ def test_plans_import_neither_plots_nor_scipy() -> None:
         "import sys; from learnroute.cli import run; run(['plan', sys.argv[1], '--json']);"
         "loaded = {'matplotlib', 'scipy', 'networkx'} & set(sys.modules); assert not loaded, loaded"
     )
-    done = subprocess.run([sys.executable, "-c", code, WAREHOUSE], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, WAREHOUSE], capture_output=True, text=True, timeout=GUARD)
     assert done.returncode == 0, done.stderr

@@ -15,6 +15,7 @@ import pytest
 from calls import call
 from learnroute import InputError, read_problem
 from learnroute.formats.files import read_text, remove_leftovers, written_whole
+from waiting import GUARD
 
 ROOT = Path(__file__).parents[2]
 WAREHOUSE = str(ROOT / "examples" / "warehouse-robot.json")
@@ -23,7 +24,7 @@ LONG = "n" * 300
 
 def command(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "learnroute", *map(str, arguments)]
-    return subprocess.run(line, stderr=subprocess.PIPE, text=True, timeout=60, **options)
+    return subprocess.run(line, stderr=subprocess.PIPE, text=True, timeout=GUARD, **options)
 
 
 def is_one_line(done: subprocess.CompletedProcess[str], code: int, words: str) -> None:
@@ -165,7 +166,7 @@ def test_ctrl_c_during_imports_is_one_line(tmp_path: Path, module: str, how: tup
         "except BaseException:\n    raise ImportError('as if it were not there')\n"
     )
     paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", str(ROOT / "src"))])
-    done = subprocess.run([sys.executable, *how, "plan", WAREHOUSE], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([sys.executable, *how, "plan", WAREHOUSE], capture_output=True, text=True, timeout=GUARD,
                           env={**os.environ, "PYTHONPATH": paths})  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "learnroute: interrupted\n")
 

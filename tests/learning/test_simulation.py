@@ -246,7 +246,7 @@ def test_true_models_beyond_the_bounds_are_said() -> None:
 
 def test_time_limit_keeps_what_was_drawn() -> None:
     problem = problem_of(30, 10, 4, 0.5)
-    found = simulate(problem, [0, 1, 2, 3], runs=10**8, time_limit=0.01)
+    found = simulate(problem, [0, 1, 2, 3], runs=10**8, time_limit=1e-9)
     assert 2 <= found.runs < 10**8
     assert any("time limit came after" in note for note in found.notes)
     full = simulate(problem, [0, 1, 2, 3], runs=found.runs)

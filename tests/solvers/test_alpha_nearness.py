@@ -9,6 +9,7 @@ import pytest
 from learnroute._core import AlphaNearness
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.alpha_nearness import alpha_lists, edges_between
 from learnroute.solvers.local_search.candidates import both_candidates, candidates_of
 from learnroute.solvers.params import AlphaParams, KOptParams
@@ -118,10 +119,10 @@ def test_lists_may_be_longer_than_those_looked_at_first() -> None:
 def test_kinds_of_lists() -> None:
     rng = np.random.default_rng(0)
     lopsided = Objective(rng.random((30, 30)), np.zeros(30), np.zeros(30))
-    assert both_candidates(lopsided, KOptParams())[1] is None
+    assert both_candidates(lopsided, KOptParams(), Budget())[1] is None
     even = Objective(_distances(30, 0), np.zeros(30), np.zeros(30))
-    near, alpha = both_candidates(even, KOptParams())
+    near, alpha = both_candidates(even, KOptParams(), Budget())
     assert near.shape == (30, 8)
     assert alpha is not None
     assert alpha.shape == (30, 5)
-    assert both_candidates(even, KOptParams(alpha=AlphaParams(work=100)))[1] is None
+    assert both_candidates(even, KOptParams(alpha=AlphaParams(work=100)), Budget())[1] is None

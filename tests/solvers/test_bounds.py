@@ -29,7 +29,8 @@ def test_no_order_is_below_the_bound(size: int) -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         places = rng.integers(0, 4, (size, 2)).astype(float) if seed % 2 else rng.uniform(0, 1, (size, 2))
-        objective = Objective(Points(places), rng.uniform(0, 1, size), np.sort(rng.random(size)), 0.25)
+        factors = rng.random(size) if seed % 3 == 0 else None
+        objective = Objective(Points(places), rng.uniform(0, 1, size), np.sort(rng.random(size)), 0.25, factors=factors)
         least = objective(held_karp(objective, rng, Budget()).order)
         assert sparse_bound(objective) <= least
         assert sparse_bound(objective) >= simple_bound(objective) * (1 - 1e-9)
@@ -42,7 +43,7 @@ def test_many_places_are_planned_without_a_matrix(monkeypatch: pytest.MonkeyPatc
     problem = random_problem("places", 400, OVER, 1)
     few = IteratedLocalSearchParams(many_perturbations=5)
     params = SolverParams(search=few, bound=BoundParams(one_tree=OneTreeParams(most_regions=300)))
-    found = plan(problem, time_limit=20, params=params)
+    found = plan(problem, params=params)
     assert sorted(found.order) == list(range(400))
     assert found.gap is not None
     assert found.gap < 0.5

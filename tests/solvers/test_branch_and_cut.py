@@ -158,7 +158,7 @@ def test_units_do_not_matter(unit: float, heavy: float) -> None:
     places = RNG(70).uniform(-1, 1, (70, 2))
     travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
     objective = Objective(unit * travel, heavy * unit * RNG(1).uniform(0, 1, 70), np.append(np.zeros(69), 1.0))
-    tree = tree_of(objective, iterated_local_search(objective, RNG(0), Budget(), 1000), budget=Budget.of(60))
+    tree = tree_of(objective, iterated_local_search(objective, RNG(0), Budget(), 1000), budget=Budget())
     assert tree.proved
     assert tree.nodes < 300
     certificate = tree.certificate()

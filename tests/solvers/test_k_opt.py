@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from typing import Any
 
 import numpy as np
@@ -150,15 +151,21 @@ def test_odd_places_are_no_trouble(name: str, rate: float, size: int) -> None:
             assert objective(order) == pytest.approx(float(np.hypot(*np.ptp(places, axis=0))), rel=0.05)
 
 
-def test_a_search_repeats_itself_and_stops_in_time() -> None:
+def test_a_search_repeats_itself_and_stops_when_its_budget_is_exhausted() -> None:
     objective = problem(400, 0.0, Ends(), 1, places=True)
     one, two = (iterated_local_search(objective, RNG(3), Budget(), 300) for _ in range(2))
     assert np.array_equal(one, two)
     told: list[float] = []
-    budget = Budget.of(1.5, lambda what, share: told.append(share) if what == "search" else None)
-    answer = search(objective, RNG(0), budget)
-    assert not budget.exhausted  # a part of the time is left for the bound
-    assert told
+    stop = threading.Event()
+
+    def tell(what: str, share: float) -> None:
+        if what == "search":
+            told.append(share)
+        if len(told) == 5:
+            stop.set()
+
+    answer = search(objective, RNG(0), Budget(progress=tell, stop=stop))
+    assert 5 <= len(told) < 10
     assert told == sorted(told)
     assert objective(answer.order) < objective(hilbert_order(objective.points))  # type: ignore[arg-type]
 

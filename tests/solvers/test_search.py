@@ -3,7 +3,8 @@ from __future__ import annotations
 import itertools
 import signal
 import threading
-import time
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from learnroute import InputError, Learner, Objective, objective_of, plan
 from learnroute.model.distances import Points
+from learnroute.model.validation import IntArray
 from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
@@ -80,6 +82,19 @@ def test_auto_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> Non
     assert deadlines[0] < budget.deadline - 400
 
 
+def test_a_search_leaves_time_for_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    deadlines: list[float] = []
+
+    def noted(objective: Objective, _rng: np.random.Generator, budget: Budget, **_more: Any) -> IntArray:
+        deadlines.append(budget.deadline)
+        return np.arange(objective.size)
+
+    monkeypatch.setattr(methods, "iterated_local_search", noted)
+    budget = Budget.of(1000.0)
+    search(objective_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget)
+    assert deadlines[0] < budget.deadline - 100
+
+
 def test_effort_is_what_params_say_unless_it_is_given() -> None:
     objective = objective_of(random_problem("uniform", 30, UNDER, 1))
     assert search_effort(objective) == (600, 2)
@@ -98,52 +113,90 @@ def test_threads_share_the_best_route_and_repeat_themselves(over: bool) -> None:
         plan(problem, "search", threads=0)
 
 
-@pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
-def test_no_thread_goes_on_to_the_end_of_its_round(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One round has a hundred thousand perturbations; the first news of one thread ends all of them."""
-    done: list[int] = []
-    pressed = threading.Event()
-    perturb = TourSearch.perturb
+class Counting:
+    """The core of a search, with a call before each of its perturbations."""
 
-    def counted(self: TourSearch, *given: Any) -> int:
-        done.append(perturb(self, *given))
-        return done[-1]
+    def __init__(self, core: Any, call: Callable[[], None]) -> None:
+        self.core, self.call = core, call
 
-    def told(stage: str, _share: float) -> None:
-        if stage != "search" or pressed.is_set():
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.core, name)
+
+    def perturb(self, draws: Any, chosen: Any) -> None:
+        self.call()
+        self.core.perturb(draws, chosen)
+
+
+class Interruption:
+    """Ends a search in three threads after the first progress report that follows a call of each.
+
+    From then on a call waits until the threads are told to stop, and no thread may begin another one.
+    """
+
+    def __init__(self, how: str) -> None:
+        self.how, self.pressed = how, threading.Event()
+        self.calls: Counter[int] = Counter()  # by thread
+        self.late: Counter[int] = Counter()
+
+    def tell(self, stage: str, _share: float) -> None:
+        if stage != "search" or self.pressed.is_set() or len(self.calls) < 3:
             return
-        pressed.set()
-        if how == "a failure":
+        self.pressed.set()
+        if self.how == "a failure":
             raise ArithmeticError
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
-    monkeypatch.setattr(TourSearch, "perturb", counted)
-    objective = objective_of(random_problem("euclidean", 200, UNDER, 1))
-    rounds = IteratedLocalSearchParams(rounds_at_once=3, round_length=500, population=PopulationParams(most_regions=0))
-    with pytest.raises(KeyboardInterrupt if how == "Ctrl-C" else ArithmeticError):
-        iterated_local_search(objective, RNG(0), Budget.of(progress=told), 300_000, params=SolverParams(search=rounds))
-    assert max(done) < 100_000  # of those that did not fail
+    def call(self, stop: threading.Event | None) -> None:
+        if stop is None:  # not in one of the threads yet
+            return
+        thread = threading.get_ident()
+        self.calls[thread] += 1
+        if self.pressed.is_set():
+            assert stop.wait(300), "the threads are not told to stop"
+            self.late[thread] += 1
+            assert self.late[thread] == 1, "a thread goes on"
+
+    def end(self, effort: int, params: IteratedLocalSearchParams) -> None:
+        """Search until interrupted; every thread has made a call, and at most one more."""
+        objective = objective_of(random_problem("euclidean", 200, UNDER, 1))
+        budget = Budget.of(progress=self.tell)
+        with pytest.raises(KeyboardInterrupt if self.how == "Ctrl-C" else ArithmeticError):
+            iterated_local_search(objective, RNG(0), budget, effort, params=SolverParams(search=params))
+        assert len(self.calls) == 3
+        assert self.late.keys() <= self.calls.keys()
+        assert all(late == 1 for late in self.late.values())
 
 
 @pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
-def test_no_thread_goes_on_with_a_population(how: str) -> None:
-    """A hundred thousand tours are wanted; the first news of one thread ends all of them."""
-    objective = objective_of(random_problem("euclidean", 200, UNDER, 1))
-    pressed = threading.Event()
+def test_no_thread_goes_on_to_the_end_of_its_round(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One round has two hundred million perturbations; each thread ends after its current call of the core."""
+    interruption, perturb = Interruption(how), TourSearch.perturb
 
-    def told(stage: str, _share: float) -> None:
-        if stage == "search" and not pressed.is_set():
-            pressed.set()
-            if how == "a failure":
-                raise ArithmeticError
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    def perturb_and_count(self: TourSearch, *given: Any) -> int:
+        core, stop = self.core, given[3].stop
+        self.core = Counting(core, lambda: interruption.call(stop))  # type: ignore[assignment]
+        try:
+            return perturb(self, *given)
+        finally:
+            self.core = core
 
-    many = IteratedLocalSearchParams(threads=3, population=PopulationParams(members=100_000))
-    started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt if how == "Ctrl-C" else ArithmeticError):
-        iterated_local_search(objective, RNG(0), Budget.of(progress=told), 10**9, params=SolverParams(search=many))
-    assert pressed.is_set()
-    assert time.monotonic() - started < 30  # all of them would take minutes
+    monkeypatch.setattr(TourSearch, "perturb", perturb_and_count)
+    no_population = PopulationParams(most_regions=0)
+    rounds = IteratedLocalSearchParams(rounds_at_once=3, round_length=10**6, population=no_population)
+    interruption.end(10**9, rounds)
+
+
+@pytest.mark.parametrize("how", ["Ctrl-C", "a failure"])
+def test_no_thread_goes_on_with_a_population(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand tours are wanted; each thread ends after its current descent."""
+    interruption, descend = Interruption(how), TourSearch.descend
+
+    def descend_and_count(self: TourSearch, budget: Budget) -> None:
+        interruption.call(budget.stop)
+        descend(self, budget)
+
+    monkeypatch.setattr(TourSearch, "descend", descend_and_count)
+    interruption.end(10**9, IteratedLocalSearchParams(threads=3, population=PopulationParams(members=10_000)))
 
 
 @pytest.mark.parametrize("learner", [UNDER, OVER])

@@ -19,6 +19,7 @@ from learnroute.study.rows import read_rows, write_rows
 from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store, opened
 from learnroute.study.summary import Running, Statistics, condition, grouped_ratios
 from learnroute.study.sweeps import sweep
+from waiting import GUARD
 
 MIXED = Experiment(("uniform", "closure"), (3, 4), (80, 100, 120), replicates=3)  # m = 100 fails
 
@@ -53,7 +54,7 @@ def test_rows_load_straight_into_tables(folder: Path, tmp_path: Path, library: s
         "print(list(rows.columns), len(rows), kept['ratio'].mean(), rows['ratio'].dtype, kept['cell'].max())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=GUARD, check=True
     )
     columns, rest = done.stdout.split("] ")
     count, found, kind, last = rest.split()

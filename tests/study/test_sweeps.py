@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,10 +30,11 @@ from learnroute.study.experiment import Experiment, streams
 from learnroute.study.families import random_problem
 from learnroute.study.store import LOG_FILE, Store, opened
 from learnroute.study.sweeps import Work, sweep
+from waiting import wait_for
 
 SMALL = Experiment(("uniform", "vectors"), (3, 5), (80, 120), noise=(0.0, 0.5), replicates=2, draws=3)
-# a few seconds of work: long enough to be killed in the middle
-LONG = Experiment(("uniform",), (10,), (80, 120), methods=("algorithm1", "exact", "random"), replicates=250, draws=2)
+# large enough to be killed in the middle
+LONG = Experiment(("uniform",), (10,), (80, 120), methods=("algorithm1", "exact", "random"), replicates=60, draws=2)
 
 
 @pytest.fixture(scope="session")
@@ -169,26 +169,32 @@ def test_stores_are_guarded(tmp_path: Path) -> None:
         sweep(SMALL, tmp_path / "full", workers=1)
 
 
-def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+def start(folder: Path, *options: str, at: int = LONG.size + 1, act: str = "") -> subprocess.Popen[str]:
+    """Sweep in a process of its own, which acts as soon as so many cells are stored: `act` is Python code."""
     file = folder.parent / "experiment.json"
     file.write_text(json.dumps(LONG.to_dict()))
-    command = [sys.executable, "-m", "learnroute", "sweep", str(file), "-o", str(folder), "--json", *options]
+    code = f"""
+import os, signal
+from learnroute.cli import run
+from learnroute.study.store import Store
+
+add = Store.add
+
+def add_and_act(self, solved):
+    before = self.done
+    add(self, solved)
+    if before < {at} <= self.done:
+        {act or "pass"}
+
+Store.add = add_and_act
+raise SystemExit(run({["sweep", str(file), "-o", str(folder), "--json", *options]!r}))
+"""
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )  # fmt: skip
 
 
-def wait_for_cells(process: subprocess.Popen[str], folder: Path, count: int) -> None:
-    deadline = time.monotonic() + 1200
-    log = folder / LOG_FILE
-    while time.monotonic() < deadline:
-        ended = process.poll() is not None
-        if log.exists() and log.read_bytes().count(b"\n") >= count:
-            return
-        if ended:
-            break
-        time.sleep(0.02)
-    raise AssertionError(f"no {count} cells: {process.communicate(timeout=10)}")
+INTERRUPT = "os.killpg(0, signal.SIGINT)  # as a terminal does: to all of them"
 
 
 def session_is_empty(session: int) -> bool:
@@ -203,25 +209,19 @@ def session_is_empty(session: int) -> bool:
 
 
 def wait_for_the_end_of(session: int) -> None:
-    deadline = time.monotonic() + 60
-    while not session_is_empty(session) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert session_is_empty(session), "workers outlive the sweep"
+    wait_for(lambda: session_is_empty(session))  # workers do not outlive the sweep
 
 
 def test_kill_9_loses_nothing_and_repeats_nothing(tmp_path: Path, long_rows: list[Row]) -> None:
     folder = tmp_path / "sweep"
-    chance = random.Random(os.getpid())  # other moments every time
     done = 0
-    for more in (1, chance.randrange(1, 200)):
-        process = start(folder, "--workers", "2", "--resume")
-        wait_for_cells(process, folder, min(done + more, LONG.size))
-        time.sleep(chance.random() * 0.1)
-        process.kill()
+    for at in (1, 1 + random.Random(os.getpid()).randrange(1, 60)):  # another moment every time
+        process = start(folder, "--workers", "2", "--resume", at=done + at, act="os.kill(os.getpid(), signal.SIGKILL)")
         process.communicate(timeout=1200)
+        assert process.returncode == -signal.SIGKILL
         wait_for_the_end_of(process.pid)
         before, done = done, Store(folder).done
-        assert done >= min(before + more, LONG.size)
+        assert before + at <= done < LONG.size
     with start(folder, "--workers", "2", "--resume") as last:
         out, err = last.communicate(timeout=1200)
     assert last.returncode == 0, err
@@ -232,9 +232,7 @@ def test_kill_9_loses_nothing_and_repeats_nothing(tmp_path: Path, long_rows: lis
 
 def test_ctrl_c_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -> None:
     folder = tmp_path / "sweep"
-    process = start(folder, "--workers", "2")
-    wait_for_cells(process, folder, 20)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    process = start(folder, "--workers", "2", at=20, act=INTERRUPT)
     out, err = process.communicate(timeout=1200)
     assert (process.returncode, out) == (130, "")
     stored = Store(folder).done
@@ -286,13 +284,15 @@ def dask_processes(folder: Path, workers: int) -> Iterator[tuple[str, list[subpr
         launch("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-jupyter")
         for _ in range(workers):
             launch("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
-        address, deadline = None, time.monotonic() + 60
-        while address is None and time.monotonic() < deadline:
-            time.sleep(0.1)
+        addresses: list[str] = []
+
+        def has_address() -> bool:
             with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):  # it may be half-written
-                address = json.loads(file.read_text())["address"]
-        assert address is not None
-        yield address, processes
+                addresses.append(json.loads(file.read_text())["address"])
+            return bool(addresses)
+
+        wait_for(has_address)
+        yield addresses[0], processes
 
 
 def test_rows_from_a_dask_cluster_are_the_same(tmp_path: Path, long_rows: list[Row]) -> None:
@@ -307,9 +307,7 @@ def test_rows_from_a_dask_cluster_are_the_same(tmp_path: Path, long_rows: list[R
 
 def test_ctrl_c_on_dask_local_ends_cleanly_and_resumes(tmp_path: Path, long_rows: list[Row]) -> None:
     folder = tmp_path / "sweep"
-    process = start(folder, "--dask", "local", "--workers", "2")
-    wait_for_cells(process, folder, 20)
-    os.killpg(process.pid, signal.SIGINT)
+    process = start(folder, "--dask", "local", "--workers", "2", at=20, act=INTERRUPT)
     _, err = process.communicate(timeout=1200)
     assert process.returncode == 130
     assert "Traceback" not in err
@@ -321,10 +319,8 @@ def test_ctrl_c_on_dask_local_ends_cleanly_and_resumes(tmp_path: Path, long_rows
 def test_a_dask_cluster_that_goes_away_is_one_line_and_resumes(tmp_path: Path, long_rows: list[Row]) -> None:
     folder = tmp_path / "sweep"
     with dask_processes(tmp_path, workers=1) as (address, processes):
-        process = start(folder, "--dask", address)
-        wait_for_cells(process, folder, 5)
-        for one in processes:
-            one.kill()
+        kill = f"[os.kill(one, signal.SIGKILL) for one in {[one.pid for one in processes]}]"
+        process = start(folder, "--dask", address, at=5, act=kill)
         out, err = process.communicate(timeout=1200)
     assert (process.returncode, out) == (2, "")
     assert "what was solved is stored; --resume continues" in err

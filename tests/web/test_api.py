@@ -32,6 +32,7 @@ from learnroute.web.assets import examples, page_files
 from learnroute.web.settings import Limits, Settings
 from learnroute.web.tasks import MEDIA
 from service import ROOT, Service, example, serving
+from waiting import GUARD
 
 PROBLEM_JSON = "application/problem+json"
 
@@ -421,7 +422,7 @@ def test_beyond_loopback_a_token_is_needed() -> None:
 def test_garbage_instead_of_http(service: Service) -> None:
     host, port = service.url.removeprefix("http://").split(":")
     for garbage in (b"\x00" * 100, b"GET / HTTP/9\r\n\r\n", b"POST /api/plan HTTP/1.1\r\nContent-Length: -5\r\n\r\n"):
-        with socket.create_connection((host, int(port)), timeout=5) as line:
+        with socket.create_connection((host, int(port)), timeout=GUARD) as line:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             line.sendall(garbage)
             line.settimeout(5)

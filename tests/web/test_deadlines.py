@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import os
 import signal
-import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 
 import stuck_tasks
 from learnroute.web import pool
 from learnroute.web.requests import CompareRequest, EvaluateRequest, ExportRequest, PlanRequest, ReadRequest
 from learnroute.web.settings import Limits
-from service import Service, example, serving, wait_for
+from service import Service, example, serving
+from waiting import GUARD, gone, wait_for
 
-FOREVER = 1e6  # seconds that the service would give to a calculation: no test waits for them
+FOREVER = 1e6  # seconds that the service would give to a calculation
 LIMITS = Limits(seconds=60)
 
 
-@pytest.fixture(autouse=True)
-def _hanging_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "GRACE", 1.0)
+class Clock:
+    """A clock that stands still unless it is put forward, and counts how often it is read."""
+
+    def __init__(self) -> None:
+        self.now, self.readings = 0.0, 0
+
+    def __call__(self) -> float:
+        self.readings += 1
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Put it forward, and wait until the workers have been looked at since."""
+        self.now += seconds
+        before = self.readings
+        wait_for(lambda: self.readings >= before + 10)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of the pool, whose workers get stuck."""
+    standing = Clock()
+    monkeypatch.setattr(pool, "monotonic", standing)
     monkeypatch.setattr(pool, "work", stuck_tasks.work)
+    return standing
+
+
+@pytest.fixture
+def allowed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that workers were given, one after another."""
+    found: list[float] = []
+    expect = pool._Worker.expect
+
+    def expect_and_note(self: pool._Worker, seconds: float) -> None:
+        expect(self, seconds)
+        found.append(seconds)
+
+    monkeypatch.setattr(pool._Worker, "expect", expect_and_note)
+    return found
 
 
 def hanging(where: str, task: str) -> dict[str, Any]:
@@ -40,70 +79,89 @@ def alive(service: Service) -> None:
     assert service.post("plan", problem=example(), time_limit=5).status_code == 200
 
 
+def refuse_in_time(
+    service: Service, clock: Clock, allowed: list[float], ask: Callable[[], httpx.Response], turns: int = 2
+) -> float:
+    """Ask for what never ends, and let its time pass; return how much it had. The worker is ready before.
+
+    `turns` is how often its time is set: when the request is handed over, and when it has been read.
+    """
+    alive(service)
+    before, restarts = service.pool.processes[0], service.pool.restarts["stuck"]
+    wait_for(lambda: allowed[-1] == math.inf)  # until something is asked for
+    allowed.clear()
+    with ThreadPoolExecutor(1) as client:
+        answer = client.submit(ask)
+        wait_for(lambda: len(allowed) == turns)
+        clock.advance(allowed[-1])
+        assert service.pool.restarts["stuck"] == restarts
+        assert not gone(before)
+        seconds = allowed[-1]
+        clock.advance(0.1)
+        found = answer.result(GUARD)
+    assert (found.status_code, found.headers["content-type"]) == (503, "application/problem+json")
+    assert "did not keep its time limit" in found.json()["detail"]
+    assert found.headers["retry-after"] == "1"
+    assert service.pool.processes[0] != before
+    assert service.pool.restarts["stuck"] == restarts + 1
+    alive(service)
+    return seconds - pool.GRACE
+
+
 @pytest.mark.parametrize("where", stuck_tasks.HANGS)
-def test_the_deadline_is_that_of_the_request(where: str) -> None:
+def test_the_deadline_is_that_of_the_request(where: str, clock: Clock, allowed: list[float]) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
-        alive(service)
-        before = service.pool.processes[0]
-        answer = service.post("plan", **hanging(where, "plan"))
-        assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
-        assert "did not keep its time limit" in answer.json()["detail"]
-        assert service.pool.processes[0] != before
-        alive(service)
-        assert service.pool.restarts["stuck"] == 1
+        seconds = refuse_in_time(service, clock, allowed, lambda: service.post("plan", **hanging(where, "plan")))
+        assert seconds == pytest.approx(0.5, abs=0.1)
 
 
-@pytest.mark.parametrize("task", ["compare", "tradeoff", "learners", "export"])
-def test_so_is_that_of_all_tasks_with_a_limit(task: str) -> None:
+def test_so_is_that_of_all_tasks_with_a_limit(clock: Clock, allowed: list[float]) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
-        answer = service.post(task, **hanging("core", task))
-        assert (answer.status_code, "time limit" in answer.json()["detail"]) == (503, True)
-        alive(service)
+        for task, most in (("compare", 20), ("tradeoff", 1), ("learners", 1), ("export", 1)):
+            ask = functools.partial(service.post, task, **hanging("core", task))
+            assert refuse_in_time(service, clock, allowed, ask) < most, task
 
 
-@pytest.mark.parametrize("task", ["evaluate", "error_history", "read"])
-def test_tasks_without_a_limit_have_that_of_the_service(task: str) -> None:
-    with serving(workers=1, limits=Limits(seconds=5)) as service:
-        answer = service.post(task, **hanging("python", task))
-        assert (answer.status_code, "time limit" in answer.json()["detail"]) == (503, True)
-        alive(service)
+def test_tasks_without_a_limit_have_that_of_the_service(clock: Clock, allowed: list[float]) -> None:
+    with serving(workers=1, limits=LIMITS) as service:
+        for task in ("evaluate", "error_history", "read"):
+            ask = functools.partial(service.post, task, **hanging("python", task))
+            assert refuse_in_time(service, clock, allowed, ask) == 60, task
 
 
-def test_a_job_is_told_too() -> None:
+def test_a_job_is_told_too(clock: Clock, allowed: list[float]) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
-        place = service.submit("plan", **hanging("c", "plan"))
-        wait_for(lambda: service.job(place)["state"] == "failed")
-        assert "did not keep its time limit" in service.job(place)["error"]
-        assert service.client.get(f"{place}/result").status_code == 503
-        alive(service)
+
+        def ask() -> httpx.Response:
+            place = service.submit("plan", **hanging("c", "plan"))
+            wait_for(lambda: service.job(place)["state"] == "failed")
+            assert "did not keep its time limit" in service.job(place)["error"]
+            return service.client.get(f"{place}/result")
+
+        refuse_in_time(service, clock, allowed, ask)
 
 
-def test_requests_that_never_end_block_no_worker_for_good() -> None:
-    with serving(workers=2, limits=Limits(seconds=FOREVER)) as service:
-        statuses: list[int] = []
-
-        def ask() -> None:
-            statuses.append(service.post("plan", **hanging("python", "plan")).status_code)
-
-        threads = [threading.Thread(target=ask) for _ in range(2)]
-        for thread in threads:
-            thread.start()
+def test_requests_that_never_end_block_no_worker_for_good(clock: Clock, allowed: list[float]) -> None:
+    with serving(workers=2, limits=Limits(seconds=FOREVER)) as service, ThreadPoolExecutor(3) as clients:
+        stuck = [clients.submit(service.post, "plan", **hanging("python", "plan")) for _ in range(2)]
         wait_for(lambda: service.pool.busy == 2)
-        alive(service)
-        for thread in threads:
-            thread.join(60)
-        assert statuses == [503, 503]
+        another = clients.submit(alive, service)
+        wait_for(lambda: sum(seconds < 20 for seconds in allowed) == 2)  # both have begun
+        clock.advance(20)
+        assert [answer.result(GUARD).status_code for answer in stuck] == [503, 503]
+        another.result(GUARD)
 
 
-def test_a_worker_that_takes_in_no_more_than_a_pipe_holds_is_replaced() -> None:
+def test_a_worker_that_takes_in_no_more_than_a_pipe_holds_is_replaced(clock: Clock, allowed: list[float]) -> None:
     """A frozen process and a large request: even handing it over does not come to an end."""
-    with serving(workers=1, limits=Limits(seconds=5)) as service:
-        alive(service)
-        os.kill(service.pool.processes[0], signal.SIGSTOP)
+    with serving(workers=1, limits=LIMITS) as service:
         body = json.dumps({"problem": example()}).encode() + b" " * (4 << 20)
-        answer = service.client.post("/api/plan", content=body, headers={"content-type": "application/json"})
-        assert (answer.status_code, "time limit" in answer.json()["detail"]) == (503, True)
-        alive(service)
+
+        def ask() -> httpx.Response:
+            os.kill(service.pool.processes[0], signal.SIGSTOP)
+            return service.client.post("/api/plan", content=body, headers={"content-type": "application/json"})
+
+        assert refuse_in_time(service, clock, allowed, ask, turns=1) == 60
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from learnroute.web import pool
 from learnroute.web.app import make_app
 from learnroute.web.settings import Settings
 from proxy import proxy
-from service import ROOT, Service, example, serving, wait_for
+from service import ROOT, Service, example, get, serving
+from waiting import GUARD, wait_for
 
 PUBLIC = "plan.example"
 
@@ -32,7 +33,7 @@ def shown() -> Iterator[Service]:
 
 @pytest.mark.parametrize("strip", [True, False], ids=["prefix taken off", "prefix left"])
 def test_page_and_api_work_under_a_path(shown: Service, strip: bool) -> None:
-    with proxy(shown, strip=strip) as front, httpx.Client(headers=shown.client.headers, timeout=60) as client:
+    with proxy(shown, strip=strip) as front, httpx.Client(headers=shown.client.headers, timeout=GUARD) as client:
         page = client.get(f"{front.url}/")
         for address in re.findall(r'(?:href|src)="([^"#]+)"', page.text):
             assert client.get(httpx.URL(f"{front.url}/").join(address)).status_code == 200, address
@@ -52,12 +53,12 @@ def test_a_path_does_not_lead_past_the_token(shown: Service) -> None:
                  "/learnroute/metrics", "/learnroute/learnroute/api/formats", "/api/../api/formats",
                  "/docs/../api/formats", "/%61pi/formats", "/learnroute/%61pi/formats", "/api/formats/",
                  "/API/formats"):  # fmt: skip
-        answer = httpx.get(httpx.URL(shown.url).copy_with(raw_path=path.encode()))
+        answer = get(httpx.URL(shown.url).copy_with(raw_path=path.encode()))
         assert answer.status_code == 401, path
-    assert httpx.get(f"{shown.url}/learnroute/health").json() == {"status": "ok"}
-    moved = httpx.get(f"{shown.url}/learnroute")
+    assert get(f"{shown.url}/learnroute/health").json() == {"status": "ok"}
+    moved = get(f"{shown.url}/learnroute")
     assert (moved.status_code, moved.headers["location"]) == (308, "/learnroute/")
-    assert httpx.get(f"{shown.url}/learnrouter").status_code == 401
+    assert get(f"{shown.url}/learnrouter").status_code == 401
 
 
 def test_nothing_redirects_to_a_name_or_path_that_a_caller_made_up(shown: Service) -> None:
@@ -91,17 +92,17 @@ def test_forwarded_headers_count_from_trusted_proxies_alone() -> None:
 def test_healthy_is_a_service_with_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "IDLE", 0.2)
     with serving(workers=1, token="secret") as service:
-        first = httpx.get(f"{service.url}/health")  # no token
+        first = get(f"{service.url}/health")  # no token
         if first.status_code != 200:
             assert (first.status_code, first.headers["retry-after"]) == (503, "1")
-        wait_for(lambda: httpx.get(f"{service.url}/health").status_code == 200)
-        answer = httpx.get(f"{service.url}/health")
+        wait_for(lambda: get(f"{service.url}/health").status_code == 200)
+        answer = get(f"{service.url}/health")
         assert answer.json() == {"status": "ok"}
         assert answer.headers["cache-control"] == "no-store"
         wait_for(lambda: "learnroute_workers_ready 1" in service.client.get("/metrics").text)
         os.kill(service.pool.processes[0], signal.SIGKILL)
-        wait_for(lambda: httpx.get(f"{service.url}/health").status_code == 503)
-        wait_for(lambda: httpx.get(f"{service.url}/health").status_code == 200)
+        wait_for(lambda: get(f"{service.url}/health").status_code == 503)
+        wait_for(lambda: get(f"{service.url}/health").status_code == 200)
         assert 'learnroute_worker_restarts_total{cause="lost"} 1' in service.client.get("/metrics").text
 
 
@@ -128,10 +129,10 @@ def samples(service: Service) -> dict[str, float]:
 
 def test_metrics_count_what_happens() -> None:
     with serving(workers=1, token="secret", queue=7) as service:
-        assert httpx.get(f"{service.url}/metrics").status_code == 401
+        assert get(f"{service.url}/metrics").status_code == 401
         assert service.post("plan", problem=example()).status_code == 200
         assert service.post("plan", problem={}).status_code == 422
-        httpx.get(f"{service.url}/api/formats")
+        get(f"{service.url}/api/formats")
         for k in range(30):
             service.client.get(f"/made-up/{k}")
             service.client.request(f"MADE{k}", "/api/plan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 from pathlib import Path
@@ -9,11 +10,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from learnroute import Learner, Problem, evaluate, plan, read_problem, write_problem
+import stuck_tasks
+from learnroute import Learner, evaluate, plan, read_problem, write_problem
 from learnroute.study.families import random_problem
-from pages import Open, cancel, drag, region, route, settle, total
+from learnroute.web import pool
+from pages import Open, cancel, drag, opener, region, route, settle, total
 from proxy import proxy
-from service import EXAMPLES, Service, example, long_task, serving
+from service import EXAMPLES, Service, example, serving
+from waiting import GUARD
 
 
 def test_it_opens_on_an_example_with_its_route_drawn(opened: Open) -> None:
@@ -26,7 +30,7 @@ def test_it_opens_on_an_example_with_its_route_drawn(opened: Open) -> None:
         shown = float(page.inner_text(f'[data-part="{part}"]'))
         assert shown == pytest.approx(getattr(found.loss, part), rel=1e-4)
     assert "proved optimal" in page.inner_text('[data-fact="gap"]')
-    assert page.locator(".region.last").get_attribute("aria-label", timeout=10_000).startswith(found.route[-1])  # type: ignore[union-attr]
+    assert page.locator(".region.last").get_attribute("aria-label").startswith(found.route[-1])  # type: ignore[union-attr]
     assert page.locator(".leg").count() == 11
     assert "Under regime" in page.inner_text("#regime")
 
@@ -325,16 +329,21 @@ def test_longitude_and_latitude_have_a_graticule(opened: Open) -> None:
     assert "60" in page.locator(".gridlabel").all_text_contents()
 
 
-def test_a_long_plan_shows_progress_and_can_be_cancelled(opened: Open, tmp_path: Path) -> None:
-    page = opened()
-    write_problem(Problem.from_dict(long_task()["problem"]), tmp_path / "long.json")
-    page.set_input_files("#file", tmp_path / "long.json")
-    cancel(page)
-    page.wait_for_selector('#status:has-text("Cancelled")')
-    settle(page)
-    page.select_option("#method", "nearest")
-    settle(page)
-    assert len(route(page)) == 20
+def test_a_long_plan_shows_progress_and_can_be_cancelled(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "work", stuck_tasks.work)
+    large = random_problem("uniform", 20, Learner(300, 100, 0.1), 1)
+    write_problem(large.changed(title="endless"), tmp_path / "endless.json")
+    with serving(workers=1) as service, contextlib.contextmanager(opener)(browser, service) as opened:
+        page = opened()
+        page.set_input_files("#file", tmp_path / "endless.json")
+        cancel(page)
+        page.wait_for_selector('#status:has-text("Cancelled")')
+        settle(page)
+        page.select_option("#method", "nearest")
+        settle(page)
+        assert len(route(page)) == 20
 
 
 def test_on_a_phone_nothing_sticks_out(opened: Open) -> None:
@@ -392,8 +401,8 @@ def test_many_regions(opened: Open, tmp_path: Path) -> None:
     write_problem(random_problem("euclidean", 301, Learner(80, 100), 1), tmp_path / "many.json")
     page.set_input_files("#file", tmp_path / "many.json")
     page.wait_for_selector('#title:has-text("301 regions")')
-    page.wait_for_selector(".leg >> nth=299", state="attached", timeout=60_000)
-    page.wait_for_selector('#error-history-text:has-text("up to 300 regions")', timeout=60_000)
+    page.wait_for_selector(".leg >> nth=299", state="attached")
+    page.wait_for_selector('#error-history-text:has-text("up to 300 regions")')
 
 
 def test_names_are_text_and_never_markup(opened: Open, tmp_path: Path) -> None:
@@ -426,7 +435,7 @@ def test_the_page_works_under_a_path_of_a_proxy(browser: Browser, tmp_path: Path
     write_problem(problem, tmp_path / "sixteen.json")
     with serving(workers=1, token="secret", root_path="/learnroute") as shown, proxy(shown) as front:
         page = browser.new_context().new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * GUARD)
         page.goto(f"{front.url}/#token=secret")
         settle(page)
         assert page.inner_text("#title") == "City survey vehicle · 12 regions"

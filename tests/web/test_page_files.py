@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from learnroute import Learner, plan, read_problem, write_plan, write_problem
 from learnroute.study.families import random_problem
-from pages import Open, drag, region, route, settle, total
+from pages import Open, drag, region, route, settle, total, wait_until
 from service import EXAMPLES, Service, example
 
 OLD_TOWN = EXAMPLES / "old-town" / "old-town.graphml"
@@ -122,8 +122,7 @@ def test_zoom_and_pan(opened: Open) -> None:
     page.keyboard.down("Control")
     page.mouse.wheel(0, -200)
     page.keyboard.up("Control")
-    page.wait_for_function("wide => document.querySelector('#map').classList.contains('zoomed')", arg=wide)
-    page.wait_for_timeout(100)
+    wait_until(page, lambda: spot(page, "Airport")[0] - spot(page, "Harbour")[0] > 1.01 * wide)
     assert spot(page, "Station") == pytest.approx(at, abs=1)  # zoomed around the pointer
     box = page.locator("#map").bounding_box()
     assert box is not None

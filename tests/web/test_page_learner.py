@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 from learnroute import Learner, Problem, evaluate, plan, read_problem, write_problem
 from learnroute.model.losses import error_over_time
-from pages import Open, cancel, route, settle, total
+from pages import Open, cancel, route, settle, total, wait_until
 from service import EXAMPLES, example
 
 CITY = EXAMPLES / "city-survey.json"
@@ -97,14 +97,13 @@ def test_old_values_are_dim_until_the_new_plan_is_there_and_stale_answers_are_dr
     page.route("**/api/plan", lambda request: held.append(request))
     before = total(page)
     slide(page, place_of(0.3))
-    page.wait_for_timeout(400)
+    wait_until(page, lambda: len(held) == 1)
     assert page.get_attribute("body", "data-stale") == "plan"
     page.wait_for_function("() => getComputedStyle(document.querySelector('#total')).opacity < 0.5")
     assert total(page) == before
     slide(page, place_of(3.16))
-    page.wait_for_timeout(500)  # the first call is called off
+    wait_until(page, lambda: len(held) == 2)  # the first call is called off
     assert page.inner_text("#lambda-label") == "3.16"
-    assert len(held) == 2
     held[1].continue_()
     page.unroute("**/api/plan")
     settle(page)

@@ -39,6 +39,7 @@ else:
 
 F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_INPUT = Path("-")
+INTERRUPTED = 130  # the exit code after Ctrl-C
 REPORTS = (".json", ".csv")  # what tables of results are written as
 WIDTH = 120  # of tables that do not go to a terminal
 METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."

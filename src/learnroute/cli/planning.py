@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from learnroute.cli.common import (
+    INTERRUPTED,
     METHOD_HELP,
     REPORTS,
     Name,
@@ -27,6 +28,7 @@ from learnroute.cli.common import (
     problem_options,
     progress_shown,
     route_stops,
+    say,
     seed_option,
     suffixes,
     table,
@@ -40,6 +42,7 @@ from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, 
 from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
+from learnroute.interrupts import stop_on_interrupt
 from learnroute.model.itinerary import itinerary
 from learnroute.model.losses import model_shares
 from learnroute.model.problem import ESTIMATE, Problem
@@ -97,9 +100,12 @@ def plan_command(
         threads = 1 if time_limit is None else cores
         if time_limit is None:  # all cores where the route does not depend on how many there are
             params = replace(params, search=replace(params.search, threads=cores))
-    with progress_shown() as progress:
-        found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads)
+    with progress_shown() as progress, stop_on_interrupt() as stop:
+        found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads, stop)
     _deliver(found, problem, as_json, outputs, pictures)
+    if stop.is_set():
+        say("interrupted: this is the best route found until then")
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _route_in(file: Path) -> list[str]:

@@ -44,7 +44,7 @@ Costs Costs::from_matrix(MatrixView<double> travel, std::span<std::int64_t const
                          std::span<double const> finish, bool directed, bool has_ends) {
     auto const regions = order.size();
     auto const size = regions + (directed ? 1 : has_ends ? 2 : 0);
-    std::vector<double> matrix(size * size, infinity);
+    LargeArray matrix(size * size, infinity);
     for (std::size_t i = 0; i < regions; ++i) {
         auto const row = travel[static_cast<std::size_t>(order[i])];
         for (std::size_t j = 0; j < regions; ++j)

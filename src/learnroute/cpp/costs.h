@@ -1,6 +1,7 @@
 #pragma once
 
 #include "distance.h"
+#include "huge_pages.h"
 #include "layout.h"
 
 #include <cmath>
@@ -10,9 +11,11 @@
 #include <vector>
 
 namespace learnroute {
+using LargeArray = std::vector<double, HugePages<double>>;
+
 /// A symmetric matrix of all vertices.
 struct MatrixCosts {
-    std::vector<double> matrix;
+    LargeArray matrix;
     std::size_t size = 0;
 
     double operator()(Index a, Index b) const { return matrix[static_cast<std::size_t>(a) * size + b]; }
@@ -20,7 +23,7 @@ struct MatrixCosts {
 
 /// Travel that differs by direction, between vertices to leave by and vertices to enter by.
 struct DirectedCosts {
-    std::vector<double> matrix; // from regions and `start`, to regions and `end`
+    LargeArray matrix; // from regions and `start`, to regions and `end`
     Index regions = 0;
 
     double operator()(Index a, Index b) const;

@@ -1,6 +1,8 @@
 #include "k_opt.h"
 
 #include <algorithm>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 namespace learnroute {
@@ -15,8 +17,12 @@ template <typename Cost, bool scored> class MoveSearch {
     Tour const &tour_;
     ScoreTerms *terms_;
     Move &move_;
-    Layout const layout_;
     Candidates const &candidates_;
+    Layout const layout_;
+    std::span<Index const> const order_;
+    std::span<Index const> const position_;
+    Index const size_;
+    Index const ends_; // vertices from this one on are `start` and `end`
     double const least_;
     int const depth_; // edges that a move may remove
 
@@ -26,13 +32,14 @@ template <typename Cost, bool scored> class MoveSearch {
 
 public:
     MoveSearch(KOpt const &k_opt, Cost const &cost, Tour const &tour, ScoreTerms *terms, Move &move)
-        : k_opt_(k_opt), cost_(cost), tour_(tour), terms_(terms), move_(move), layout_(tour.layout()),
-          candidates_(*k_opt.candidates_), least_(k_opt.limits_.least_gain),
+        : k_opt_(k_opt), cost_(cost), tour_(tour), terms_(terms), move_(move), candidates_(*k_opt.candidates_),
+          layout_(tour.layout()), order_(tour.order()), position_(tour.positions()), size_(tour.size()),
+          ends_(layout_.start()), least_(k_opt.limits_.least_gain),
           depth_(static_cast<int>(k_opt.breadth_.size()) + 1) {}
 
     double find(Index t1) {
         t1_ = t1;
-        auto const p = tour_.position(t1);
+        auto const p = position_[t1];
         if (p < 0)
             return 0.0;
         return find_at(tour_.after(p), p, false) || find_at(tour_.before(p), tour_.before(p), true) ? gain_ : 0.0;
@@ -41,41 +48,45 @@ public:
 private:
     /// Look for a move whose first edge leads to the vertex at position q; its left end is at `cut`.
     bool find_at(Index q, Index cut, bool from_right) {
-        auto const t2 = tour_.at(q);
-        if (layout_.fixed(t1_, t2))
+        auto const t2 = order_[q];
+        if (is_fixed(t1_, t2))
             return false;
-        move_.removed[0] = {t1_, t2, cut, from_right};
+        move_.removed[0] = {t1_, t2, cut};
         auto tail = false;
         if constexpr (scored) {
-            spare_ = terms_->potential(tour_.size(), cut);
-            tail = cut + k_opt_.limits_.end_positions >= tour_.size();
+            spare_ = hope(cut);
+            tail = cut + k_opt_.limits_.end_positions >= size_;
             if (!tail)
                 spare_ = std::min(spare_, k_opt_.limits_.credit);
         }
         auto const gain = cost_(t1_, t2);
-        return extend<1>(gain, cut) || extend_to_ends(gain, cut, tail);
+        auto const code = append_edge(0, 0, 0, from_right);
+        return extend<1>(gain, cut, code) || extend_to_ends(gain, cut, code, tail);
     }
 
     /// Remove one more edge than k, the second vertex of the last one being joined to a candidate.
-    template <int k> bool extend(double gain, Index latest) {
+    ///
+    /// What was removed costs so much more than what was added; `latest` is the last position at which an edge was
+    /// removed, and `code` that of the edges (see `Reconnection`).
+    template <int k> bool extend(double gain, Index latest, std::size_t code) {
         auto const a = move_.removed[k - 1].two;
         for (auto const &[added, b] : candidates_[a].first(k_opt_.breadth_[k - 1])) {
-            if (gain - added + spare_ <= least_)
+            if (!is_worth(gain - added))
                 return false; // candidates are sorted: no nearer one is left
-            if (remove_at<k>(a, b, gain, added, latest))
+            if (remove_at<k>(a, b, gain - added, latest, code))
                 return true;
         }
         return false;
     }
 
     /// Join t2 to `end` or `start`, as the order may end or begin anywhere; in the tail, to regions of small score.
-    bool extend_to_ends(double gain, Index latest, bool tail) {
+    bool extend_to_ends(double gain, Index latest, std::size_t code, bool tail) {
         auto const a = move_.removed[0].two;
         auto const extend_to = [&](Index b) {
-            auto const added = cost_(a, b);
-            return !(gain - added + spare_ <= least_) && remove_at<1>(a, b, gain, added, latest);
+            auto const left = gain - cost_(b, a);
+            return is_worth(left) && remove_at<1>(a, b, left, latest, code);
         };
-        if (layout_.has_ends && !k_opt_.only_listed_ && a < layout_.start() &&
+        if (layout_.has_ends && !k_opt_.only_listed_ && a < ends_ &&
             (extend_to(layout_.end()) || extend_to(layout_.start())))
             return true;
         if (!tail || layout_.vertices() == layout_.regions)
@@ -83,57 +94,90 @@ private:
         return std::ranges::any_of(candidates_[layout_.vertices() - 1], extend_to, &Candidate::vertex);
     }
 
-    /// Add the edge a-b, and remove an edge at either side of b.
-    template <int k> bool remove_at(Index a, Index b, double gain, double added, Index latest) {
-        auto const p = tour_.position(b);
+    /// Remove an edge at either side of b, to which a was joined.
+    template <int k> bool remove_at(Index a, Index b, double gain, Index latest, std::size_t code) {
+        auto const p = position_[b];
         if (b == a || p < 0)
             return false;
-        auto const before = tour_.before(p);
-        auto const right = tour_.at(tour_.after(p));
-        auto const left = tour_.at(before);
+        auto const before = p > 0 ? p - 1 : size_ - 1;
+        auto const right = order_[p + 1 < size_ ? p + 1 : 0];
+        auto const left = order_[before];
         if (right == a || left == a)
             return false;
-        return remove<k>(b, right, p, false, gain, added, latest) ||
-               remove<k>(b, left, before, true, gain, added, latest);
+        return try_removing<k>({b, right, p}, false, gain, latest, code) ||
+               try_removing<k>({b, left, before}, true, gain, latest, code);
     }
 
-    /// Remove b-c, and close the tour or go on.
+    /// Remove an edge b-c if closing the tour then, or going on, may gain; hardly ever either does.
     template <int k>
-    bool remove(Index b, Index c, Index cut, bool from_right, double gain, double added, Index latest) {
-        if (layout_.fixed(b, c))
+    bool try_removing(Move::Edge const &edge, bool from_right, double gain, Index latest, std::size_t code) {
+        auto const c = edge.two;
+        gain += cost_(edge.one, c);
+        latest = std::max(latest, edge.cut);
+        auto const closed = gain - cost_(t1_, c);
+        auto const closes = closed + hope(latest) > least_;
+        if (!closes && (k + 1 >= depth_ || !is_worth(gain - candidates_[c].front().distance)))
             return false;
-        for (int i = 0; i < k; ++i)
-            if (move_.removed[i].cut == cut)
+        return remove<k>(edge, from_right, gain, closed, latest, code);
+    }
+
+    /// Remove an edge, and close the tour or go on.
+    template <int k>
+    bool remove(Move::Edge const &edge, bool from_right, double gain, double closed, Index latest, std::size_t code) {
+        if (is_fixed(edge.one, edge.two))
+            return false;
+        auto rank = 0;
+        for (int i = 0; i < k; ++i) {
+            if (move_.removed[i].cut == edge.cut)
                 return false;
-        auto const now = gain - added + cost_(b, c);
-        latest = std::max(latest, cut);
-        move_.removed[k] = {b, c, cut, from_right};
-        if (c != t1_ && close<k>(now, latest))
+            rank += move_.removed[i].cut < edge.cut ? 1 : 0;
+        }
+        move_.removed[k] = edge;
+        code = append_edge(code, k, rank, from_right);
+        if (closed + hope(latest) > least_ && edge.two != t1_ && close<k + 1>(closed, code))
             return true;
         if constexpr (k + 1 < Move::most_edges)
-            return k + 1 < depth_ && extend<k + 1>(now, latest);
+            return k + 1 < depth_ && extend<k + 1>(gain, latest, code);
         return false;
     }
 
-    /// Whether joining the last vertex to t1 gives a tour that gains.
-    template <int k> bool close(double gain, Index latest) {
-        auto const c = move_.removed[k].two;
-        auto closed = gain - cost_(t1_, c);
-        auto const hope = scored ? terms_->potential(tour_.size(), latest) : 0.0;
-        if (!(closed + hope > least_))
-            return false;
+    /// Whether joining the second vertex of the last of k edges to t1 gives one tour, and that gains.
+    template <int k> bool close(double gain, std::size_t code) {
+        auto const c = move_.removed[k - 1].two;
         if (k_opt_.only_listed_ && candidates_[c][0].vertex != t1_ && candidates_[c][1].vertex != t1_)
             return false;
-        move_.edges = k + 1;
-        if (!move_.trace(tour_.size(), scored) || move_.written > k_opt_.limits_.longest)
+        auto const &joined = reconnection<k>(code);
+        if (!joined.one_tour)
+            return false;
+        move_.join(joined, size_, scored);
+        if (move_.written > k_opt_.limits_.longest)
+            return false;
+        if constexpr (scored)
+            gain -= terms_->change_by(tour_, move_);
+        if (!(gain > least_))
             return false;
         auto removed = 0.0;
-        for (int i = 0; i <= k; ++i)
+        for (int i = 0; i < k; ++i)
             removed += cost_(move_.removed[i].one, move_.removed[i].two);
+        gain_ = gain;
+        return gain > least_ + rounding * removed;
+    }
+
+    /// Whether scores may make up for what is left of a gain.
+    [[nodiscard]] bool is_worth(double gain) const { return !(gain + spare_ <= least_); }
+
+    /// What scores can bring in, at most, if nothing behind this position moves.
+    [[nodiscard]] double hope([[maybe_unused]] Index latest) const {
         if constexpr (scored)
-            closed -= terms_->change_by(tour_, move_);
-        gain_ = closed;
-        return closed > least_ + rounding * removed;
+            return terms_->potential(size_, latest);
+        return 0.0;
+    }
+
+    /// `Layout::fixed`, for this kind of costs.
+    [[nodiscard]] bool is_fixed(Index a, Index b) const {
+        if constexpr (std::is_same_v<Cost, DirectedCosts>)
+            return layout_.fixed(a, b);
+        return std::min(a, b) >= ends_;
     }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "matrix_view.h"
+#include "reconnection.h"
 
 #include <array>
 
@@ -22,8 +23,7 @@ struct Move {
     struct Edge {
         Index one;
         Index two;
-        Index cut;       // position of the left end
-        bool from_right; // whether `one` is the right end
+        Index cut; // position of the left end
     };
 
     int edges = 0;
@@ -33,9 +33,33 @@ struct Move {
     Index written = 0; // positions that are written
     std::array<Segment, most_edges> segments{};
 
-    /// Follow the tour that the move makes, segment by segment, and fill in what is written; false if it is no tour.
+    /// Fill in what is written where the first k edges are removed.
     ///
     /// The unmoved segment is the longest one; but the one across the ends of the array where the tour is anchored.
-    bool trace(Index size, bool anchored);
+    template <int k> void join(Reconnection<k> const &joined, Index size, bool anchored) {
+        auto const cut = [&](int rank) { return removed[joined.edges[rank]].cut; };
+        std::array<Index, k> length;
+        auto unmoved = k - 1;
+        Index longest = 0;
+        for (int r = 0; r < k; ++r) {
+            length[r] = r + 1 < k ? cut(r + 1) - cut(r) : cut(0) - cut(r) + size;
+            if (!anchored && length[r] > longest) {
+                unmoved = r;
+                longest = length[r];
+            }
+        }
+        auto at = k - 1;
+        while (joined.cycle[at].segment != unmoved)
+            --at;
+        auto const backwards = joined.cycle[at].reversed; // the unmoved segment keeps its direction
+        for (int i = 0; i + 1 < k; ++i) {
+            at = backwards ? (at > 0 ? at - 1 : k - 1) : (at + 1 < k ? at + 1 : 0);
+            auto const &[segment, reversed] = joined.cycle[at];
+            segments[i] = {cut(segment) + 1, length[segment], reversed != backwards};
+        }
+        edges = k;
+        first = cut(unmoved + 1 < k ? unmoved + 1 : 0) + 1;
+        written = size - length[unmoved];
+    }
 };
 } // namespace learnroute

@@ -74,7 +74,7 @@ double DoubleBridge::find(Tour const &tour, Costs const &costs, Candidates const
     {
         auto const left = tour.at(cuts[i]);
         auto const right = tour.at(tour.after(cuts[i]));
-        move.removed[i] = {left, right, cuts[i], false};
+        move.removed[i] = {left, right, cuts[i]};
         worse += costs(left, tour.at(tour.after(cuts[(i + 2) & 3])));
         worse -= costs(left, right);
     }

@@ -1,6 +1,7 @@
 #include "score_terms.h"
 
 #include <cmath>
+#include <utility>
 
 namespace learnroute {
 namespace {
@@ -76,22 +77,20 @@ GeometricScores::GeometricScores(Layout layout, std::span<double const> scores, 
 
 void GeometricScores::update(Tour const &tour, Index first, Index last) {
     // what changes outside of these positions falls by powers of the factor; sums beyond `start` and `end` are not used
-    auto old = forward_[last];
-    for (auto k = first; k < last; ++k) {
-        auto const &vertex = vertices_[tour.at(k)];
-        forward_[k + 1] = vertex.factor * forward_[k] + vertex.score;
+    auto const old_forward = forward_[last];
+    auto const old_backward = backward_[first];
+    for (auto [k, m] = std::pair(first, last - 1); k < last; ++k, --m) { // side by side: each waits for its last sum
+        auto const &next = vertices_[tour.at(k)];
+        auto const &previous = vertices_[tour.at(m)];
+        forward_[k + 1] = next.factor * forward_[k] + next.score;
+        backward_[m] = previous.factor * backward_[m + 1] + previous.score;
     }
-    auto change = forward_[last] - old;
+    auto const forward = forward_[last] - old_forward;
     for (Index k = 1; k <= std::min(tour.size() - last, reach()); ++k)
-        forward_[last + k] += power(k) * change;
-    old = backward_[first];
-    for (auto k = last - 1; k >= first; --k) {
-        auto const &vertex = vertices_[tour.at(k)];
-        backward_[k] = vertex.factor * backward_[k + 1] + vertex.score;
-    }
-    change = backward_[first] - old;
+        forward_[last + k] += power(k) * forward;
+    auto const backward = backward_[first] - old_backward;
     for (Index k = 1; k <= std::min(first, reach()); ++k)
-        backward_[first - k] += power(k) * change;
+        backward_[first - k] += power(k) * backward;
 }
 
 double GeometricScores::change(Tour const &tour, Move const &move) {

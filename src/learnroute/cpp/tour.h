@@ -32,6 +32,8 @@ public:
     /// How many vertices are on the tour.
     [[nodiscard]] Index size() const { return static_cast<Index>(order_.size()); }
     [[nodiscard]] std::span<Index const> order() const { return order_; }
+    /// Positions of all vertices.
+    [[nodiscard]] std::span<Index const> positions() const { return position_; }
     [[nodiscard]] Layout const &layout() const { return layout_; }
     [[nodiscard]] Index at(Index position) const { return order_[position]; }
     [[nodiscard]] Index position(Index vertex) const { return position_[vertex]; }

@@ -28,26 +28,38 @@ def _silent(_stage: str, _share: float) -> None:
 class Budget:
     """How long a solver may work, and whom it tells how far it is. Checked between calls of the core.
 
-    `stop` ends work in other threads before its time.
+    `stop`, once it is set, ends the work before its time. With `spend_all`, a search goes on until the deadline;
+    without, it ends after its usual effort.
     """
 
     deadline: float = float("inf")
     progress: Progress = field(default=_silent)
     stop: threading.Event | None = None
+    spend_all: bool = False
 
     @classmethod
-    def of(cls, time_limit: float | None = None, progress: Progress | None = None) -> Budget:
+    def of(
+        cls,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
+        stop: threading.Event | None = None,
+        spend_all: bool = False,
+    ) -> Budget:
         """Start the clock now; refuse a time limit that is none."""
         if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
             raise InputError("seconds must be > 0; leave it out for no limit", field="time_limit", value=time_limit)
         check_callable("progress", progress)
         limit = float("inf") if time_limit is None else time_limit
-        return cls(time.monotonic() + limit, progress or _silent)
+        return cls(time.monotonic() + limit, progress or _silent, stop, spend_all and time_limit is not None)
 
     @property
     def seconds_left(self) -> float | None:
         """The time left, at least a moment; None if there is no limit."""
         return None if self.deadline == float("inf") else max(self.deadline - time.monotonic(), MOMENT)
+
+    def sparing(self) -> Budget:
+        """Return the same budget for one of several pieces of work: silent, and no more than the usual effort."""
+        return replace(self, progress=_silent, spend_all=False)
 
     def part(self, share: float) -> Budget:
         """Return a budget that ends when this share of the time left is over."""
@@ -57,7 +69,17 @@ class Budget:
     @property
     def exhausted(self) -> bool:
         """Whether the time is up, or the work is not wanted any more."""
-        return time.monotonic() >= self.deadline or (self.stop is not None and self.stop.is_set())
+        return self.stopped or time.monotonic() >= self.deadline
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the work is to end before its time."""
+        return self.stop is not None and self.stop.is_set()
+
+    @property
+    def end(self) -> str:
+        """Why the budget is exhausted, in words."""
+        return "the work was interrupted" if self.stopped else "the time limit came"
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,9 +46,11 @@ def exact(
 
 def _for_searching(objective: Objective, budget: Budget, params: SolverParams) -> Budget:
     """Return the search's part of the time; a bound gets the rest, and less of it where time is short."""
-    limits, left = params.search, budget.seconds_left
-    short = left is not None and left <= limits.short and objective.size > limits.several_starts_regions
-    return budget.part(limits.short_share if short else limits.search_share)
+    limits, left, size = params.search, budget.seconds_left, objective.size
+    if left is None or size <= limits.several_starts_regions:
+        return budget.part(limits.search_share)
+    quick = objective.points is not None and (1 - limits.search_share) * left < params.bound.seconds_per_pair * size**2
+    return budget.part(limits.short_share if quick or left <= limits.short else limits.search_share)
 
 
 def search_and_prove(
@@ -60,14 +62,18 @@ def search_and_prove(
 ) -> Answer:
     """Search (from `initial`, if given), then prove, with no more effort than `params.proof`."""
     part = _for_searching(objective, budget, params)
-    candidates = [iterated_local_search(objective, rng, part, initial=initial, params=params)]
+    usual = replace(part, spend_all=False)  # the proof may not need the rest
+    candidates = [iterated_local_search(objective, rng, usual, initial=initial, params=params)]
     if initial is not None:
         candidates.append(initial)
     candidates.append(np.argsort(-objective.ranks, kind="stable"))  # where travel counts for nothing, that is it
     incumbent = min(map(objective.repaired, candidates), key=objective)
     proof = prove(objective, incumbent, budget, params, rng)
+    order = proof.order
+    if not proof.optimal and budget.spend_all and not budget.exhausted:
+        order = iterated_local_search(objective, rng, budget, initial=order, params=params)
     return Answer(
-        proof.order,
+        order,
         "exact" if proof.optimal else "search",
         optimal=proof.optimal,
         complete=proof.optimal,
@@ -154,10 +160,10 @@ def auto(
     basis = start.method if start.complete else ""
     if budget.exhausted:
         if size > params.auto.descent_regions:
-            note = f"the time limit came before anything better than {start.method}"
+            note = f"{budget.end} before anything better than {start.method}"
             return replace(start, notes=(note, *start.notes))
         order = iterated_local_search(objective, rng, budget, 1, 1, start.order, params)  # that takes a moment
-        note = f"the time limit came after {start.method} and one descent of the search"
+        note = f"{budget.end} after {start.method} and one descent of the search"
         return Answer(order, "search", complete=False, notes=(note, *start.notes), basis=basis)
     if effort is not None:
         found = search_and_prove(objective, rng, budget, replace(params, proof=effort), start.order)

@@ -209,6 +209,8 @@ class BoundParams(_Checked):
 
     one_tree: OneTreeParams = OneTreeParams()  # the 1-tree bound
     most_regions: int = 60  # regions up to which more than 1-trees are tried
+    # what a 1-tree bound takes at least: places are bounded by nearest neighbours alone where less time is left
+    seconds_per_pair: float = 1e-7
     perturbations: int = 10  # perturbations a region, to find an incumbent worth aiming at
     # what is tried then
     proof: ProofParams = ProofParams(
@@ -292,7 +294,7 @@ class KOptParams(_Checked):
     far_bridge: int = 2000
     cooling: float = 0.97  # the share of a round until the temperature is nothing
     journal: int = 200_000  # vertices that can be copied back
-    pause: float = 0.1  # seconds in the core between two looks at the clock
+    pause: float = 0.05  # seconds in the core between two looks at the clock
     matrix_regions: int = 1500  # places up to which distances are read from a matrix, if there is one already
     merging_depth: int = 7  # edges that a move adds at most where two orders are merged
     sweep_regions: int = 50_000  # with more vertices, perturbations sweep along the first order ...
@@ -325,7 +327,6 @@ class PopulationParams(_Checked):
     tail_perturbations: int = 40  # for each position of the tail of the best tour, in each round
     stuck: int = 2  # rounds without success after which a search without a time limit ends; with one, ...
     renewed: float = 0.5  # ... this share of the tours is made anew instead in the rounds that follow
-    patience: int = 10  # rounds without success after which a search with a time limit ends
     # what crossing takes beside making tours, for 1000 regions, and how it grows
     crossing: float = 0.6
     growth: float = 0.8
@@ -358,7 +359,6 @@ class IteratedLocalSearchParams(_Checked):
     temperature: float = 0.5  # when a round begins, in median costs of an edge of the tour; it falls to nothing
     reheating: float = 0.5  # by this share hotter for each round before it that brought nothing, ...
     hottest: float = 4.0  # ... up to so many times as hot
-    patience: int = 50  # rounds without success after which a search with a time limit ends
     # regions from which on, where more scores count than the last, a search begins with the last one alone, ...
     ahead_regions: int = 150
     ahead_share: float = 0.4  # ... for this share of the time and of the perturbations

@@ -58,6 +58,7 @@ def make_app(settings: Settings | None = None) -> FastAPI:
         description=openapi.DESCRIPTION, separate_input_output_schemas=False,
     )  # fmt: skip
     app.state.pool = pool
+    app.state.intake = intake
     app.state.metrics = metrics
     app.add_middleware(Guard, settings=settings)
     app.add_middleware(Observer, metrics=metrics)

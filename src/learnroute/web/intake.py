@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
 
-MOST_HELD = 256 << 20  # bytes of bodies that are arriving
+MOST_HELD = 256 << 20  # bytes of bodies that are arriving, at most
 
 
 class Intake:
@@ -19,7 +19,7 @@ class Intake:
     def __init__(self, settings: Settings) -> None:
         self._most = settings.limits.body
         self._seconds = settings.receive
-        self._held = 0
+        self.held = 0  # bytes of bodies that are arriving
 
     async def read(self, request: Request) -> bytes:
         """Return the body of a JSON request."""
@@ -46,13 +46,13 @@ class Intake:
                 body += chunk
                 if len(body) > self._most:
                     raise self._too_large()
-                self._held += len(body) - counted
+                self.held += len(body) - counted
                 counted = len(body)
-                if self._held > max(MOST_HELD, self._most):
+                if self.held > max(MOST_HELD, self._most):
                     raise Refusal(503, "too many large requests are arriving; try again later", "body", retry=5)
             return bytes(body)
         finally:
-            self._held -= counted
+            self.held -= counted
 
     def _too_large(self) -> Refusal:
         return Refusal(413, f"the body is larger than {self._most:,} bytes, the most this service takes", "body")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-import time
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any, get_args
 
@@ -20,6 +19,11 @@ MOST_HELD = 256 << 20  # bytes of results kept at once
 HEARTBEAT = 5.0  # seconds between signs of life to a follower; a follower who is gone is noticed then
 
 
+def _now() -> float:
+    """Return the time of the event loop, in seconds."""
+    return asyncio.get_running_loop().time()
+
+
 class Job:
     """One calculation: where it is, and what came of it."""
 
@@ -32,7 +36,7 @@ class Job:
         self.outcome: Outcome | None = None
         self.ticket: Ticket | None = None
         self.followers = 0
-        self.seen = time.monotonic()
+        self.seen = _now()
         self.changed = asyncio.Event()  # a new one after each change
 
     @property
@@ -51,7 +55,7 @@ class Job:
         else:
             self.outcome = news
             self.ticket = None  # the request is needed no more
-            self.seen = time.monotonic()
+            self.seen = _now()
             if isinstance(news, Result):
                 self.state, self.share = "done", 1.0
             else:
@@ -129,7 +133,7 @@ class Jobs:
         job = self._jobs.get(name)
         if job is None:
             raise Refusal(404, "there is no such job; results are kept for a while only", "id")
-        job.seen = time.monotonic()
+        job.seen = _now()
         return job
 
     def states(self) -> dict[str, int]:
@@ -157,7 +161,7 @@ class Jobs:
                     await asyncio.wait_for(changed.wait(), HEARTBEAT)
         finally:
             job.followers -= 1
-            job.seen = time.monotonic()
+            job.seen = _now()
 
     def _ticket(self, job: Job, body: bytes) -> Ticket:
         loop = asyncio.get_running_loop()
@@ -172,7 +176,7 @@ class Jobs:
         """Give up jobs that nobody asks about, and forget old results."""
         while True:
             await asyncio.sleep(min(1.0, self._settings.patience / 4 + 0.05))
-            now = time.monotonic()
+            now = _now()
             for job in list(self._jobs.values()):
                 unseen = 0.0 if job.followers else now - job.seen
                 if not job.over and unseen > self._settings.patience:

@@ -6,10 +6,10 @@ import contextlib
 import logging
 import multiprocessing
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from multiprocessing import connection
+from time import monotonic, sleep
 
 from learnroute.web.refusals import Refusal
 from learnroute.web.settings import Settings
@@ -64,12 +64,12 @@ class _Worker:
     def expect(self, seconds: float) -> None:
         """Set the deadline, so many seconds from now."""
         with self._lock:
-            self.deadline = time.monotonic() + seconds
+            self.deadline = monotonic() + seconds
 
     def kill_if_late(self) -> None:
         """Kill the process where its deadline is over: whoever waits for it hears that its line is closed."""
         with self._lock:
-            if time.monotonic() > self.deadline:
+            if monotonic() > self.deadline:
                 self.deadline, self.stuck = float("inf"), True
                 self.process.kill()
 
@@ -110,7 +110,7 @@ class Pool:
     def _watch(self) -> None:
         """Kill workers that are late, until the pool closes: their own threads may wait for them and see no clock."""
         while not self._closed:
-            time.sleep(LOOK)
+            sleep(LOOK)
             for worker in list(self._workers.values()):
                 worker.kill_if_late()
 
@@ -180,13 +180,13 @@ class Pool:
                 if not worker.ready and worker.line.poll():
                     self._hear_ready(number, worker)
                 continue
-            started = time.monotonic()
+            started = monotonic()
             self._count(1)
             try:
                 worker = self._run(number, worker, ticket)
             finally:
                 self._count(-1)
-            self._typical += 0.1 * (time.monotonic() - started - self._typical)
+            self._typical += 0.1 * (monotonic() - started - self._typical)
 
     def _count(self, more: int) -> None:
         with self._changed:
@@ -254,7 +254,7 @@ class Pool:
                         return _outcome(message, ticket)
                 elif ready:
                     return None
-                now = time.monotonic()
+                now = monotonic()
                 if (ticket.unwanted.is_set() or self._closed) and told == float("inf"):
                     worker.line.send(Stop())
                     told = now

@@ -63,7 +63,7 @@ def algorithm1(
         np.array(order, dtype=np.int64),
         "algorithm1",
         complete=optimal,
-        notes=() if optimal else ("the time limit came before the best matching: no guarantee",),
+        notes=() if optimal else (f"{budget.end} before the best matching: no guarantee",),
     )
 
 

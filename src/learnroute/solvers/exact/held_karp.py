@@ -50,7 +50,7 @@ def held_karp(
             if done > 0 and budget.exhausted:
                 share = (turn + done) / len(turns)
                 quick = nearest_neighbour(objective, rng, Budget(), params)
-                note = f"the time limit came with {share:.0%} of the proof done; this route is by nearest neighbours"
+                note = f"{budget.end} with {share:.0%} of the proof done; this route is by nearest neighbours"
                 return replace(quick, order=objective.repaired(quick.order), complete=False, notes=(note,))
             done = table.fill(limits.sets_a_call)
             budget.progress("exact", (turn + done) / len(turns))

@@ -111,7 +111,7 @@ def _best_of_all(objective: Objective, budget: Budget) -> Optimum:
             found = orders[int(np.argmin(values))]
             best = found if best is None else min(best, found, key=objective)
         if budget.exhausted and best is not None:
-            return Optimum(best, False, "the time limit came")
+            return Optimum(best, False, budget.end)
     assert best is not None
     value = objective(best)
     proved = value + relative * objective.magnitude(best) - low <= PROOF * abs(value)

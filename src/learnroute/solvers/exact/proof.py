@@ -7,6 +7,7 @@ One ladder serves everyone: the method `exact`, the method `auto` with less effo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -67,7 +68,7 @@ def prove(
     routes = NgRouteProof(incumbent, rng, budget, params)
     routes.run()
     best = max(best, routes.certificate(), key=_bound)
-    cause = "the time limit came" if routes.late else _stopped(budget)
+    cause = budget.end if routes.late else _stopped(budget)
     if routes.overflowed:
         cause = f"labels outgrew the {effort.ng_route.labels:,} allowed in a layer"
     elif routes.stuck:
@@ -83,7 +84,8 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
     few = params.held_karp.most_regions if objective.pairs is None else params.held_karp.few_regions
     objective = objective.linear  # with pair terms, the bound is that of a linear relaxation
     size, bound = objective.size, params.bound
-    if objective.points is not None and size > bound.one_tree.most_regions:
+    short = (budget.seconds_left or math.inf) < bound.seconds_per_pair * size**2
+    if objective.points is not None and (size > bound.one_tree.most_regions or (short and size > few)):
         return Simple(sparse_bound(objective))
     rng = np.random.default_rng(0)
     if size <= few:
@@ -124,7 +126,7 @@ def _most_regions(objective: Objective, params: ProofParams) -> int:
 
 
 def _stopped(budget: Budget) -> str:
-    return "the time limit came" if budget.exhausted else "the effort allowed was used up"
+    return budget.end if budget.exhausted else "the effort allowed was used up"
 
 
 def _bound(certificate: Certificate) -> float:

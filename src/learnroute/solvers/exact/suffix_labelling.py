@@ -82,7 +82,7 @@ def label_suffixes(objective: Objective, order: IntArray, budget: Budget, params
         if len(labels) == 0:  # nothing is better than the incumbent
             break
         if budget.exhausted and position:
-            return Optimum(order, False, "the time limit came")
+            return Optimum(order, False, budget.end)
     best = order
     if len(labels):
         found = search.traced(labels, int(np.argmin(labels.totals(search.pairs.total))), levels)

@@ -10,9 +10,11 @@ import numpy as np
 
 from learnroute._core import AlphaNearness
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import AlphaParams
 
 WORK_A_CALL = 100_000  # steps times vertices of the ascent between two looks at Ctrl-C
+UNLIMITED = Budget()
 
 
 def edges_between(near: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -24,14 +26,17 @@ def edges_between(near: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return np.searchsorted(source, np.arange(size + 1)).astype(np.int64), source, target
 
 
-def alpha_lists(start: IntArray, target: IntArray, costs: FloatArray, params: AlphaParams) -> IntArray:
+def alpha_lists(
+    start: IntArray, target: IntArray, costs: FloatArray, params: AlphaParams, budget: Budget = UNLIMITED
+) -> IntArray:
     """Return for each vertex the others of least α-value; the last one fills up where a vertex has too few edges.
 
-    The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction.
+    The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction. A time limit does not
+    shorten the ascent, an interrupt does.
     """
     size = len(start) - 1
     nearness = AlphaNearness(start, target, costs, params.first_step * float(costs.mean()))
     left, some = min(params.steps, params.work // size), max(1, WORK_A_CALL // size)
-    while left > 0 and not nearness.ascend(min(some, left)):
+    while left > 0 and not budget.stopped and not nearness.ascend(min(some, left)):
         left -= some
     return nearness.candidate_lists(nearness.multipliers, min(params.neighbours, size - 1))

@@ -17,6 +17,7 @@ import numpy as np
 from learnroute._core import put_quadrant_neighbours, relative_neighbours
 from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray
+from learnroute.solvers.contract import Budget
 from learnroute.solvers.ground import ground_of, plane
 from learnroute.solvers.local_search.alpha_nearness import alpha_lists, edges_between
 from learnroute.solvers.params import AlphaParams, KOptParams
@@ -44,7 +45,7 @@ def candidates_of(objective: Objective, neighbours: int) -> IntArray:
     return np.concatenate([np.argsort(ways, axis=1, kind="stable")[:, :most] for ways in (others, others.T)])
 
 
-def both_candidates(objective: Objective, params: KOptParams) -> Lists:
+def both_candidates(objective: Objective, params: KOptParams, budget: Budget) -> Lists:
     """Return lists of near regions, and lists by α-nearness.
 
     There are none of the second kind where travel differs by direction or regions are too many.
@@ -57,13 +58,13 @@ def both_candidates(objective: Objective, params: KOptParams) -> Lists:
         near = candidates_of(objective, params.neighbours)
     else:
         near = np.ascontiguousarray(wide[:, : params.neighbours])  # shorter lists are the beginning of longer ones
-    return near, _alpha_candidates(objective, wide, alpha)
+    return near, _alpha_candidates(objective, wide, alpha, budget)
 
 
-def _alpha_candidates(objective: Objective, wide: IntArray, params: AlphaParams) -> IntArray:
+def _alpha_candidates(objective: Objective, wide: IntArray, params: AlphaParams, budget: Budget) -> IntArray:
     start, source, target = edges_between(wide)
     if objective.points is not None:
         costs = ground_of(objective.points).lengths(source, target)
     else:
         costs = objective.travel[source, target]
-    return alpha_lists(start, target, costs, params)
+    return alpha_lists(start, target, costs, params, budget)

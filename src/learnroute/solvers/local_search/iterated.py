@@ -30,6 +30,8 @@ from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
 
+UNLIMITED = 10**12  # perturbations: more than any time limit leaves time for
+
 
 def iterated_local_search(
     objective: Objective,
@@ -44,15 +46,17 @@ def iterated_local_search(
     """Return the best order found from `initial` (or a quick start), then from random orders.
 
     Never worse than `initial`, which need not begin and end where it must. `perturbations` are those of one start, None
-    for what is usually enough (`search_effort`; with a time limit, until that or until rounds bring nothing); so are
-    `starts`, but 1 where perturbations are given. `lists` are the candidate lists, if they are known. The same
+    for what is usually enough (`search_effort`), or for as many as there is time for if the budget is to be spent; so
+    are `starts`, but 1 where perturbations are given. `lists` are the candidate lists, if they are known. The same
     generator state and effort give the same order, unless the budget runs out.
     """
     size = objective.size
     if size <= params.search.enumerated:
         allowed = (order for order in permutations(range(size)) if objective.ends.allows(order))
         return np.array(min(allowed, key=objective), dtype=np.int64)
-    if perturbations is None:
+    if perturbations is None and budget.spend_all and size > params.search.several_starts_regions:
+        perturbations, budget = UNLIMITED, _by_the_clock(budget)
+    elif perturbations is None:
         perturbations, usual = search_effort(objective, params)
         starts = usual if starts is None else starts
     starts = 1 if starts is None else starts
@@ -74,7 +78,7 @@ def iterated_local_search(
         if clusters.suffice:
             return found
         initial = found
-    lists = lists or both_candidates(objective, params.search.k_opt)
+    lists = lists or both_candidates(objective, params.search.k_opt, budget)
     if (
         initial is None
         and _scores_reach(objective, rate)
@@ -96,6 +100,14 @@ def iterated_local_search(
             break
     assert best is not None
     return best
+
+
+def _by_the_clock(budget: Budget) -> Budget:
+    """Return a budget whose progress is the share of its time that is over."""
+    begun, progress = time.monotonic(), budget.progress
+    return replace(
+        budget, progress=lambda what, _: progress(what, (time.monotonic() - begun) / (budget.deadline - begun))
+    )
 
 
 def _scores_reach(objective: Objective, rate: float | None) -> bool:
@@ -180,7 +192,6 @@ def _evolved(
     population = Population(search, best, threads, params)
     left, begun = budget.seconds_left, time.monotonic()
     done, enough, idle = 0.0, perturbations / objective.size, 0
-    patience = params.stuck if left is None else params.patience
     told = 0.0  # the share of the work that was said to be done
     if left is not None and params.fewest * population.least_seconds > left:
         return best, False
@@ -200,7 +211,7 @@ def _evolved(
         found = min(best, best_rotation(objective, population.best), key=objective)
         idle = 0 if objective(found) < objective(best) else idle + 1
         best = found
-        if budget.exhausted or done >= enough or idle >= patience:
+        if budget.exhausted or done >= enough or (left is None and idle >= params.stuck):
             return best, True
         hotter = min(1.0 + limits.reheating * idle, limits.hottest)
         renewed = params.renewed if idle >= params.stuck else 0.0
@@ -229,7 +240,7 @@ def _in_rounds(
     streams = [rng, *rng.spawn(threads.count - 1)]
     length, idle, done = limits.round_length * objective.size, 0, 0
     kind, gains = 0, np.full(search.kinds, np.inf)  # of candidate lists, and what their last rounds brought
-    while done < perturbations and not budget.exhausted and idle < limits.patience:
+    while done < perturbations and not budget.exhausted:
         count = min(length, -(-(perturbations - done) // threads.count))
         for one in searches:
             one.set_order(best)

@@ -37,7 +37,7 @@ class Threads:
         """
         if self._pool is None:
             return [part(0, budget)]
-        stop = threading.Event()
+        stop = budget.stop or threading.Event()
         telling, silent = replace(budget, stop=stop), Budget(budget.deadline, stop=stop)
         try:
             tasks = [self._pool.submit(part, k, silent if k else telling) for k in range(self.count)]

@@ -1,0 +1,24 @@
+"""Waiting for what other threads and processes do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+GUARD = 300  # seconds after which a test that waits in vain fails; busy machines take long
+
+
+def wait_for(reached: Callable[[], bool]) -> None:
+    end = time.monotonic() + GUARD
+    while not reached():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def gone(process: int) -> bool:
+    """Whether a process has ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
