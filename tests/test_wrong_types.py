@@ -73,7 +73,7 @@ def right() -> dict[str, dict[str, Any]]:
     fine = {"time_limit": 5.0, "progress": None, "seed": 1}
     picture = {"problem": asked, "path": "picture.svg"}
     return {
-        "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), "initial": None,
+        "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), "initial": None, "stop": None,
                  "threads": 1, **fine},
         "evaluate": {"problem": asked, "route": list("ABCD")},
         "compare": {"problem": asked, "methods": ["nearest"], "draws": 2, **fine},

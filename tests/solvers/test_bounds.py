@@ -29,8 +29,7 @@ def test_no_order_is_below_the_bound(size: int) -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         places = rng.integers(0, 4, (size, 2)).astype(float) if seed % 2 else rng.uniform(0, 1, (size, 2))
-        factors = rng.random(size) if seed % 3 == 0 else None
-        objective = Objective(Points(places), rng.uniform(0, 1, size), np.sort(rng.random(size)), 0.25, factors=factors)
+        objective = Objective(Points(places), rng.uniform(0, 1, size), np.sort(rng.random(size)), 0.25)
         least = objective(held_karp(objective, rng, Budget()).order)
         assert sparse_bound(objective) <= least
         assert sparse_bound(objective) >= simple_bound(objective) * (1 - 1e-9)

@@ -238,7 +238,7 @@ def test_perturbations_that_take_no_time_say_little_of_the_next() -> None:
     search.core = Idle(search.core, rows)  # type: ignore[assignment]
     search.perturb(RNG(0), 5000, 0.0, Budget())
     assert sum(rows) == 5000
-    assert rows[0] == 100
+    assert rows[0] == 50
     assert all(later <= 2 * earlier for earlier, later in itertools.pairwise(rows))
 
 

@@ -90,10 +90,10 @@ def sparse_bound(objective: Objective) -> float:
     near = tree.nearest(min(2, objective.size - 1))
     parts = [
         max(spanned, _half_of_the_nearest(objective, near)),
-        score_bound(objective),
+        math.fsum(np.sort(objective.weights)[::-1] * np.sort(objective.scores)),
         objective.constant,
     ]
-    return math.fsum(parts) - margin(objective.size + 2, math.fsum(map(abs, parts)))
+    return math.fsum(parts) - margin(objective.size, math.fsum(map(abs, parts)))
 
 
 def _half_of_the_nearest(objective: Objective, near: IntArray) -> float:
