@@ -115,7 +115,7 @@ def test_the_wheel_has_the_page_and_the_examples(tmp_path: Path) -> None:
     installed = tmp_path / "installed"
     zipfile.ZipFile(wheel).extractall(installed)
     code = (
-        "import sys; sys.meta_path = [finder for finder in sys.meta_path if not type(finder).__name__.startswith('ScikitBuild')]\n"
+        "import sys; sys.meta_path = [each for each in sys.meta_path if 'ScikitBuild' not in type(each).__name__]\n"
         "from learnroute.web import assets; print(assets.__file__, *assets.examples())"
     )
     done = subprocess.run(
