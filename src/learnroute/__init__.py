@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from learnroute.model.constraints import Constraints
     from learnroute.model.depot import Depot
     from learnroute.model.features_scaling import FeaturesScaling
-    from learnroute.model.learner import Learner
+    from learnroute.model.learners import Calibrated, Gradient, Learner, LeastSquares, Proximal
     from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
     from learnroute.model.metric import MetricReport, check_metric, metric_closure
     from learnroute.model.objective import Objective
@@ -44,23 +44,27 @@ __version__ = "0.1.0"
 
 __all__ = [
     "METHODS",
+    "Calibrated",
     "Certificate",
     "Check",
     "Comparison",
     "Constraints",
     "Depot",
     "FeaturesScaling",
+    "Gradient",
     "Guarantee",
     "InputError",
     "Journey",
     "Learner",
     "LearnerTable",
+    "LeastSquares",
     "Loss",
     "Matching",
     "MetricReport",
     "Objective",
     "Plan",
     "Problem",
+    "Proximal",
     "RefusedError",
     "Robustness",
     "SolverParams",
@@ -96,7 +100,7 @@ _HOMES = {
     "learnroute.model.constraints": ("Constraints",),
     "learnroute.model.depot": ("Depot",),
     "learnroute.model.features_scaling": ("FeaturesScaling",),
-    "learnroute.model.learner": ("Learner",),
+    "learnroute.model.learners": ("Calibrated", "Gradient", "Learner", "LeastSquares", "Proximal"),
     "learnroute.model.losses": ("Loss", "error_over_time", "expected_loss", "objective_of", "true_loss"),
     "learnroute.model.metric": ("MetricReport", "check_metric", "metric_closure"),
     "learnroute.model.objective": ("Objective",),

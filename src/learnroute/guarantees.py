@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learnroute.model.learner import LEAST_SQUARES
+from learnroute.model.learners import LeastSquares
 from learnroute.model.metric import MetricReport, metric_report
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee
@@ -24,7 +24,7 @@ def guarantee_of_algorithm1(
 
     `report` is that of `check_metric`, where it is known already; else `stop` may end the check before its time.
     """
-    if problem.learner.rule != LEAST_SQUARES:
+    if problem.learner.couples:
         return Guarantee(None, f"no ratio is proved for learners of the rule {problem.learner.rule}")
     if problem.points is None:
         refusal = _not_metric(problem, report, stop)
@@ -84,9 +84,15 @@ def _not_metric(problem: Problem, report: MetricReport | None, stop: Callable[[]
     )
 
 
+def _retention(problem: Problem) -> float:
+    """Return the paper's r = 1 - n/m."""
+    assert isinstance(problem.learner, LeastSquares)
+    return problem.learner.retention
+
+
 def paper_ratio(problem: Problem) -> float | None:
     """3/2 + r^(1-T) (Proposition 4); None where that is beyond all numbers."""
-    exponent = (1 - problem.size) * math.log(problem.learner.least_squares_retention)
+    exponent = (1 - problem.size) * math.log(_retention(problem))
     return CHRISTOFIDES + math.exp(exponent) if exponent < 700 else None
 
 
@@ -98,7 +104,7 @@ def sharper_ratio(problem: Problem, travel: float = CHRISTOFIDES) -> float | Non
     where S_end is the least score of a region that routes may end at, and S_min and S_max are those of the regions
     that may come before it.
     """
-    r, size, scores = problem.learner.least_squares_retention, problem.size, problem.scores
+    r, size, scores = _retention(problem), problem.size, problem.scores
     first = problem.ends.first if problem.depot is None else None  # a depot has no score
     share = r * math.expm1((size - 1) * math.log(r)) / math.expm1(size * math.log(r))
     if problem.ends.last is not None:

@@ -22,12 +22,13 @@ from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
 from learnroute.formats.plans import problem_of
+from learnroute.model.dissimilarities import Dissimilarities
 from learnroute.model.ends import Ends
 from learnroute.model.labels import labelled, names_along
-from learnroute.model.learner import Updates
+from learnroute.model.law import STAY, ModelErrors, Updates, follow
 from learnroute.model.losses import legs_of, objective_of
 from learnroute.model.objective import Objective, least_products
-from learnroute.model.pairs import Dissimilarities, Pairs
+from learnroute.model.pairs import Pairs
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.showing import shortened
 from learnroute.model.subsets import only, with_region
@@ -282,7 +283,7 @@ class Journey:
 
     def _check_changeable(self, region: Any) -> None:
         """Refuse to change the number of regions where λ is given for each position."""
-        if isinstance(self.problem.learner.regularization, tuple):
+        if self.problem.learner.by_position:
             reason = "λ is given for each position of the whole route; begin another journey with the regions left"
             raise InputError(reason, field="region", value=region)
 
@@ -413,12 +414,11 @@ class Journey:
 
         Planning (`_ahead`) need not tell the common part apart from the rest: which way is best does not depend on it.
         """
-        model, common = self.errors - self.common, self.common
+        errors = ModelErrors(self.errors - self.common, self.common)
         along = self.problem.updates.along(stops, len(self.visits))
-        for t, i in enumerate(stops):
-            common = float(along.second[t] * common - along.coupling[t] * model[i] + along.noise[t])
-            model = along.retention[t] * model + along.plasticity[t] * self.problem.dissimilarities_to(i)
-        return model + common, common
+        for after in follow(errors, stops, along, self.problem.dissimilarities):
+            errors = after
+        return errors.total, float(errors.common)
 
     def _planned(self, budget: Budget) -> tuple[str, ...]:
         """Plan the rest from where the agent stands."""
@@ -455,7 +455,7 @@ class Journey:
         ends = Ends(0, last, closed)
         # from where the agent stands: the first position is behind it, and there is nothing to learn
         tables = [np.array(table[len(seen) - 1 :][:, ids]) for table in problem.updates.tables]
-        for table, now in zip(tables, (1.0, 0.0, 0.0, 1.0, 0.0), strict=True):
+        for table, now in zip(tables, STAY, strict=True):
             table[0] = now
         retention, plasticity, _, _, noise = tables
         if problem.updates.coupled:

@@ -159,7 +159,7 @@ def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:
     """Say how a regularisation was chosen."""
     return replace(
         made,
-        chosen=str(problem.learner.regularization),
+        chosen=str(problem.learner.training["regularization"]),
         regularization_range=(found.low, found.high),
         problem=made.problem,
     )
@@ -247,7 +247,7 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     order = as_order(_indices(problem, route), problem.size, problem.regions)
     problem.constraints.check([problem.regions[i] for i in order])
     if problem.learner.undecided:
-        found = tuned_for(problem, order.tolist(), str(problem.learner.regularization))
+        found = tuned_for(problem, order.tolist(), str(problem.learner.training["regularization"]))
         return _as_chosen(evaluate(problem.regularized(found.regularization), route), problem, found)
     stops = problem.from_depot(order)
     certificate = lower_bound(objective_of(problem), stops, Budget())

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.learner import AUTO, SCHEDULE, Learner, updates_from
+from learnroute.model.law import ModelErrors, Step, train
+from learnroute.model.learners import AUTO, SCHEDULE, Proximal
 from learnroute.model.losses import expected_loss, travel_cost
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
@@ -67,8 +69,10 @@ def tune(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     `solve` plans a route for a problem whose λ is given.
     """
     check_first_model(problem)
+    assert isinstance(problem.learner, Proximal)
+    asked = problem.learner.regularization
     found = tune_constant(problem, solve, budget)
-    return tune_schedule(problem, solve, budget, found) if problem.learner.regularization == SCHEDULE else found
+    return tune_schedule(problem, solve, budget, found) if asked == SCHEDULE else found
 
 
 def check_first_model(problem: Problem) -> None:
@@ -85,7 +89,7 @@ def check_first_model(problem: Problem) -> None:
 def tuned_for(problem: Problem, order: Sequence[int], kind: str = AUTO) -> Tuned:
     """Return the λ (or the schedule) that suits a given route best."""
     stops = np.asarray(order, dtype=np.int64)
-    return tune(problem.changed(learner=_asking(problem, kind)), lambda _: stops, Budget())
+    return tune(problem.regularized(kind), lambda _: stops, Budget())
 
 
 def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizations: Iterable[float]) -> FloatArray:
@@ -94,34 +98,22 @@ def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizatio
     table = np.fromiter(regularizations, dtype=np.float64)
     if problem.size > VECTORISED_REGIONS:
         return np.array([expected_loss(problem.regularized(float(one)), stops).error for one in table])
-    laws = _Laws(problem, table)
-    errors = np.tile(problem.initial_errors, (len(table), 1))
+    steps = _steps(problem, table)
+    errors = ModelErrors(np.tile(problem.initial_errors, (len(table), 1)), np.zeros(len(table)))
     for k in stops.tolist():
-        retention, plasticity, coupling, noise = laws.of(k)
-        paired = coupling * errors[:, k] - noise
-        errors = retention[:, None] * errors + plasticity[:, None] * problem.dissimilarities_to(k) - paired[:, None]
-    return np.asarray(errors.mean(axis=1))
+        errors = train(errors, k, steps[k], problem.dissimilarities[k])
+    return np.asarray(errors.mean)
 
 
-class _Laws:
-    """Retention, plasticity, coupling and noise of a table of λ, by the number of samples."""
-
-    def __init__(self, problem: Problem, table: FloatArray) -> None:
-        self.counts, variance = problem.counts, problem.learner.noise**2
-        self.by_count = {}
-        for n in np.unique(self.counts).tolist():
-            found = updates_from(proximal_moments(problem.learner.features, n, table), variance)
-            retention, plasticity, coupling, second, noise = (np.broadcast_to(part, table.shape) for part in found)
-            self.by_count[n] = retention, plasticity, coupling, second, noise
-
-    def of(self, region: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return retention, plasticity, coupling and noise for training in a region."""
-        retention, plasticity, coupling, _, noise = self.by_count[int(self.counts[region])]
-        return retention, plasticity, coupling, noise
-
-
-def _asking(problem: Problem, kind: str) -> Learner:
-    return replace(problem.learner.regularized(1.0), regularization=kind)
+def _steps(problem: Problem, table: FloatArray) -> list[Step]:
+    """Return what training in each region does, for all λ of a table at once."""
+    shape = problem.learner.features
+    variance = problem.learner.noise**2
+    by_count = {
+        n: Step(*(np.broadcast_to(part, table.shape) for part in proximal_moments(shape, n, table).step(variance)))
+        for n in np.unique(problem.counts).tolist()
+    }
+    return [by_count[n] for n in problem.counts.tolist()]
 
 
 def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
@@ -252,40 +244,35 @@ def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Bud
 
 
 def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None) -> float:
-    """Choose λ anew, position by position; return the error that was reached. `table` None: only λ near each."""
-    size = problem.size
-    here = _laws_along(problem, order, schedule)
-    gradients = np.empty((size, size))  # row t: how the final error depends on each error after visit t
-    gradient = np.full(size, 1.0 / size)
+    """Choose λ anew, position by position; return the error that was reached. `table` None: only λ near each.
+
+    The mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after it.
+    """
+    size, rows = problem.size, problem.dissimilarities
+    here = list(problem.regularized(schedule.tolist()).updates.along(order))
+    slopes = np.empty((size, size))  # row t: how the final error depends on each error after visit t
+    slope = np.full(size, 1.0 / size)
     for t in range(size - 1, -1, -1):
-        gradients[t] = gradient
-        retention, _, coupling, _, _ = here[t]
-        total = math.fsum(gradient)
-        gradient = retention * gradient
-        gradient[order[t]] -= coupling * total
-    laws = None if table is None else _Laws(problem, table)
-    errors = np.array(problem.initial_errors)
+        slopes[t] = slope
+        total = math.fsum(slope)
+        slope = here[t].retention * slope
+        slope[order[t]] -= here[t].coupling * total
+    steps = None if table is None else _steps(problem, table)
+    errors = ModelErrors(problem.initial_errors)
     for t, k in enumerate(order.tolist()):
-        others, gradient = problem.dissimilarities_to(k), gradients[t]
         values = np.clip(schedule[t] * NEAR, FINE[0], FINE[-1]) if table is None else table
-        table_of = (laws or _Laws(problem, values)).of(k)
-        kept, gained = float(gradient @ errors), float(gradient @ others)
-        costs = (
-            table_of[0] * kept + table_of[1] * gained + (table_of[3] - table_of[2] * errors[k]) * math.fsum(gradient)
-        )
-        old = here[t]
-        current = old[0] * kept + old[1] * gained + (old[4] - old[2] * errors[k]) * math.fsum(gradient)
+        known = (steps or _steps(problem, values))[k]
+        costs, step = _costs(known, slopes[t], errors.total, k, rows[k]), here[t]
         best = int(np.argmin(costs))
-        if costs[best] < current:
+        if costs[best] < _costs(step, slopes[t], errors.total, k, rows[k]):
             schedule[t] = values[best]
-            step = [float(column[best]) for column in table_of]
-        else:
-            step = [old[0], old[1], old[2], old[4]]
-        errors = step[0] * errors - step[2] * errors[k] + step[1] * others + step[3]
-    return float(errors.mean())
+            step = Step(*(float(column[best]) for column in known))
+        errors = train(errors, k, step, rows[k])
+    return float(errors.mean)
 
 
-def _laws_along(problem: Problem, order: IntArray, schedule: FloatArray) -> list[tuple[float, ...]]:
-    """Return retention, plasticity, coupling, second moment and noise of each visit."""
-    along = problem.regularized(schedule.tolist()).updates.along(order)
-    return [tuple(map(float, row)) for row in zip(*along.tables, strict=True)]
+def _costs(step: Step, slope: FloatArray, errors: FloatArray, region: int, towards: FloatArray) -> Any:
+    """Return what a visit adds to the final error, up to what no step changes."""
+    retained, learnt = float(slope @ errors), float(slope @ towards)
+    common = (step.noise - step.coupling * errors[region]) * math.fsum(slope)
+    return step.retention * retained + step.plasticity * learnt + common

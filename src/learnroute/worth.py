@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
-from learnroute.model.learner import LEAST_SQUARES
+from learnroute.model.learners import LeastSquares, Proximal
 from learnroute.model.losses import expected_loss, travel_cost
 from learnroute.model.pooled import floor_of, pooled_error
 from learnroute.model.problem import DissimilarityKind, Problem
@@ -33,8 +33,9 @@ from learnroute.tuning import (
     tune_schedule,
 )
 
-PROXIMAL, SCHEDULE, RUNNING_MEAN, RECURSIVE, MEAN_MODEL = (
-    "proximal", "schedule", "running-mean", "recursive", "mean-model",
+LEAST_SQUARES, PROXIMAL = LeastSquares.rule, Proximal.rule
+SCHEDULE, RUNNING_MEAN, RECURSIVE, MEAN_MODEL = (
+    "schedule", "running-mean", "recursive", "mean-model",
 )  # fmt: skip
 LEARNERS = {
     LEAST_SQUARES: "least squares (paper)",
@@ -379,7 +380,7 @@ def _with_least_squares(problem: Problem) -> tuple[Problem | None, str | None]:
     """Return the problem for the paper's learner, or why it has no expected error."""
     n = problem.learner.samples if problem.samples is None else int(problem.samples[0])
     try:
-        learner = replace(problem.learner, samples=n, rule=LEAST_SQUARES, regularization=None)
+        learner = LeastSquares(problem.learner.features, n, problem.learner.noise)
         return problem.changed(learner=learner), None
     except InputError:
         counts = problem.counts[np.abs(problem.counts - problem.learner.features) <= 1]

@@ -25,7 +25,7 @@ from learnroute.formats import PICTURES, READERS, json_files, main_file, problem
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
-from learnroute.model.learner import GRADIENT, LEAST_SQUARES, PROXIMAL, RULES
+from learnroute.model.learners import RULES, Gradient, LeastSquares, Proximal
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
 from learnroute.model.showing import KINDS
 from learnroute.model.subsets import with_depot
@@ -108,7 +108,9 @@ OPTIONS = {
     "features": click.option("--features", type=int, metavar="m", help="Features, instead of the file's."),
     "samples": click.option("--samples", type=int, metavar="n", help="Samples in every region, instead of the file's."),
     "noise": click.option("--noise", type=float, metavar="σ", help="Noise level, instead of the file's."),
-    "rule": click.option("--rule", type=Name(list(RULES)), help="How the learner trains, instead of the file's."),
+    "rule": click.option(
+        "--rule", type=Name([rule.rule for rule in RULES]), help="How the learner trains, instead of the file's."
+    ),
     "regularization": click.option(
         "--regularization",
         metavar="λ",
@@ -163,9 +165,9 @@ def problem_options(function: F) -> F:
             None if regularization is None else training_member(regularization.replace(",", " "))
         )
         if rule is None and regularization is not None:
-            learner["rule"] = PROXIMAL
+            learner["rule"] = Proximal.rule
         elif rule is None and steps is not None and rate is not None:
-            learner["rule"] = GRADIENT
+            learner["rule"] = Gradient.rule
         constraints = {"start": start, "end": end, "return": return_}
         source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities)
         return function(*args, source, **others)
@@ -314,11 +316,9 @@ def shape(problem: Problem) -> str:
 def training(problem: Problem) -> str:
     """Return how the learner trains, as the end of a line; the paper's learner is told by its retention."""
     learner = problem.learner
-    if learner.rule != LEAST_SQUARES:
-        return f", {learner.training_text}" if learner.training_text else ""
-    return (
-        f", r = {learner.least_squares_retention:.4g}" if problem.samples is None and learner.regime == "over" else ""
-    )
+    if isinstance(learner, LeastSquares):
+        return f", r = {learner.retention:.4g}" if problem.samples is None and learner.regime == "over" else ""
+    return f", {learner.training_text}" if learner.training_text else ""
 
 
 def plain(text: str) -> str:

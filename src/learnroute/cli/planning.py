@@ -44,6 +44,7 @@ from learnroute.formats.files import write_text
 from learnroute.formats.json_files import dumps
 from learnroute.interrupts import stop_on_interrupt
 from learnroute.model.itinerary import itinerary
+from learnroute.model.learners import Proximal
 from learnroute.model.losses import model_shares
 from learnroute.model.problem import ESTIMATE, Problem
 from learnroute.model.result import Plan
@@ -267,7 +268,7 @@ def _print_verdict(console: Console, found: Plan) -> None:
     console.print(f"method     {found.method}{asked}, {found.seconds:.3f} s", markup=False)
     unit = "" if found.problem is None else found.problem.travel_unit
     console.print(f"travel     {found.travel_cost:.6g}{unit and ' ' + unit} for the whole route", markup=False)
-    if found.chosen and found.learner is not None and found.regularization_range is not None:
+    if isinstance(found.learner, Proximal) and found.regularization_range is not None:
         values, (low, high) = found.learner.fixed_regularization, found.regularization_range
         said = f"λ = {values[0]:.4g}" if len(values) == 1 else f"λ = {' '.join(f'{one:.3g}' for one in values)}"
         what = "" if len(values) == 1 else "times "

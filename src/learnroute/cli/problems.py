@@ -41,7 +41,7 @@ from learnroute.formats.files import errors_naming
 from learnroute.formats.json_files import problem_to_dict
 from learnroute.formats.parts import TRAVEL, read_measured, read_travel, size_of
 from learnroute.guarantees import guarantee_of_algorithm1
-from learnroute.model.learner import LEAST_SQUARES, Learner
+from learnroute.model.learners import Learner, LeastSquares
 from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
 from learnroute.model.notes import first_model_note
@@ -185,9 +185,7 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
         "valid": True,
         "regions": problem.size,
         "regime": problem.regime,
-        "retention": learner.least_squares_retention
-        if problem.samples is None and learner.rule == LEAST_SQUARES
-        else None,
+        "retention": learner.retention if problem.samples is None and isinstance(learner, LeastSquares) else None,
         "symmetric": report.symmetric,
         "metric": report.metric,
         "violations": report.violations,

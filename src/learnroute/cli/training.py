@@ -35,7 +35,7 @@ from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, writ
 from learnroute.formats.csv_files import read_matrix
 from learnroute.formats.files import errors_naming, is_folder
 from learnroute.formats.samples import RegionTable, causes, read_samples
-from learnroute.model.learner import LEAST_SQUARES, PROXIMAL
+from learnroute.model.learners import LeastSquares, Proximal
 from learnroute.planner import evaluate
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 MEASURES = ("squared", "zero-one", "cross-entropy")
-LEARNERS = (LEAST_SQUARES, PROXIMAL)
+LEAST_SQUARES, PROXIMAL = LEARNERS = LeastSquares.rule, Proximal.rule
 FORMS = {
     "linear": "the law of linear learners",
     "held": "the same, allowing for the first model that the transfer matrix was measured from",

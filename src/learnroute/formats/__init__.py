@@ -24,7 +24,7 @@ from learnroute.formats import (
 )
 from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there
 from learnroute.formats.plans import plan_from
-from learnroute.model.learner import TRAINING
+from learnroute.model.learners import TRAINING
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.streets import Streets

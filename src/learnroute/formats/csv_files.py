@@ -25,7 +25,7 @@ from learnroute.formats.files import is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.itinerary import itinerary
-from learnroute.model.learner import TRAINING
+from learnroute.model.learners import TRAINING
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 

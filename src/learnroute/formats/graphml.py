@@ -18,7 +18,7 @@ from learnroute.formats.beside import file_beside, models_missing, read_beside
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import read_text
 from learnroute.formats.roads import Roads, street_members
-from learnroute.model.learner import TRAINING
+from learnroute.model.learners import TRAINING
 from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS
 
 WANTED = {

@@ -32,7 +32,7 @@ from learnroute.learning.records import as_record, names_of_different
 from learnroute.learning.selection import cross_validate, preference_of
 from learnroute.learning.transfers import Transfer
 from learnroute.learning.verdict import Evidence, judge
-from learnroute.model.learner import CALIBRATED, Learner
+from learnroute.model.learners import Calibrated, Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_matrix, as_number, frozen
 
@@ -112,9 +112,7 @@ class Calibration:
         """The learner of the rule `calibrated`, to plan with."""
         retention, coupling = self.retention.value, self.coupling.value
         common = None if self.common_retention is None else self.common_retention.value
-        return Learner(
-            rule=CALIBRATED, retention=retention, coupling=coupling, noise=self.noise.value, common_retention=common
-        )
+        return Calibrated(retention=retention, coupling=coupling, noise=self.noise.value, common_retention=common)
 
     def to_problem(
         self, travel: ArrayLike | None = None, coordinates: ArrayLike | None = None, **fields: Any

@@ -14,10 +14,10 @@ from learnroute.formats.samples import causes
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples, uneven_moments
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
+from learnroute.model.dissimilarities import row_sums
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.fields import row_sums
 from learnroute.model.labels import aligned, aligned_places, aligned_square, names_along
-from learnroute.model.learner import PROXIMAL, Learner
+from learnroute.model.learners import Learner, Proximal
 from learnroute.model.problem import Problem
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_names, as_number, as_vector, frozen
 from learnroute.solvers.contract import Progress
@@ -185,7 +185,7 @@ class Estimate:
             raise InputError("no samples are left to train on; give the number per region", field="samples")
         training: dict[str, Any] = {}
         if regularization is not None:
-            training = {"rule": PROXIMAL, "regularization": regularization}
+            training = {"rule": Proximal.rule, "regularization": regularization}
         elif samples is None:
             self._check_counts(counts)
         learner = Learner(width, min(counts), noise, **training)

@@ -20,46 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.model.learner import Learner
-from learnroute.model.spectrum import gradient_shares, largest_rate, smallest_eigenvalue
+from learnroute.model.learners import Gradient, Learner, LeastSquares, Proximal
+from learnroute.model.spectrum import largest_rate, smallest_eigenvalue
 from learnroute.model.validation import FloatArray
 
 DIGITS = 10  # to which the Krylov space holds what the rule does
 FEW_RUNS = 8  # up to which plain numbers are faster than arrays
 
 
-@dataclass(frozen=True)
-class Proximal:
-    """min |X'w - y|²/n + λ·|w - previous|²; λ = 0 is the paper's learner."""
-
-    strength: float
-
-
-@dataclass(frozen=True)
-class Gradient:
-    """As many steps w ← w - rate·X(X'w - y)/n from the previous model."""
-
-    steps: int
-    rate: float
-
-
-Training = Proximal | Gradient
-
-
-LEAST_SQUARES = Proximal(0.0)  # the paper's learner
-
-
-def trainings_of(learner: Learner, size: int) -> tuple[Training, ...]:
-    """Return how a learner trains at each of T positions."""
-    given = learner.regularization
-    if learner.rule == "gradient":
-        assert learner.steps is not None
-        assert learner.rate is not None
-        return (Gradient(learner.steps, learner.rate),) * size
-    if isinstance(given, tuple):
-        learner.check_positions(size)
-        return tuple(Proximal(strength) for strength in given)
-    return (Proximal(float(given or 0.0)),) * size
+def trainings_of(learner: Learner, size: int) -> tuple[Learner, ...]:
+    """Return how a learner trains at each of T positions: with λ = 0 at some, as least squares there."""
+    learner.check_positions(size)
+    return tuple(learner.at(position) for position in range(size))
 
 
 @dataclass(frozen=True)
@@ -86,14 +58,14 @@ class _Tridiagonal:
 
 
 def move(
-    rule: Training, gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator
+    rule: Learner, gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Draw how far one batch moves each model along its gap, and across it.
 
     Parameters
     ----------
     rule
-        Regularised: λ > 0, or gradient steps.
+        How to train: not by least squares.
     gap
         Distance between model and true model, one a run.
     m, n, noise
@@ -109,36 +81,40 @@ def move(
     missing = x.after(gap * x.diagonal[0] + length, gap * x.above[0]) / n  # X(X'u + z)/n
     bands = [band / n for band in x.gram()]
     if isinstance(rule, Proximal):
-        found = _solved(bands[0] + rule.strength, bands[1], bands[2], missing)
-    elif _many(rule, size):
-        found = _by_eigenvalues(bands, missing, rule)
-    else:
+        found = _solved(bands[0] + rule.fixed_regularization[0], bands[1], bands[2], missing)
+    elif isinstance(rule, Gradient) and not _many(rule, size):
         found = _by_steps(bands, missing, rule)
+    else:
+        found = _by_eigenvalues(bands, missing, rule)
     along = found[0]
     across: FloatArray = np.sqrt(np.sum(found[1:] ** 2, axis=0))
     return along, across
 
 
-def dimension(rule: Training, m: int, n: int) -> int:
+def dimension(rule: Learner, m: int, n: int) -> int:
     """Return how many leading axes the rule needs: two for each power of XX', up to all there are."""
     whole = min(m, n + 1)
     tolerance = math.log(2 * 10.0**DIGITS)
     if isinstance(rule, Gradient):
         powers = min(rule.steps, math.sqrt(2 * rule.steps * tolerance))  # x^k on [-1, 1] by a polynomial
-        return min(whole, 2 * math.ceil(powers) + 2) if rule.steps and rule.rate else 0
-    if math.isinf(rule.strength):
+        return min(whole, 2 * math.ceil(powers) + 2)
+    if not isinstance(rule, Proximal):
+        return whole
+    (strength,) = rule.fixed_regularization
+    if math.isinf(strength):
         return 0
-    root = math.sqrt((2 / largest_rate(m, n) + rule.strength) / (smallest_eigenvalue(m, n) + rule.strength))
+    root = math.sqrt((2 / largest_rate(m, n) + strength) / (smallest_eigenvalue(m, n) + strength))
     powers = tolerance / math.log1p(2 / (root - 1)) if root > 1 else 1.0  # conjugate gradients
     return min(whole, 2 * math.ceil(powers) + 2) if 2 * powers < whole else whole
 
 
-def numbers_a_run(rule: Training, m: int, n: int) -> int:
+def numbers_a_run(rule: Learner, m: int, n: int) -> int:
     """Return about how many numbers are held at once for each run; the paper's learner needs no axes."""
-    if rule == LEAST_SQUARES:
+    if isinstance(rule, LeastSquares):
         return 0
     size = dimension(rule, m, n)
-    return size**2 if isinstance(rule, Gradient) and _many(rule, size) else 8 * size
+    banded = isinstance(rule, Proximal) or (isinstance(rule, Gradient) and not _many(rule, size))
+    return 8 * size if banded else size**2
 
 
 def _many(rule: Gradient, size: int) -> bool:
@@ -212,15 +188,15 @@ def _by_steps(bands: list[FloatArray], missing: FloatArray, rule: Gradient) -> F
     return moved
 
 
-def _by_eigenvalues(bands: list[FloatArray], missing: FloatArray, rule: Gradient) -> FloatArray:
-    """Sum up the iteration: (1 - (1 - rate·x)^k)/x on each eigenvalue x."""
+def _by_eigenvalues(bands: list[FloatArray], missing: FloatArray, rule: Learner) -> FloatArray:
+    """Apply the rule to each eigenvalue x: what it learns there, (1 - P)/x."""
     size, runs = missing.shape
     matrix = np.zeros((runs, size, size))
     for offset, band in enumerate(bands):
         index = np.arange(size - offset)
         matrix[:, index, index + offset] = matrix[:, index + offset, index] = band.T
     values, vectors = np.linalg.eigh(matrix)
-    moved = rule.rate * np.maximum(values, 1e-300)
-    _, learnt = gradient_shares(moved, rule.steps)
-    inside = np.einsum("rji,jr->ri", vectors, missing) * rule.rate * learnt / moved
+    values = np.maximum(values, 1e-300)
+    _, learnt = rule.shares(values)
+    inside = np.einsum("rji,jr->ri", vectors, missing) * learnt / values
     return np.asarray(np.einsum("rij,rj->ir", vectors, inside))

@@ -12,7 +12,7 @@ from learnroute.errors import InputError
 from learnroute.learning.data import RegionData, uneven_moments
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import members_of
-from learnroute.model.learner import CALIBRATED, GRADIENT, LEAST_SQUARES, PROXIMAL, TRAINING, Learner
+from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.result import Plan
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_count, as_number, as_vector, frozen
 
@@ -81,7 +81,7 @@ class PlannedTraining:
     @property
     def is_calibrated(self) -> bool:
         """Whether the plan was made for a learner that only its own code can rebuild."""
-        return self.learner.rule == CALIBRATED
+        return isinstance(self.learner, Calibrated)
 
     def fits_intercept(self, width: int) -> bool:
         """Whether a learner of samples with this many (scaled) features needs a constant to have those of the plan."""
@@ -138,12 +138,17 @@ def make_learner(learner: Learner, fit_intercept: bool) -> Any:
     from learnroute import learning
 
     learners: Any = learning  # scikit-learn is imported when the first of them is made
-    if learner.rule == GRADIENT:
+    if isinstance(learner, Gradient):
         return learners.GradientRegressor(learner.steps, learner.rate, fit_intercept=fit_intercept)
-    given = learner.regularization
-    if learner.rule == LEAST_SQUARES or given == 0:
+    if isinstance(learner, Proximal) and learner.regularization != 0:
+        given = learner.regularization
+        strength = list(given) if isinstance(given, tuple) else given
+        return learners.ProximalRegressor(strength, fit_intercept=fit_intercept)
+    if isinstance(learner, LeastSquares | Proximal):
         return learners.RouteRegressor(fit_intercept=fit_intercept)
-    return learners.ProximalRegressor(list(given) if isinstance(given, tuple) else given, fit_intercept=fit_intercept)
+    raise InputError(
+        "nothing trains by this rule; give the learner (--learner)", field="learner.rule", value=learner.rule
+    )
 
 
 Rule = tuple[str, tuple[float | None, ...]]  # a rule of learning (or the class of another learner), and its numbers
@@ -157,28 +162,28 @@ def rule_of_model(model: Any) -> Rule:
     if name == "ProximalRegressor":
         return _proximal(np.atleast_1d(np.asarray(model.strength, dtype=np.float64)).tolist())
     if name == "GradientRegressor":
-        return GRADIENT, (model.steps, model.rate)
-    return (LEAST_SQUARES if name == "RouteRegressor" else name), ()
+        return Gradient.rule, (model.steps, model.rate)
+    return (LeastSquares.rule if name == "RouteRegressor" else name), ()
 
 
 def _rule_of(learner: Learner) -> Rule:
-    if learner.rule == PROXIMAL:
+    if isinstance(learner, Proximal):
         return _proximal(learner.fixed_regularization)
-    return learner.rule, (learner.steps, learner.rate) if learner.rule == GRADIENT else ()
+    return learner.rule, (learner.steps, learner.rate) if isinstance(learner, Gradient) else ()
 
 
 def _proximal(strengths: Sequence[float]) -> Rule:
     """Return the rule of these λ: one number if all are the same, and least squares if all are 0."""
     different = set(strengths)
     if different == {0.0}:
-        return LEAST_SQUARES, ()
-    return PROXIMAL, tuple(different) if len(different) == 1 else tuple(strengths)
+        return LeastSquares.rule, ()
+    return Proximal.rule, tuple(different) if len(different) == 1 else tuple(strengths)
 
 
 def describe(rule: Rule) -> str:
     """Say in a few words how a learner trains."""
     name, numbers = rule
-    if name == GRADIENT:
+    if name == Gradient.rule:
         return f"{name}, {numbers[0]} steps" + ("" if numbers[1] is None else f" of {numbers[1]:g}")
     given = [number for number in numbers if number is not None]
     if not given:
@@ -191,10 +196,10 @@ def _training(given: Any, size: int) -> Learner:
     """Return how a plan says that its learner trains, checked as that of a problem is."""
     known = (*TRAINING, "chosen", "range")
     members = {name: value for name, value in members_of("learner.", given, known, ()).items() if name in TRAINING}
-    shape: dict[str, Any] = {} if members.get("rule") == CALIBRATED else {"features": 1, "samples": MANY}
+    shape: dict[str, Any] = {} if members.get("rule") == Calibrated.rule else {"features": 1, "samples": MANY}
     learner = Learner(**{**shape, **members})
     if learner.undecided:
-        raise InputError("a plan has numbers", field="learner.regularization", value=learner.regularization)
+        raise InputError("a plan has numbers", field="learner.regularization", value=members["regularization"])
     learner.check_positions(size)
     return learner
 

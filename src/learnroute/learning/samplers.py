@@ -24,8 +24,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learnroute.learning.krylov import LEAST_SQUARES, Gradient, Training, move, trainings_of
-from learnroute.model.learner import Learner
+from learnroute.learning.krylov import move, trainings_of
+from learnroute.model.learners import Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.validation import FloatArray, IntArray
 
 # (true models in order of visit, seen from the first model; learner; samples in order of visit; runs; rng)
@@ -38,7 +38,7 @@ def low_dimensional(
 ) -> FloatArray:
     """Draw final errors at a cost that does not depend on m and n."""
     last = trainings_of(learner, len(models))[-1]
-    sample = _under if last == LEAST_SQUARES and samples[-1] > learner.features else _over
+    sample = _under if isinstance(last, LeastSquares) and samples[-1] > learner.features else _over
     return sample(models, learner, samples, runs, rng)
 
 
@@ -54,17 +54,24 @@ def direct(models: FloatArray, learner: Learner, samples: IntArray, runs: int, r
     for target, n, training in zip(truth, samples.tolist(), trainings_of(learner, len(truth)), strict=True):
         x = rng.standard_normal((runs, n, m))
         y = x @ target + learner.noise * rng.standard_normal((runs, n))
+        missing = y[:, :, None] - x @ model[:, :, None]
         if isinstance(training, Gradient):
             for _ in range(training.steps):
-                missing = y[:, :, None] - x @ model[:, :, None]
                 model = model + training.rate / n * (x.mT @ missing)[:, :, 0]
+                missing = y[:, :, None] - x @ model[:, :, None]
             continue
-        missing = y[:, :, None] - x @ model[:, :, None]
+        if not isinstance(training, LeastSquares | Proximal):
+            values, vectors = np.linalg.eigh(x.mT @ x / n)
+            values = np.maximum(values, 1e-300)
+            learnt = (training.shares(values)[1] / values)[:, :, None]
+            model = model + (vectors @ (learnt * (vectors.mT @ (x.mT @ missing / n))))[:, :, 0]
+            continue
+        strength = training.fixed_regularization[0] if isinstance(training, Proximal) else 0.0
         if n > m:  # (e5), and its regularised form
-            matrix = x.mT @ x + n * training.strength * np.eye(m)
+            matrix = x.mT @ x + n * strength * np.eye(m)
             model = model + np.linalg.solve(matrix, x.mT @ missing)[:, :, 0]
         else:  # (e11), and its regularised form
-            matrix = x @ x.mT + n * training.strength * np.eye(n)
+            matrix = x @ x.mT + n * strength * np.eye(n)
             model = model + (x.mT @ np.linalg.solve(matrix, missing))[:, :, 0]
     errors = np.zeros(runs)
     for target in truth:
@@ -105,7 +112,7 @@ def _over(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rn
     targets = np.column_stack([targets, np.zeros((size, inside - width))])
     model = np.zeros((runs, inside))
     trainings = trainings_of(learner, size)
-    wiped = np.flatnonzero((samples > m) & np.array([training == LEAST_SQUARES for training in trainings]))
+    wiped = np.flatnonzero((samples > m) & np.array([isinstance(training, LeastSquares) for training in trainings]))
     begin = int(wiped[-1]) if wiped.size else -1
     for k in range(max(begin, 0), size):
         if k == begin:
@@ -113,7 +120,7 @@ def _over(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rn
             direction, rest = rng.standard_normal((runs, inside)), _chi2(m - inside, runs, rng)
             scale = error / np.sqrt(np.sum(direction**2, axis=1) + rest)
             step, outside = targets[k] + scale[:, None] * direction, scale**2 * rest
-        elif trainings[k] == LEAST_SQUARES:
+        elif isinstance(trainings[k], LeastSquares):
             step, outside = _batch(targets[k] - model, m, int(samples[k]), learner.noise, rng)
         else:
             step, outside = _regularised(targets[k] - model, m, int(samples[k]), learner.noise, rng, trainings[k])
@@ -127,7 +134,7 @@ def _over(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rn
 
 
 def _regularised(
-    gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator, training: Training
+    gap: FloatArray, m: int, n: int, noise: float, rng: np.random.Generator, training: Learner
 ) -> tuple[FloatArray, FloatArray]:
     """Return what one batch adds to each model, as `_batch` does: one part along u, one in any direction across it."""
     runs, k = gap.shape

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
-from learnroute.learning.krylov import LEAST_SQUARES, numbers_a_run, trainings_of
+from learnroute.learning.krylov import numbers_a_run, trainings_of
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
-from learnroute.model.learner import CALIBRATED, Learner
+from learnroute.model.learners import Learner, LeastSquares
 from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.rounding import PRINTED
@@ -169,7 +169,7 @@ def simulate(
         be drawn for too many regions.
     """
     check_type("problem", problem, Problem)
-    if problem.learner.rule == CALIBRATED:
+    if not problem.learner.has_shape:
         raise InputError(
             "a calibrated learner was measured, and cannot be drawn; train it (follow)", field="learner.rule"
         )
@@ -189,7 +189,7 @@ def simulate(
     loss = true_loss(known, stops)
     samples = problem.counts[stops]
     last = trainings_of(problem.learner, problem.size)[-1]
-    if samples[-1] > problem.learner.features and problem.learner.noise == 0 and last == LEAST_SQUARES:
+    if samples[-1] > problem.learner.features and problem.learner.noise == 0 and isinstance(last, LeastSquares):
         errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
     else:
         models = (truth.models - truth.initial_model)[stops]
@@ -284,7 +284,7 @@ def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
 def _tail_note(problem: Problem, samples: IntArray) -> tuple[str, ...]:
     """Warn where the error has a mean but no variance: an inverse chi-square of at most 4 degrees of freedom."""
     learner = problem.learner
-    plain = np.array([training == LEAST_SQUARES for training in trainings_of(learner, problem.size)])
+    plain = np.array([isinstance(training, LeastSquares) for training in trainings_of(learner, problem.size)])
     degrees = int(np.abs(learner.features - samples[plain]).min(initial=LARGEST_COUNT)) + 1
     if degrees > 4 or learner.noise == 0:
         return ()

@@ -24,7 +24,7 @@ from learnroute.learning.measures import Error, measure_of, squared_error
 from learnroute.learning.records import as_record, learner_record
 from learnroute.learning.trainings import TrainingFile, fingerprint
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, as_vector, frozen
 from learnroute.solvers.contract import Budget, Progress

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from learnroute.errors import InputError, check_type
-from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, frozen
@@ -68,7 +67,7 @@ def truth_of(problem: Problem, rng: np.random.Generator) -> Truth:
         )
     wanted = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
     notes: list[str] = []
-    first_matters = problem.regime == "over" or problem.learner.rule != LEAST_SQUARES
+    first_matters = problem.regime == "over" or problem.learner.couples
     first = problem.initial_errors
     anchored = bool(first.any()) and first_matters
     if anchored:  # the first model is one more point

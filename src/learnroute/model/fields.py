@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, did_you_mean
 from learnroute.model.labels import labelled, names_of
-from learnroute.model.learner import CALIBRATED, Learner
+from learnroute.model.learners import Learner
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import (
     LARGEST_VALUE,
@@ -51,7 +50,7 @@ def checked_samples(learner: Learner | None, samples: ArrayLike | None, size: in
     """Check the regions' numbers of samples, if they are given; None where all are the learner's own."""
     if samples is None:
         return None
-    if learner is not None and learner.rule == CALIBRATED:
+    if learner is not None and not learner.has_shape:
         raise InputError("a calibrated learner has none; leave it out", field="samples")
     entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
     counts = [as_count(f"samples[{i}]", n, meaning="the number of samples") for i, n in enumerate(entries.tolist())]
@@ -130,7 +129,7 @@ def checked_initial_model(learner: Learner, truth: FloatArray | None, given: Arr
             raise InputError(reason, field="initial_model")
         return None
     width = truth.shape[1]
-    if width > learner.features and learner.rule != CALIBRATED:
+    if width > learner.features and learner.has_shape:
         raise InputError(
             f"a learner with learner.features = {learner.features} has models of at most {learner.features}",
             field="truth[0]",
@@ -155,33 +154,6 @@ def members_of(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str
         if key not in data:
             raise InputError(f"missing; needed are {', '.join(needed)}", field=f"{prefix}{key}")
     return {key: value for key, value in data.items() if value is not None or key in needed}
-
-
-def row_sums(matrix: FloatArray) -> FloatArray:
-    """Correctly rounded row sums: the same bits however the regions are numbered, so that ties stay ties."""
-    return frozen(np.array([math.fsum(row.tolist()) for row in matrix], dtype=np.float64))
-
-
-def distance_sums(vectors: FloatArray) -> FloatArray:
-    """For each vector, the sum of its squared distances to all of them, in O(T·m).
-
-    With the mean taken out, the cross term vanishes: S[i] = T·|w_i|² + sum_j |w_j|². Nothing cancels, so S[i] is off by
-    less than (m + 8·√T)·2⁻⁵² of it.
-    """
-    apart = centred(vectors)
-    squares = np.einsum("ij,ij->i", apart, apart)
-    return frozen(len(vectors) * squares + math.fsum(squares))
-
-
-def centred(vectors: FloatArray) -> FloatArray:
-    """Return the vectors less their mean; what they have in common costs no digits.
-
-    The mean is taken out twice: far from the origin it is not a float64 number itself, but each difference to what it
-    is rounded to loses no more than one rounding of the difference, and so the second mean is as good as exact.
-    """
-    for _ in range(2):
-        vectors = vectors - np.array([math.fsum(column) for column in vectors.T]) / len(vectors)
-    return vectors
 
 
 def either_way(travel: FloatArray) -> FloatArray:

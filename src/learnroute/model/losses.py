@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
+from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.distances import Points
-from learnroute.model.fields import centred, distance_sums
-from learnroute.model.learner import LEAST_SQUARES
-from learnroute.model.objective import Objective, least_products, products_after
-from learnroute.model.pairs import Dissimilarities, Linear, Pairs
+from learnroute.model.law import ModelErrors, error_parts, follow, products_after
+from learnroute.model.objective import Objective, least_products
+from learnroute.model.pairs import Linear, Pairs
 from learnroute.model.pairs_from_depot import PairsFromDepot, from_depot
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, frozen
@@ -197,19 +197,9 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
         Where the order does not have each index once.
     """
     check_type("problem", problem, Problem)
-    stops = as_order(order, problem.size)
-    along = problem.updates.along(stops)
-    closed_form = problem.learner.rule == LEAST_SQUARES and problem.samples is None
-    errors = np.empty((len(stops) + 1, problem.size))
-    errors[0] = problem.initial_errors
-    model, common = np.array(problem.initial_errors), 0.0  # e_j = model_j + common
-    for t, region in enumerate(stops.tolist()):
-        common = float(along.second[t]) * common - float(along.coupling[t]) * float(model[region]) + along.noise[t]
-        if closed_form:
-            common = problem.learner.noise_error(t + 1)
-        model = along.retention[t] * model + along.plasticity[t] * problem.dissimilarities_to(region)
-        errors[t + 1] = model + common
-    return frozen(errors)
+    stops, first = as_order(order, problem.size), ModelErrors(problem.initial_errors)
+    visits = follow(first, stops.tolist(), problem.updates.along(stops), problem.dissimilarities)
+    return frozen(np.array([first.total, *(errors.total for errors in visits)]))
 
 
 def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
@@ -260,17 +250,20 @@ def objective_of(problem: Problem) -> Objective:
         travel = problem.stop_travel
         travel = travel if problem.travel_rate == 1 else frozen(travel * problem.travel_rate)
     ends = problem.ends
-    if problem.learner.rule != LEAST_SQUARES:
+    if problem.learner.couples:
         pairs = Pairs(problem.dissimilarities, problem.updates, problem.initial_sum, size)
         pairs = PairsFromDepot(pairs) if depot else pairs
         scores, weights, constant, factors = pairs.typical
         return Objective(travel, scores, weights, constant, ends, factors, pairs)
-    if problem.samples is None:
-        learner = problem.learner
-        constant = math.fsum([learner.retained(size) * problem.initial_sum, size * learner.noise_error(size)])
-        scores = frozen(np.append(problem.scores, 0.0)) if depot else problem.scores
-        return Objective(travel, scores, learner.position_weights(size + depot), constant, ends)
     retention, plasticity, _, _, noise = (frozen(table[0]) for table in problem.updates.tables)
+    if problem.samples is None:
+        constant = math.fsum(
+            [float(np.prod(retention)) * problem.initial_sum, *(size * products_after(retention) * noise)]
+        )
+        scores = frozen(np.append(problem.scores, 0.0)) if depot else problem.scores
+        with np.errstate(under="ignore"):
+            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(size + depot - 1, -1, -1.0)
+        return Objective(travel, scores, frozen(weights), constant, ends)
     scores = frozen(plasticity * problem.scores + size * noise)
     constant = float(np.prod(retention)) * problem.initial_sum
     factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
@@ -281,8 +274,6 @@ def objective_of(problem: Problem) -> Objective:
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return the share of the final model that each stop of a route gives: what it learns and later ones retain."""
-    if problem.samples is None and problem.learner.rule == LEAST_SQUARES:
-        return problem.learner.position_weights(problem.size)
     along = problem.updates.along(as_order(order, problem.size))
     return frozen(products_after(along.retention) * along.plasticity)
 
@@ -308,27 +299,13 @@ def as_order(order: ArrayLike, size: int, names: Sequence[str] | None = None) ->
 
 
 def _loss(problem: Problem, known: Dissimilarities, order: IntArray) -> Loss:
-    size, learner, scores = len(order), problem.learner, known.scores
-    pairs, initial_sum = 0.0, math.fsum(known.initial)
-    if learner.rule != LEAST_SQUARES:
-        found = Pairs(known, problem.updates, initial_sum, size).parts(order)
-        dissimilarity, initial = math.fsum(found.dissimilarity), found.initial
-        noise, pairs = math.fsum(found.noise) / size, math.fsum(found.pairs)
-    elif problem.samples is not None:
-        along = problem.updates.along(order)
-        later = products_after(along.retention)
-        dissimilarity = math.fsum(later * along.plasticity * scores[order])
-        initial = float(np.prod(problem.updates.retention[0])) * initial_sum
-        noise = math.fsum(later * along.noise)
-    else:  # (e6), (e8): only the last region has a weight; (e12), (e14)
-        dissimilarity = math.fsum(learner.position_weights(size) * scores[order])
-        initial = learner.retained(size) * initial_sum
-        noise = learner.noise_error(size)
+    size = len(order)
+    found = error_parts(known, order, problem.updates.along(order), math.fsum(known.initial), size)
     parts = {
         "travel": problem.travel_rate * math.fsum(legs_of(problem, order)) / size,
-        "dissimilarity": dissimilarity / size,
-        "initial": initial / size,
-        "noise": noise,
-        "pairs": pairs / size,
+        "dissimilarity": math.fsum(found.dissimilarity) / size,
+        "initial": found.initial / size,
+        "noise": math.fsum(found.noise) / size,
+        "pairs": math.fsum(found.pairs) / size,
     }
     return Loss(total=math.fsum(parts.values()), **parts)

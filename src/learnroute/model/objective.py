@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
+from learnroute.model.law import products_after
 from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetric
 
 if TYPE_CHECKING:
@@ -193,14 +194,6 @@ class Objective:
         if self.pairs is None:
             return self
         return Objective(self.ways, self.scores, self.weights, self.constant, self.ends, self.factors)
-
-
-def products_after(factors: FloatArray) -> FloatArray:
-    """For each place in a row of factors, the product of those behind it."""
-    found = np.ones(len(factors))
-    with np.errstate(under="ignore"):
-        found[:-1] = np.cumprod(factors[:0:-1])[::-1]
-    return found
 
 
 def least_products(factors: FloatArray) -> FloatArray:

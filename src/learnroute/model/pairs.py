@@ -14,28 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.model.fields import centred
-from learnroute.model.learner import Updates
-from learnroute.model.objective import products_after
+from learnroute.model.dissimilarities import Dissimilarities, centred
+from learnroute.model.law import ErrorParts, ModelErrors, Step, Updates, error_parts, products_after, train
 from learnroute.model.rounding import UNIT
-from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetric
+from learnroute.model.validation import FloatArray, IntArray, frozen
 
 SORTED_REGIONS = 400  # up to which pair bounds sort dissimilarities; beyond, only the largest counts
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest ratio of pair term to score: what `Pairs.ratio` tries
-MATRIX_REGIONS = 3000  # up to which dissimilarities of vectors are made for the bound
-
-
-class ErrorParts(NamedTuple):
-    """The terms of T times an expected final error; their sums are its parts."""
-
-    dissimilarity: FloatArray
-    initial: float
-    noise: FloatArray
-    pairs: FloatArray
-
-    def terms(self) -> list[float]:
-        """Return all terms, to be added up at once."""
-        return [*self.dissimilarity, self.initial, *self.noise, *self.pairs]
 
 
 class Linear(NamedTuple):
@@ -45,102 +30,6 @@ class Linear(NamedTuple):
     weights: FloatArray
     constant: float
     factors: FloatArray | None
-
-
-class Dissimilarities:
-    """Δ between regions, from a matrix or from vectors, and Δ_i0 to the model that training starts from.
-
-    Measured errors D may stand for Δ: row k is what training in region k gives, and need not be column k.
-    """
-
-    def __init__(
-        self, matrix: FloatArray | None, vectors: FloatArray | None, initial: FloatArray, scores: FloatArray
-    ) -> None:
-        self.vectors, self.initial, self.scores = vectors, initial, scores
-        if matrix is not None:
-            self.__dict__["matrix"] = matrix
-
-    @property
-    def size(self) -> int:
-        """The number of regions."""
-        return len(self.initial)
-
-    @cached_property
-    def matrix(self) -> FloatArray:
-        """Δ as a matrix."""
-        assert self.vectors is not None
-        found = np.empty((self.size, self.size))
-        for i, vector in enumerate(self.vectors):
-            apart = self.vectors - vector
-            found[i] = np.einsum("ij,ij->i", apart, apart)
-        return frozen(found)
-
-    @cached_property
-    def symmetric(self) -> bool:
-        """Whether the matrix may be one of squared distances: symmetric, with a zero diagonal."""
-        if self.vectors is not None:
-            return True
-        return is_symmetric(self.matrix) and not np.diagonal(self.matrix).any()
-
-    @cached_property
-    def points(self) -> FloatArray:
-        """Points whose squared distances are near the dissimilarities: the vectors, or by classical scaling."""
-        if self.vectors is not None:
-            return self.vectors
-        centred = self.matrix - self.matrix.mean(axis=0)
-        values, axes = np.linalg.eigh(-0.5 * (centred - centred.mean(axis=1)[:, None]))
-        return frozen(axes * np.sqrt(np.maximum(values, 0.0)))
-
-    @cached_property
-    def misfit(self) -> tuple[float, float]:
-        """How far dissimilarities are below the squared distances of `points`, summed over a row, and above, at most.
-
-        Rounding is added.
-        """
-        if self.vectors is not None:
-            return 0.0, 0.0
-        apart = Dissimilarities(None, self.points, self.initial, self.scores).matrix
-        over = np.maximum(self.matrix - apart, 0.0)
-        under = np.maximum(apart - self.matrix, 0.0)
-        rounding = 64 * (self.size + 8) * UNIT * float(apart.max(initial=0.0))
-        return float(under.sum(axis=1).max()) + self.size * rounding, float(over.max()) + rounding
-
-    def seen(self, order: IntArray, along: Updates) -> FloatArray:
-        """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to what was learnt."""
-        if self.vectors is not None and "matrix" not in self.__dict__:
-            return self._seen_by_vectors(order, along)
-        means, found = np.array(self.initial), np.empty(len(order))
-        for t, k in enumerate(order.tolist()):
-            found[t] = means[k]
-            means *= along.retention[t]
-            means += along.plasticity[t] * self.matrix[k]
-        return found
-
-    def _seen_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
-        """The same in O(T·d): the weighted mean of what was learnt, and the scatter about it, are enough."""
-        assert self.vectors is not None
-        centre, scatter, weight, first = np.zeros(self.vectors.shape[1]), 0.0, 0.0, 1.0
-        found = np.empty(len(order))
-        for t, k in enumerate(order.tolist()):
-            apart = self.vectors[k] - centre
-            distance = float(apart @ apart)
-            found[t] = weight * distance + scatter + first * self.initial[k]
-            kept, added = float(along.retention[t]), float(along.plasticity[t])
-            weight, first = kept * weight, kept * first
-            total = weight + added
-            if total > 0:
-                centre = centre + (added / total) * apart
-                scatter = kept * scatter + (weight * added / total) * distance
-                weight = total
-        return found
-
-    def largest(self) -> FloatArray:
-        """Return an upper bound of a_k for each region: its largest dissimilarity to any region or the first model."""
-        if self.vectors is None or self.size <= MATRIX_REGIONS:
-            return np.asarray(np.maximum(self.matrix.max(axis=0), self.initial))
-        apart = self.vectors - self.vectors.mean(axis=0)
-        radii = np.sqrt(np.einsum("ij,ij->i", apart, apart))
-        return np.asarray(np.maximum((1 + 64 * UNIT) * (radii + radii.max()) ** 2, self.initial))
 
 
 class Pairs:
@@ -163,27 +52,18 @@ class Pairs:
 
     def parts(self, order: IntArray) -> ErrorParts:
         """Return the terms of T times the expected final error of an order."""
-        along = self.updates.along(order)
-        later, later_second = products_after(along.retention), products_after(along.second)
-        seen = self.dissimilarities.seen(order, along)
-        return ErrorParts(
-            later * along.plasticity * self.dissimilarities.scores[order],
-            float(later[0] * along.retention[0]) * self.total,
-            self.count * later_second * along.noise,
-            -self.count * later_second * along.coupling * seen,
-        )
+        return error_parts(self.dissimilarities, order, self.updates.along(order), self.total, self.count)
 
     def errors_of(self, orders: IntArray) -> FloatArray:
         """Return T times the expected final error of many orders at once, one a row."""
-        rows, given = np.arange(len(orders)), self.dissimilarities
-        means = np.tile(given.initial, (len(orders), 1))
-        summed, common = np.full(len(orders), self.total), np.zeros(len(orders))
+        given = self.dissimilarities
+        errors = ModelErrors(np.tile(given.initial, (len(orders), 1)), np.zeros(len(orders)))
+        summed = np.full(len(orders), self.total)  # over all regions that count, these or more
         for t, here in enumerate(orders.T):
-            retention, plasticity, coupling, second, noise = (table[t, here] for table in self.updates.tables)
-            common = second * common + coupling * means[rows, here] - noise
-            summed = retention * summed + plasticity * given.scores[here]
-            means = retention[:, None] * means + plasticity[:, None] * given.matrix[here]
-        found: FloatArray = summed - self.count * common
+            step = Step(*(table[t, here] for table in self.updates.tables))
+            summed = step.retention * summed + step.plasticity * given.scores[here]
+            errors = train(errors, here, step, given.matrix[here])
+        found: FloatArray = summed + self.count * errors.common
         return found
 
     @cached_property

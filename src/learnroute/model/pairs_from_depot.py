@@ -10,12 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
-from learnroute.model.learner import Updates
+from learnroute.model.dissimilarities import Dissimilarities
+from learnroute.model.law import STAY, Updates
 from learnroute.model.objective import least_products
-from learnroute.model.pairs import Dissimilarities, Linear, Pairs
+from learnroute.model.pairs import Linear, Pairs
 from learnroute.model.validation import FloatArray, frozen
-
-NEUTRAL = (1.0, 0.0, 0.0, 1.0, 0.0)  # retention, plasticity, coupling, second moment, noise
 
 
 def from_depot(linear: Linear) -> Linear:
@@ -58,7 +57,7 @@ class PairsFromDepot(Pairs):
     def __init__(self, regions: Pairs) -> None:
         size = regions.dissimilarities.size
         tables = []
-        for table, now in zip(regions.updates.tables, NEUTRAL, strict=True):
+        for table, now in zip(regions.updates.tables, STAY, strict=True):
             wide = np.empty((size + 1, size + 1))
             wide[0], wide[1:, :size], wide[1:, size] = now, table, table[:, -1]  # the depot is nowhere else
             tables.append(frozen(wide))

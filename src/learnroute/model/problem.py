@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, check_type, did_you_mean, shown
 from learnroute.model.constraints import MEMBERS, Constraints
 from learnroute.model.depot import Depot, checked_depot, framed, taken_out
+from learnroute.model.dissimilarities import Dissimilarities, distance_sums, row_sums
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.features_scaling import FeaturesScaling
@@ -22,20 +23,18 @@ from learnroute.model.fields import (
     check_one_kind,
     checked_initial_model,
     checked_samples,
-    distance_sums,
     either_way,
     estimates,
     lower_bounds,
     members_of,
     parameter_names,
-    row_sums,
     rows_of,
     symmetric,
 )
 from learnroute.model.labels import SQUARE, aligned, aligned_places, aligned_square, names_along
-from learnroute.model.learner import CALIBRATED, LEAST_SQUARES, Learner, Regime, Updates
-from learnroute.model.learner import MEMBERS as LEARNER_MEMBERS
-from learnroute.model.pairs import Dissimilarities
+from learnroute.model.law import Updates
+from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
+from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
 from learnroute.model.streets import Streets
 from learnroute.model.validation import (
     LARGEST_VALUE,
@@ -265,13 +264,7 @@ class Problem:
     @property
     def shape(self) -> str:
         """The learner's numbers in a line."""
-        learner = self.learner
-        if learner.rule == CALIBRATED:
-            common = "" if learner.common_retention is None else f", ρ = {learner.common_retention:.4g}"
-            known = f"p₁ = {learner.retention:.4g}, q = {learner.coupling:.4g}{common}"
-            return f"calibrated, {known}, ν = {learner.noise:.4g}"
-        n = str(learner.samples) if self.samples is None else f"{self.samples.min()} … {self.samples.max()}"
-        return f"m = {learner.features}, n = {n}, σ = {learner.noise:g}"
+        return self.learner.shape_text(self.samples)
 
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
@@ -343,7 +336,7 @@ class Problem:
     @property
     def regime(self) -> Regime:
         """The learner's regime; `mixed` where some regions have fewer samples than features, and some more."""
-        if self.samples is None or self.learner.rule == CALIBRATED:
+        if self.samples is None:
             return self.learner.regime
         fewer = self.samples < self.learner.features
         return "over" if fewer.all() else "mixed" if fewer.any() else "under"
@@ -415,7 +408,7 @@ class Problem:
                 f"{what} dissimilarities, which are symmetric; these are measured errors", field="transfer"
             )
 
-    def regularized(self, value: float | Sequence[float]) -> Problem:
+    def regularized(self, value: float | Sequence[float] | str) -> Problem:
         """Return the same problem for the proximal learner with this λ, or one for each position."""
         return self.changed(learner=self.learner.regularized(value))
 
@@ -432,12 +425,7 @@ class Problem:
         place = as_count("region", region, least=0, meaning="the index of a region")
         if place >= self.size:
             raise InputError(f"there are {self.size} regions; indices go from 0", field="region", value=region)
-        if self.matrix is not None:
-            row: FloatArray = self.matrix[place]
-            return row
-        assert self.vectors is not None
-        apart = self.vectors - self.vectors[place]
-        return frozen(np.einsum("ij,ij->i", apart, apart))
+        return self.dissimilarities[place]
 
     @cached_property
     def initial_sum(self) -> float:
@@ -452,11 +440,10 @@ class Problem:
             raise InputError(NO_TRAVEL, field="travel")
         members_of("", fields, FIELDS, ("learner",))
         learner = members_of("learner.", fields["learner"], LEARNER_MEMBERS, ())
-        if learner.get("rule") == CALIBRATED:
-            pass
-        elif "features" not in learner:
+        shaped = learner.get("rule") != Calibrated.rule
+        if shaped and "features" not in learner:
             raise InputError("missing; needed are features", field="learner.features")
-        elif "samples" in fields:  # they replace the learner's own
+        if shaped and "samples" in fields:  # they replace the learner's own
             counts = checked_samples(None, fields["samples"], None)
             assert counts is not None
             m = as_count("learner.features", learner["features"], meaning="the number of features m")
@@ -464,9 +451,9 @@ class Problem:
             for i, n in enumerate(counts.tolist()):
                 shape.check_shape(f"samples[{i}]", n)
             own = as_count("learner.samples", learner.get("samples", counts[0]), meaning="the number of samples n")
-            unfit = shape.rule == LEAST_SQUARES and abs(own - m) <= 1
+            unfit = isinstance(shape, LeastSquares) and abs(own - m) <= 1
             learner["samples"] = int(counts[0]) if unfit else own
-        elif "samples" not in learner:
+        elif shaped and "samples" not in learner:
             raise InputError("missing; needed are features, samples", field="learner.samples")
         if "constraints" in fields:
             wanted = members_of("constraints.", fields["constraints"], tuple(MEMBERS), ())

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.learner import CALIBRATED, LEAST_SQUARES, Learner, Regime
+from learnroute.model.learners import Learner, LeastSquares, Regime
 from learnroute.model.losses import Loss, final_errors
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.showing import Shown, shortened
@@ -114,9 +114,7 @@ class Plan(Shown):
 
         0 for a calibrated learner, whose errors were measured and contain it already; None where it is not known.
         """
-        if self.learner is None:
-            return None
-        return 0.0 if self.learner.rule == CALIBRATED else self.learner.noise**2
+        return None if self.learner is None else self.learner.label_noise
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -163,7 +161,7 @@ class Plan(Shown):
 
     def _learner(self) -> dict[str, Any]:
         """Return how the learner trains, and how that was chosen."""
-        said: dict[str, Any] = {"rule": LEAST_SQUARES}
+        said: dict[str, Any] = {"rule": LeastSquares.rule}
         if self.learner is not None:
             said |= self.learner.training
         if self.chosen:
@@ -173,11 +171,10 @@ class Plan(Shown):
     def training(self) -> dict[str, Any]:
         """Return what `follow` needs of the plan: the route, how to train, and what is to be expected of it."""
         samples, errors = self.samples, self.expected_errors
-        known = self.learner is not None and self.learner.rule != CALIBRATED
         return {
             "route": list(self.route),
             "learner": self._learner(),
-            "features": self.learner.features if known and self.learner is not None else None,
+            "features": self.learner.features if self.learner is not None and self.learner.has_shape else None,
             "samples": list(samples) if isinstance(samples, tuple) else samples,
             "features_scaling": None if self.features_scaling is None else self.features_scaling.to_dict(),
             "expected_errors": None if errors is None else list(errors),
@@ -221,9 +218,8 @@ class Plan(Shown):
 def training_members(problem: Problem, order: ArrayLike) -> dict[str, Any]:
     """Return what a plan of this problem says about following it: fields of `Plan`."""
     stops = np.asarray(order, dtype=np.int64)
-    if problem.learner.rule == CALIBRATED:
-        samples = None
-    else:
+    samples = None
+    if problem.learner.has_shape:
         samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
     few = problem.size <= MOST_ERRORS
     return {

@@ -13,15 +13,19 @@ matrix (`wishart`): no draws, no limit of large m and n. Relative errors are bel
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
+from learnroute.model.law import Step
 from learnroute.model.validation import FloatArray, as_count, as_number
 from learnroute.model.wishart import expected_spectrum, largest_root, smallest_root
 
+# from eigenvalues of C to those of P and of 1 - P, neither of which may lose digits
+Filter = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 CHUNK = 4 * 10**6  # numbers held at once: nodes x values of λ
 
 
@@ -48,6 +52,11 @@ class Moments:
     coupling: float | FloatArray
     plasticity: float | FloatArray
     noise: float | FloatArray
+
+    def step(self, variance: float) -> Step:
+        """Return what training does where labels have noise of this variance."""
+        noise = self.noise * variance if variance else 0.0 * self.retention  # without noise, none is amplified
+        return Step(self.retention, self.plasticity, self.coupling, self.second, noise)
 
 
 def proximal_moments(features: int, samples: int, regularization: ArrayLike) -> Moments:
@@ -94,13 +103,18 @@ def gradient_moments(features: int, samples: int, steps: int, rate: float) -> Mo
 
     With a rate above `largest_rate` the iteration may diverge, and moments may be large or infinite.
     """
-    m, n = _shape(features, samples)
     k = as_count("steps", steps, least=0, meaning="the number of gradient steps")
     rate = as_number("rate", rate, least=0.0, meaning="the step size")
+    return filter_moments(features, samples, lambda values: gradient_shares(rate * values, k))
+
+
+def filter_moments(features: int, samples: int, shares: Filter) -> Moments:
+    """Return the moments of any P that is a function of C."""
+    m, n = _shape(features, samples)
     x, weights = expected_spectrum(min(m, n), max(m, n))
-    rest = max(0, m - n)
+    rest = max(0, m - n)  # directions that no sample has: P = 1
     with np.errstate(over="ignore"):
-        retained, learnt = gradient_shares(rate * x / n, k)
+        retained, learnt = shares(x / n)
         return Moments(
             retention=(rest + float(weights @ retained)) / m,
             second=(rest + float(weights @ retained**2)) / m,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from learnroute.errors import InputError, install
 from learnroute.formats import PICTURES
 from learnroute.formats.files import check_destination, written_whole
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import as_path
 

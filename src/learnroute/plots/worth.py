@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from learnroute.errors import check_type
-from learnroute.model.learner import LEAST_SQUARES
+from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
 from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, entitle, own_or_new, save_figure, tidy
 from learnroute.worth import OWN, PAPERS, PROXIMAL, RECURSIVE, SHORTEST, Curve, LearnerTable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LOOKS = {SHORTEST: (BLUE, "-", 2.6), PAPERS: (VERMILLION, "--", 1.6), OWN: (GREEN, "-.", 1.6)}
 NAMES = {SHORTEST: "shortest", PAPERS: "best for the paper's learner", OWN: "planned with λ"}
-DRAWN = (LEAST_SQUARES, PROXIMAL)  # learners whose routes have a curve
+DRAWN = (LeastSquares.rule, PROXIMAL)  # learners whose routes have a curve
 WIDE = 6.0  # times the floor: losses further apart are drawn on a logarithmic axis
 ROOM = 0.06  # of the height, above and below
 

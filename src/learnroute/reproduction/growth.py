@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.model.losses import objective_of
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.model.losses import true_loss
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.model.metric import check_metric
 from learnroute.reproduction.growth import Timing, time_algorithm1
 from learnroute.reproduction.lemmas import LemmaCheck, check_lemma

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.reproduction.worst_cases import Search, Space
 from learnroute.study.experiment import Experiment
 

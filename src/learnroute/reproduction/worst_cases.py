@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from learnroute.guarantees import CHRISTOFIDES, sharper_ratio
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.model.metric import metric_closure
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
@@ -74,7 +74,8 @@ class WorstCase:
 def find_worst(search: Search) -> WorstCase:
     """Climb from several random instances: change an entry or the balance, keep what is no better for Algorithm 1."""
     rng = np.random.default_rng(np.random.SeedSequence(search.seed))
-    weights = search.learner.position_weights(search.regions)
+    r = search.learner.step(search.learner.samples).retention
+    weights = (1 - r) * r ** np.arange(search.regions - 1, -1, -1.0)
     best: tuple[float, FloatArray, FloatArray] | None = None
     at_random = 0.0
     for _ in range(search.starts):
@@ -100,7 +101,7 @@ def bounds_of(problem: Problem) -> tuple[float, float | None, float]:
     """Return the paper's bound, the sharper one and the flat one for a problem."""
     if problem.learner.regime == "under":
         return CHRISTOFIDES, CHRISTOFIDES, CHRISTOFIDES
-    exponent = (1 - problem.size) * math.log(problem.learner.least_squares_retention)
+    exponent = (1 - problem.size) * math.log(problem.updates.retention[0, 0])
     spread = math.exp(exponent) if exponent < 700 else math.inf
     return CHRISTOFIDES + spread, sharper_ratio(problem), max(CHRISTOFIDES, spread)
 

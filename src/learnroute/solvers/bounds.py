@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Objective, products_after
+from learnroute.model.law import products_after
+from learnroute.model.objective import Objective
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray, IntArray, frozen
 from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from learnroute.journeys import Journey
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.model.losses import expected_loss
 from learnroute.model.problem import Problem
 from learnroute.planner import plan

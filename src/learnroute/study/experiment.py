@@ -14,7 +14,7 @@ import numpy as np
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.files import errors_naming, read_text
 from learnroute.formats.json_files import parse
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import as_count, as_number
 from learnroute.solvers.registry import method_named

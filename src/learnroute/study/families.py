@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, did_you_mean
-from learnroute.model.learner import Learner
+from learnroute.model.learners import Learner
 from learnroute.model.metric import metric_closure
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, as_count

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.model.learner import LEAST_SQUARES
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import SAME
 from learnroute.verification.exact import ONE, PLACES, Losses, losses_of
@@ -36,7 +35,7 @@ class Ratios(NamedTuple):
 def ratios_of_algorithm1(problem: Problem) -> Ratios:
     """Return the ratios that are proved for this problem; none unless travel is a metric and samples allow it."""
     learner = problem.learner
-    if learner.rule != LEAST_SQUARES or not is_metric(problem):
+    if learner.couples or not is_metric(problem):
         return Ratios()
     counts = [learner.samples] if problem.samples is None else [int(n) for n in problem.samples]
     ends, travel = _travel_ratio(problem)
@@ -100,7 +99,7 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
     None where one does and the problem has no lower bounds. Unbiased estimates do not count.
     """
     problem = problem.with_upper_bounds()
-    if problem.learner.rule == LEAST_SQUARES:
+    if not problem.learner.couples:
         return losses_of(problem).parts(order)["total"]
     losses = PairLosses(problem)
     upper = losses.parts(order)["total"]

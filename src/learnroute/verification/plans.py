@@ -13,7 +13,7 @@ from typing import Any
 from learnroute.errors import InputError, check_type, shown
 from learnroute.formats.plans import problem_of
 from learnroute.model.certificates import read_certificate
-from learnroute.model.learner import CALIBRATED, LEAST_SQUARES
+from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.rounding import OPTIMALITY, PRINTED
@@ -86,7 +86,7 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
 
 def _learner(problem: Problem, plan: Mapping[str, Any]) -> Check:
     """Check how the learner trains: as the problem says, or, where that leaves λ open, with a λ that is one."""
-    claimed = plan.get("learner", {"rule": LEAST_SQUARES})
+    claimed = plan.get("learner", {"rule": LeastSquares.rule})
     own = problem.learner
     if not isinstance(claimed, Mapping):
         raise InputError("an object with rule is needed", field="learner", value=claimed)
@@ -136,7 +136,7 @@ class _PlanChecker:
         self.problem, self.plan, self.size = problem, plan, problem.size
         depot = [] if problem.depot is None else [problem.size]
         self.order: list[int] = [*depot, *plan["order"]]  # of stops: the depot first
-        self.coupled = problem.learner.rule != LEAST_SQUARES
+        self.coupled = problem.learner.couples
         self.losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = self.losses.parts(self.order)
         self.scale = _scale(self.parts)
@@ -344,7 +344,7 @@ class _PlanChecker:
         if plan.get("expected_errors") is not None:
             found.append(self._errors())
         travelled, learner = self.model.travelled(self.order), problem.learner
-        known = learner.rule != CALIBRATED
+        known = learner.has_shape
         visited = None if problem.samples is None else [int(problem.samples[v]) for v in plan["order"]]
         scaling = problem.features_scaling
         wanted: dict[str, Any] = {

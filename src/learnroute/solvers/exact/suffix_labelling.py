@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learnroute.model.objective import Objective, products_after
+from learnroute.model.law import products_after
+from learnroute.model.objective import Objective
 from learnroute.model.pairs import Pairs
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray, IntArray

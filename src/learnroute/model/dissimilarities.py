@@ -1,0 +1,140 @@
+"""How the regions' models differ: from a matrix, from vectors, or from measured errors."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+
+from learnroute.model.law import ModelErrors, Updates, train
+from learnroute.model.rounding import UNIT
+from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetric
+
+MATRIX_REGIONS = 3000  # up to which dissimilarities of vectors are made for the bound
+
+
+class Dissimilarities:
+    """Δ between regions, from a matrix or from vectors, and Δ_i0 to the model that training starts from.
+
+    Measured errors D may stand for Δ: row k is what training in region k gives, and need not be column k.
+    """
+
+    def __init__(
+        self, matrix: FloatArray | None, vectors: FloatArray | None, initial: FloatArray, scores: FloatArray
+    ) -> None:
+        self.vectors, self.initial, self.scores = vectors, initial, scores
+        if matrix is not None:
+            self.__dict__["matrix"] = matrix
+
+    @property
+    def size(self) -> int:
+        """The number of regions."""
+        return len(self.initial)
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """Δ as a matrix."""
+        assert self.vectors is not None
+        return frozen(np.array([self[i] for i in range(self.size)]))
+
+    def __getitem__(self, region: int) -> FloatArray:
+        """Return a row of Δ (or of D): the error in each region of this region's true model."""
+        if self.vectors is None or "matrix" in self.__dict__:
+            row: FloatArray = self.matrix[region]
+            return row
+        apart = self.vectors - self.vectors[region]
+        return frozen(np.einsum("ij,ij->i", apart, apart))
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether the matrix may be one of squared distances: symmetric, with a zero diagonal."""
+        if self.vectors is not None:
+            return True
+        return is_symmetric(self.matrix) and not np.diagonal(self.matrix).any()
+
+    @cached_property
+    def points(self) -> FloatArray:
+        """Points whose squared distances are near the dissimilarities: the vectors, or by classical scaling."""
+        if self.vectors is not None:
+            return self.vectors
+        centred = self.matrix - self.matrix.mean(axis=0)
+        values, axes = np.linalg.eigh(-0.5 * (centred - centred.mean(axis=1)[:, None]))
+        return frozen(axes * np.sqrt(np.maximum(values, 0.0)))
+
+    @cached_property
+    def misfit(self) -> tuple[float, float]:
+        """How far dissimilarities are below the squared distances of `points`, summed over a row, and above, at most.
+
+        Rounding is added.
+        """
+        if self.vectors is not None:
+            return 0.0, 0.0
+        apart = Dissimilarities(None, self.points, self.initial, self.scores).matrix
+        over = np.maximum(self.matrix - apart, 0.0)
+        under = np.maximum(apart - self.matrix, 0.0)
+        rounding = 64 * (self.size + 8) * UNIT * float(apart.max(initial=0.0))
+        return float(under.sum(axis=1).max()) + self.size * rounding, float(over.max()) + rounding
+
+    def seen(self, order: IntArray, along: Updates) -> FloatArray:
+        """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to what was learnt."""
+        if self.vectors is not None and "matrix" not in self.__dict__:
+            return self._seen_by_vectors(order, along)
+        errors, found = ModelErrors(self.initial), np.empty(len(order))
+        for t, (k, step) in enumerate(zip(order.tolist(), along, strict=True)):
+            found[t] = errors.own[k]
+            errors = train(errors, k, step, self.matrix[k])
+        return found
+
+    def _seen_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
+        """The same in O(T·d): the weighted mean of what was learnt, and the scatter about it, are enough."""
+        assert self.vectors is not None
+        centre, scatter, weight, first = np.zeros(self.vectors.shape[1]), 0.0, 0.0, 1.0
+        found = np.empty(len(order))
+        for t, k in enumerate(order.tolist()):
+            apart = self.vectors[k] - centre
+            distance = float(apart @ apart)
+            found[t] = weight * distance + scatter + first * self.initial[k]
+            kept, added = float(along.retention[t]), float(along.plasticity[t])
+            weight, first = kept * weight, kept * first
+            total = weight + added
+            if total > 0:
+                centre = centre + (added / total) * apart
+                scatter = kept * scatter + (weight * added / total) * distance
+                weight = total
+        return found
+
+    def largest(self) -> FloatArray:
+        """Return an upper bound of a_k for each region: its largest dissimilarity to any region or the first model."""
+        if self.vectors is None or self.size <= MATRIX_REGIONS:
+            return np.asarray(np.maximum(self.matrix.max(axis=0), self.initial))
+        apart = self.vectors - self.vectors.mean(axis=0)
+        radii = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+        return np.asarray(np.maximum((1 + 64 * UNIT) * (radii + radii.max()) ** 2, self.initial))
+
+
+def row_sums(matrix: FloatArray) -> FloatArray:
+    """Correctly rounded row sums: the same bits however the regions are numbered, so that ties stay ties."""
+    return frozen(np.array([math.fsum(row.tolist()) for row in matrix], dtype=np.float64))
+
+
+def distance_sums(vectors: FloatArray) -> FloatArray:
+    """For each vector, the sum of its squared distances to all of them, in O(T·m).
+
+    With the mean taken out, the cross term vanishes: S[i] = T·|w_i|² + sum_j |w_j|². Nothing cancels, so S[i] is off by
+    less than (m + 8·√T)·2⁻⁵² of it.
+    """
+    apart = centred(vectors)
+    squares = np.einsum("ij,ij->i", apart, apart)
+    return frozen(len(vectors) * squares + math.fsum(squares))
+
+
+def centred(vectors: FloatArray) -> FloatArray:
+    """Return the vectors less their mean; what they have in common costs no digits.
+
+    The mean is taken out twice: far from the origin it is not a float64 number itself, but each difference to what it
+    is rounded to loses no more than one rounding of the difference, and so the second mean is as good as exact.
+    """
+    for _ in range(2):
+        vectors = vectors - np.array([math.fsum(column) for column in vectors.T]) / len(vectors)
+    return vectors

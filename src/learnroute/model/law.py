@@ -1,0 +1,218 @@
+"""The law of distances: how expected errors change when a model trains in a region, and when models are merged.
+
+The error of a model in region j is the expected squared distance to that region's true model. Training in region k
+turns the error e_j in each region j into
+
+    p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν,
+
+where e_k is the error in k just before. Split it as e_j = a_j + c. Then a_j ← p₁·a_j + (1 - p₁)·Δ[k, j] is the region's
+own part, a weighted mean of dissimilarities, and c ← ρ·c - q·a_k + ν is common to all regions, with ρ = p₂ = p₁ - q.
+That holds for linear learners. A learner whose law was measured may have a ρ of its own, and measured errors D[k, j],
+which need not be symmetric, in the place of Δ. docs/theory.md has the proofs.
+
+Whatever predicts an error does so by `train`; only the checker (`learnroute.verification`) has its own arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.model.validation import FloatArray, IntArray, frozen
+
+if TYPE_CHECKING:
+    from learnroute.model.dissimilarities import Dissimilarities
+
+
+class Step(NamedTuple):
+    """What one training does: numbers, or arrays of them (one per position, per order or per λ).
+
+    Attributes
+    ----------
+    retention, plasticity
+        p₁ and 1 - p₁.
+    coupling
+        q = p₁ - p₂; 0 for least squares.
+    second
+        ρ: p₂, or the common retention of a calibrated learner.
+    noise
+        ν.
+    """
+
+    retention: Any
+    plasticity: Any
+    coupling: Any
+    second: Any
+    noise: Any
+
+
+STAY = Step(1.0, 0.0, 0.0, 1.0, 0.0)  # no training: as at a depot
+
+
+class ModelErrors(NamedTuple):
+    """The expected errors of a model in all regions (the last axis), as a part of each region's own and a common one.
+
+    There may be several models at once: `own` then has an axis before that, and `common` has that axis alone.
+    """
+
+    own: FloatArray
+    common: Any = 0.0
+
+    @property
+    def total(self) -> FloatArray:
+        """The errors."""
+        return np.asarray(self.own + np.asarray(self.common)[..., None])
+
+    @property
+    def mean(self) -> Any:
+        """The mean error over all regions."""
+        return self.own.mean(axis=-1) + self.common
+
+
+def train(errors: ModelErrors, region: Any, step: Step, towards: FloatArray) -> ModelErrors:
+    """Return the expected errors after training in a region.
+
+    Parameters
+    ----------
+    errors
+        Those before, of one model or of several.
+    region
+        The index of the region; one per model, where these train in different ones.
+    step
+        What the training does; numbers, or one entry per model.
+    towards
+        The region's row of Δ (or of D): the errors of its true model; one row per model, where regions differ.
+    """
+    own, common = errors
+    here = own[..., region] if np.ndim(region) == 0 else own[np.arange(len(own)), region]
+    retention, plasticity = np.asarray(step.retention)[..., None], np.asarray(step.plasticity)[..., None]
+    return ModelErrors(retention * own + plasticity * towards, step.second * common - step.coupling * here + step.noise)
+
+
+def follow(errors: ModelErrors, order: Iterable[int], steps: Iterable[Step], rows: Any) -> Iterator[ModelErrors]:
+    """Yield the expected errors after each visit of an order; `rows[k]` is row k of Δ."""
+    for region, step in zip(order, steps, strict=True):
+        errors = train(errors, region, step, rows[region])
+        yield errors
+
+
+@dataclass(frozen=True, eq=False)
+class Updates:
+    """The steps of a learner by position (row) and region (column); along an order, one entry per visit."""
+
+    retention: FloatArray
+    plasticity: FloatArray
+    coupling: FloatArray
+    second: FloatArray
+    noise: FloatArray
+
+    def along(self, stops: Sequence[int] | IntArray, first: int = 0) -> Updates:
+        """Return what training does at each stop of an order, or of a part of it that begins at position `first`."""
+        at = np.arange(first, first + len(stops)), np.asarray(stops, dtype=np.int64)
+        return Updates(*(frozen(table[at]) for table in self.tables))
+
+    def __iter__(self) -> Iterator[Step]:
+        """Iterate over positions."""
+        return map(Step, *self.tables)
+
+    @property
+    def tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Retention, plasticity, coupling, second moment and noise."""
+        return self.retention, self.plasticity, self.coupling, self.second, self.noise
+
+    @property
+    def coupled(self) -> bool:
+        """Whether errors are coupled: whether any q > 0."""
+        return bool(self.coupling.any())
+
+
+class ErrorParts(NamedTuple):
+    """The terms of T times an expected final error; their sums are its parts."""
+
+    dissimilarity: FloatArray
+    initial: float
+    noise: FloatArray
+    pairs: FloatArray
+
+    def terms(self) -> list[float]:
+        """Return all terms, to be added up at once."""
+        return [*self.dissimilarity, self.initial, *self.noise, *self.pairs]
+
+
+def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: float, count: int) -> ErrorParts:
+    """Return the final error of an order as a sum: the law, unrolled.
+
+    Parameters
+    ----------
+    known
+        Δ, and the errors of the first model.
+    order, along
+        The regions in order of visit, and what training does at each.
+    total, count
+        The sum of the first model's errors over all regions that count, and how many these are.
+    """
+    later, later_second = products_after(along.retention), products_after(along.second)
+    paired = count * later_second * along.coupling
+    return ErrorParts(
+        later * along.plasticity * known.scores[order],
+        float(later[0] * along.retention[0]) * total,
+        count * later_second * along.noise,
+        -paired * known.seen(order, along) if along.coupled else -paired,
+    )
+
+
+def products_after(factors: FloatArray) -> FloatArray:
+    """For each place in a row of factors, the product of those behind it."""
+    found = np.ones(len(factors))
+    with np.errstate(under="ignore"):
+        found[:-1] = np.cumprod(factors[:0:-1])[::-1]
+    return found
+
+
+class Distances:
+    """The expected squared distances between models under training, and from each of them to each region.
+
+    For other points x, a further model obeys the law as a region does: training model a in region k turns its distance
+    E[a, x] into p₁·E[a, x] - q·E[a, k] + (1 - p₁)·E[k, x] + ν. That needs Δ that are squared distances and a linear
+    law, with p₂ in the place of ρ.
+
+    Parameters
+    ----------
+    dissimilarity
+        T x T squared distances Δ between the regions' true models.
+    initial
+        The squared distance of the first model to each region.
+    models
+        How many copies of the first model there are.
+    """
+
+    def __init__(self, dissimilarity: ArrayLike, initial: ArrayLike, models: int) -> None:
+        self.dissimilarity = np.asarray(dissimilarity, dtype=np.float64)
+        self.to_regions = np.tile(np.asarray(initial, dtype=np.float64), (models, 1))
+        self.between = np.zeros((models, models))
+
+    def train(self, model: int, region: int, step: Step) -> None:
+        """Train a model in a region."""
+        here = self.to_regions[model, region]
+        shift = step.noise - step.coupling * here
+        others = step.retention * self.between[model] + step.plasticity * self.to_regions[:, region] + shift
+        self.between[model], self.between[:, model] = others, others
+        self.between[model, model] = 0.0
+        self.to_regions[model] = (
+            step.retention * self.to_regions[model] + step.plasticity * self.dissimilarity[region] + shift
+        )
+
+    def merge(self, weights: ArrayLike) -> FloatArray:
+        """Return the distances of the weighted mean of all models (weights add up to 1) to each region."""
+        shares = np.asarray(weights, dtype=np.float64)
+        merged: FloatArray = shares @ self.to_regions - 0.5 * shares @ self.between @ shares
+        return merged
+
+    def restart(self, weights: ArrayLike) -> None:
+        """Let every model go on from the weighted mean of all: one round of federated averaging."""
+        self.to_regions = np.tile(self.merge(weights), (len(self.to_regions), 1))
+        self.between = np.zeros_like(self.between)

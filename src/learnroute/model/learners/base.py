@@ -1,0 +1,187 @@
+"""What all learners share: their shape, their noise, and what a rule of learning has to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from learnroute.errors import InputError, did_you_mean
+from learnroute.model.law import Step, Updates
+from learnroute.model.spectrum import filter_moments
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_number
+
+Regime = Literal["under", "over", "mixed"]
+SHAPE = ("features", "samples", "noise")  # members that are no part of how a learner trains
+DEFAULT = "least-squares"
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner: m features, n fresh samples per region, label noise of standard deviation σ, and a rule of learning.
+
+    `Learner(features, samples, noise, rule, …)` makes one of the class that has this rule, with the members of that
+    class: `LeastSquares` (the default), `Proximal`, `Gradient` or `Calibrated`.
+
+    Parameters
+    ----------
+    features, samples, noise
+        m, n and σ.
+    rule
+        The name of the rule.
+
+    Raises
+    ------
+    InputError
+        Where a number is out of its range, or the expected error does not exist for this shape.
+    """
+
+    features: int = 0
+    samples: int = 0
+    noise: float = 0.0
+    rule: str = ""
+
+    couples: ClassVar[bool] = True  # whether training in one region changes errors by that region's error (q > 0)
+
+    def __new__(cls, *shape: Any, **members: Any) -> Self:
+        """Choose the class by the rule."""
+        if cls is not Learner:
+            return super().__new__(cls)
+        rule = members.get("rule", shape[3] if len(shape) > 3 else DEFAULT)
+        classes = {each.rule: each for each in Learner.__subclasses__()}
+        if not isinstance(rule, str) or rule not in classes:
+            raise InputError(f"unknown; {did_you_mean(rule, classes)}", field="learner.rule", value=rule)
+        chosen = classes[rule]
+        for name in members:
+            if name not in (*SHAPE, "rule", *chosen.members()):
+                owner = next((rule for rule, each in classes.items() if name in each.members()), None)
+                remedy = "leave it out" if owner is None else f"give learner.rule = {owner!r}, or leave it out"
+                raise InputError(
+                    f"the rule {rule} has none; {remedy}", field=f"learner.{name}", value=members[name]
+                )  # fmt: skip
+        needed = [field.name for field in fields(chosen) if field.default is MISSING]
+        for name in needed:
+            if members.get(name) is None:
+                raise InputError(f"missing; the rule {rule} needs {' and '.join(needed)}", field=f"learner.{name}")
+        return super().__new__(chosen)  # type: ignore[return-value]
+
+    def __post_init__(self) -> None:
+        own = type(self).rule
+        if self.rule != own:
+            raise InputError(f"the rule of this class is {own}", field="learner.rule", value=self.rule)
+        self._set(**self._checked_shape())
+        self._set(**self._checked_members())
+        self.check_shape("learner.samples", self.samples)
+
+    def _set(self, **members: Any) -> None:
+        for name, value in members.items():
+            object.__setattr__(self, name, value)
+
+    def _checked_shape(self) -> dict[str, Any]:
+        return {
+            "features": as_count("learner.features", self.features, meaning="the number of features m"),
+            "samples": as_count("learner.samples", self.samples, meaning="the number of samples n"),
+            "noise": as_number("learner.noise", self.noise, least=0.0, meaning="the noise σ"),
+        }
+
+    def _checked_members(self) -> dict[str, Any]:
+        """Return the members of the rule, checked."""
+        return {}
+
+    @classmethod
+    def members(cls) -> tuple[str, ...]:
+        """The members of the rule: all that a learner has besides its shape."""
+        return tuple(field.name for field in fields(cls) if field.name not in (*SHAPE, "rule"))
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of the members of the rule."""
+        return {}
+
+    def shares(self, eigenvalues: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return P and 1 - P, the shares of a model that stay and that are learnt, by eigenvalue of the covariance.
+
+        A linear rule that knows no direction says all by this: its law, and how it is simulated.
+        """
+        raise NotImplementedError
+
+    def step(self, samples: int) -> Step:
+        """Return what training on n samples does; one number each, or one per position."""
+        return filter_moments(self.features, samples, self.shares).step(self.noise**2)
+
+    def check_shape(self, field: str, n: int) -> None:
+        """Refuse n samples (given in `field`) for which the expected error does not exist, or training diverges."""
+
+    def check_positions(self, size: int) -> None:
+        """Refuse members by position that are not as many as positions."""
+
+    def at(self, position: int) -> Learner:
+        """Return the learner that trains at each position as this one does at the given one."""
+        return self
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a plan is to choose members of the rule."""
+        return False
+
+    @property
+    def by_position(self) -> bool:
+        """Whether members of the rule differ by position."""
+        return False
+
+    @property
+    def has_shape(self) -> bool:
+        """Whether the learner has features and samples; one whose law was measured has neither."""
+        return True
+
+    def regularized(self, value: float | Sequence[float] | str) -> Learner:
+        """Return the proximal learner of the same shape with this λ, or one per position."""
+        members: dict[str, Any] = {"rule": "proximal", "regularization": value}
+        return Learner(self.features, self.samples, self.noise, **members)
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """How the learner trains, as members of a problem file: nothing for least squares."""
+        given = {name: getattr(self, name) for name in self.members()}
+        lists = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+        said = {name: value for name, value in lists.items() if value is not None}
+        return {"rule": self.rule, **said} if self.rule != DEFAULT else {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members of a problem file, without those that say nothing."""
+        shape = {"features": self.features, "samples": self.samples} if self.has_shape else {}
+        return {**shape, "noise": self.noise, **self.training}
+
+    @property
+    def training_text(self) -> str:
+        """How the learner trains, in words; nothing for least squares."""
+        return self.rule
+
+    def shape_text(self, counts: IntArray | None) -> str:
+        """Return m, n and σ in words; n may differ by region."""
+        n = str(self.samples) if counts is None else f"{counts.min()} … {counts.max()}"
+        return f"m = {self.features}, n = {n}, σ = {self.noise:g}"
+
+    @property
+    def label_noise(self) -> float:
+        """The variance of the labels' noise, which a test measures on top of the expected error."""
+        return self.noise**2
+
+    @property
+    def regime(self) -> Regime:
+        """`under` (m < n: there are samples enough to fit each region) or `over` (there are not)."""
+        return "under" if self.features < self.samples else "over"
+
+    def updates(self, counts: IntArray) -> Updates:
+        """Return what training does at each position in regions with these numbers of samples."""
+        size = len(counts)
+        self.check_positions(size)
+        numbers, kinds = np.unique(counts, return_inverse=True)
+        steps = [self.step(int(n)) for n in numbers]
+        tables: list[FloatArray] = []
+        for parts in zip(*steps, strict=True):
+            columns = np.array([np.broadcast_to(part, size if self.by_position else 1) for part in parts]).T
+            tables.append(np.broadcast_to(columns[:, kinds], (size, size)))
+        return Updates(*tables)

@@ -1,0 +1,106 @@
+"""A learner whose law was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from learnroute.errors import InputError
+from learnroute.model.law import Step
+from learnroute.model.learners.base import Learner, Regime
+from learnroute.model.validation import LARGEST_VALUE, IntArray, as_number
+
+
+@dataclass(frozen=True)
+class Calibrated(Learner):
+    """Any learner whose law was measured (`learnroute.learning.calibrate`). It has neither m nor n.
+
+    Parameters
+    ----------
+    noise
+        ν, the error that each visit adds in all regions; it may be negative, as the errors of a transfer matrix have
+        noise in them.
+    retention, coupling
+        p₁ and q, 0 <= q <= p₁ <= 1.
+    common_retention
+        ρ, the share of what all regions gain from a visit that a later visit leaves. If omitted, it is p₁ - q, as for
+        linear learners; networks often have more. With it, q may be up to 1.
+    """
+
+    rule: str = "calibrated"
+    retention: float = field(kw_only=True)
+    coupling: float = field(kw_only=True)
+    common_retention: float | None = field(default=None, kw_only=True)
+
+    def _checked_shape(self) -> dict[str, Any]:
+        for name in ("features", "samples"):
+            if getattr(self, name) not in (0, None):
+                reason = "a calibrated learner has none; leave it out"
+                raise InputError(reason, field=f"learner.{name}", value=getattr(self, name))
+        noise = as_number("learner.noise", self.noise, least=-LARGEST_VALUE, meaning="the noise ν")
+        return {"features": 0, "samples": 0, "noise": noise}
+
+    def _checked_members(self) -> dict[str, Any]:
+        retention = _share("learner.retention", self.retention, 1.0, "1")
+        if self.common_retention is None:
+            coupling = _share("learner.coupling", self.coupling, retention, "the retention")
+            return {"retention": retention, "coupling": coupling}
+        return {
+            "retention": retention,
+            "coupling": _share("learner.coupling", self.coupling, 1.0, "1"),
+            "common_retention": _share("learner.common_retention", self.common_retention, 1.0, "1"),
+        }
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of the shares."""
+        share = {"type": "number", "minimum": 0, "maximum": 1}
+        texts = {
+            "retention": "p₁, the share of an error that stays",
+            "coupling": "q, the share of the error in the region trained in that all errors lose",
+            "common_retention": "ρ, the share of a common gain that a later visit leaves; p₁ - q if omitted",
+        }
+        return {name: {"description": text, **share} for name, text in texts.items()}
+
+    def step(self, samples: int) -> Step:
+        """Return what was measured."""
+        tied = self.retention - self.coupling
+        second = tied if self.common_retention is None else self.common_retention
+        return Step(self.retention, 1 - self.retention, self.coupling, second, self.noise)
+
+    @property
+    def has_shape(self) -> bool:
+        """It has no shape."""
+        return False
+
+    def regularized(self, value: float | Sequence[float] | str) -> Learner:
+        """Refuse: λ is in what was measured."""
+        raise InputError("a calibrated learner has no λ to choose; calibrate it with another", field="learner.rule")
+
+    @property
+    def training_text(self) -> str:
+        """Nothing: the shape says it."""
+        return ""
+
+    def shape_text(self, counts: IntArray | None) -> str:
+        """Return the measured numbers in words."""
+        common = "" if self.common_retention is None else f", ρ = {self.common_retention:.4g}"
+        return f"calibrated, p₁ = {self.retention:.4g}, q = {self.coupling:.4g}{common}, ν = {self.noise:.4g}"
+
+    @property
+    def label_noise(self) -> float:
+        """The noise is in what was measured."""
+        return 0.0
+
+    @property
+    def regime(self) -> Regime:
+        """`under` where nothing is retained."""
+        return "over" if self.retention else "under"
+
+
+def _share(field: str, given: Any, most: float, limit: str) -> float:
+    share = as_number(field, given, least=0.0, meaning="shares")
+    if share > most:
+        raise InputError(f"a number from 0 to {limit} is needed", field=field, value=given)
+    return share
