@@ -10,7 +10,7 @@ import itertools
 
 import numpy as np
 
-from learnroute import Learner, Problem
+from learnroute import Gradient, Learner, Problem, Proximal
 from learnroute.learning import simulate
 from learnroute.model.spectrum import largest_rate
 from learnroute.model.validation import FloatArray
@@ -21,11 +21,11 @@ MOST_DIRECT_STEPS = 100
 
 
 def learners() -> list[Learner]:
-    found = []
+    found: list[Learner] = []
     for (m, n), noise in itertools.product(SHAPES, (0.0, 0.8)):
-        found += [Learner(m, n, noise, "proximal", strength) for strength in (0.02, 0.5, 8.0)]
+        found += [Proximal(m, n, noise, regularization=strength) for strength in (0.02, 0.5, 8.0)]
         for steps, share in ((1, 0.33), (6, 0.5), (60, 0.95), (1000, 0.125)):
-            found.append(Learner(m, n, noise, "gradient", steps=steps, rate=share * largest_rate(m, n)))
+            found.append(Gradient(m, n, noise, steps=steps, rate=share * largest_rate(m, n)))
     return found
 
 

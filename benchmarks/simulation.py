@@ -12,8 +12,8 @@ from importlib.metadata import version
 
 import numpy as np
 
-from learnroute import Learner
-from learnroute.learning.krylov import Proximal, dimension, trainings_of
+from learnroute import Gradient, Learner, Proximal
+from learnroute.learning.krylov import dimension, trainings_of
 from learnroute.learning.samplers import Sampler, direct, low_dimensional
 from learnroute.model.spectrum import largest_rate
 
@@ -57,9 +57,11 @@ def main() -> None:
 def regularised() -> None:
     """Print the same for regularised learners, over λ and numbers of steps."""
     rate = largest_rate(1200, 1000) / 2
-    learners = {f"proximal, λ = {x:g}": Learner(1200, 1000, 0.5, "proximal", x) for x in (0.01, 0.1, 1.0, 10.0)}
+    learners: dict[str, Learner] = {
+        f"proximal, λ = {x:g}": Proximal(1200, 1000, 0.5, regularization=x) for x in (0.01, 0.1, 1.0, 10.0)
+    }
     for steps in (1, 10, 100):
-        learners[f"gradient, steps = {steps}"] = Learner(1200, 1000, 0.5, "gradient", steps=steps, rate=rate)
+        learners[f"gradient, steps = {steps}"] = Gradient(1200, 1000, 0.5, steps=steps, rate=rate)
     heads = (
         "m = 1200, n = 1000, T = 10",
         "axes",
@@ -80,8 +82,9 @@ def regularised() -> None:
         )
     print("\n| low-dimensional, λ = 1, T = 10, n = 5m/6, 200 runs at once | axes | a run |\n|---|---|---|")
     for m in (120, 1200, 12_000, 120_000, 1_000_000):
-        taken = seconds_a_run(low_dimensional, Learner(m, m * 5 // 6, 0.5, "proximal", 1.0), 200, 3)
-        print(f"| m = {m:,} | {dimension(Proximal(1.0), m, m * 5 // 6)} | {1e6 * taken:.0f} µs |")
+        learner = Proximal(m, m * 5 // 6, 0.5, regularization=1.0)
+        taken = seconds_a_run(low_dimensional, learner, 200, 3)
+        print(f"| m = {m:,} | {dimension(learner, m, m * 5 // 6)} | {1e6 * taken:.0f} µs |")
 
 
 if __name__ == "__main__":

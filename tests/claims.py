@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from learnroute import Constraints, InputError, Learner, Plan, Problem
+from learnroute import Calibrated, Constraints, Gradient, InputError, Learner, Plan, Problem, Proximal
 from learnroute.model.depot import Depot
 from learnroute.model.spectrum import largest_rate
 
@@ -55,14 +55,14 @@ def _learner(rng: np.random.Generator, scale: float) -> Learner:
         common = _share(rng) if rng.random() < 0.4 else None
         q = _share(rng) * (p if common is None else 1.0)
         nu = float(rng.choice([0.0, rng.normal(), -p * q * rng.random()])) * scale
-        return Learner(noise=nu, rule="calibrated", retention=p, coupling=min(q, p) if common is None else q,
+        return Calibrated(noise=nu, retention=p, coupling=min(q, p) if common is None else q,
                        common_retention=common)  # fmt: skip
     m, n = (int(x) for x in rng.choice([2, 5, 20, 100, 300], 2))
     if rule == "proximal":
-        return Learner(m, n, noise, "proximal", float(rng.choice([1e-3, 0.1, 1.0, 20.0])))
+        return Proximal(m, n, noise, regularization=float(rng.choice([1e-3, 0.1, 1.0, 20.0])))
     if rule == "gradient":
         rate = float(rng.choice([0.05, 0.5, 0.9])) * largest_rate(m, n)
-        return Learner(m, n, noise, "gradient", steps=int(rng.integers(1, 4)), rate=rate)
+        return Gradient(m, n, noise, steps=int(rng.integers(1, 4)), rate=rate)
     return Learner(m, n if abs(n - m) > 1 else m + 5, noise)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from claims import SMALLEST, TOLERANCE, Exact, false_claims, orders_of, random_problem
-from learnroute import InputError, Learner, Problem, RefusedError, evaluate, plan, verify
+from learnroute import InputError, Learner, Problem, Proximal, RefusedError, evaluate, plan, verify
 from learnroute.cli import run
 from learnroute.verification import branch_and_bound
 
@@ -167,7 +167,7 @@ def test_a_tree_that_takes_too_much_work_is_not_checked(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("member", ["expected_errors", "label_noise", "features", "samples", "loss_at_most"])
 def test_what_following_goes_by_is_checked(member: str) -> None:
-    for learner in (Learner(20, 100, 0.3), Learner(120, 100, 0.3), Learner(20, 100, 0.3, "proximal", 0.7)):
+    for learner in (Learner(20, 100, 0.3), Learner(120, 100, 0.3), Proximal(20, 100, 0.3, regularization=0.7)):
         problem = Problem([[0, 1, 2], [1, 0, 1], [2, 1, 0]], learner, vectors=[[0.0], [1.0], [3.0]], initial=[1, 2, 3])
         data = plan(problem).to_dict()
         assert verify(problem, data).holds

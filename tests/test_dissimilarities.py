@@ -14,11 +14,14 @@ import pytest
 
 from calls import call
 from learnroute import (
+    Calibrated,
     Constraints,
+    Gradient,
     InputError,
     Journey,
     Learner,
     Problem,
+    Proximal,
     compare,
     compare_learners,
     error_over_time,
@@ -39,11 +42,11 @@ from learnroute.model.losses import largest_loss
 LEARNERS = {
     "under": Learner(60, 100, 0.5),
     "over": Learner(120, 100, 0.5),
-    "proximal": Learner(60, 100, 0.5, rule="proximal", regularization=2.0),
-    "auto": Learner(60, 100, 0.5, rule="proximal", regularization="auto"),
-    "schedule": Learner(60, 100, 0.5, rule="proximal", regularization="schedule"),
-    "gradient": Learner(60, 100, 0.5, rule="gradient", steps=4, rate=0.2),
-    "calibrated": Learner(rule="calibrated", retention=0.4, coupling=0.1, common_retention=0.6, noise=0.1),
+    "proximal": Proximal(60, 100, 0.5, regularization=2.0),
+    "auto": Proximal(60, 100, 0.5, regularization="auto"),
+    "schedule": Proximal(60, 100, 0.5, regularization="schedule"),
+    "gradient": Gradient(60, 100, 0.5, steps=4, rate=0.2),
+    "calibrated": Calibrated(retention=0.4, coupling=0.1, common_retention=0.6, noise=0.1),
 }
 SIZE = 6
 
@@ -278,7 +281,7 @@ def test_saves_is_the_same_everywhere(capsys: pytest.CaptureFixture[str], tmp_pa
 def test_the_best_row_has_the_least_total_and_no_row_beats_its_own_best(shape: str, seed: int) -> None:
     learner = {
         "under": Learner(20, 30, 0.5), "over": Learner(30, 20, 0.5), "noisy": Learner(20, 30, 5.0),
-        "equal": Learner(20, 20, 0.5, rule="proximal", regularization=1.0), "many": Learner(3, 10_000, 0.01),
+        "equal": Proximal(20, 20, 0.5, regularization=1.0), "many": Learner(3, 10_000, 0.01),
     }[shape]  # fmt: skip
     both, _, _ = problems(learner, seed)
     far = both.changed(travel_rate=0.01, constraints=Constraints(returns=True))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import Constraints, InputError, Learner, Problem, evaluate, plan, verify
+from learnroute import Calibrated, Constraints, InputError, Learner, Problem, evaluate, plan, verify
 from learnroute.model.certificates import Certificate, HeldKarp, Simple
 from learnroute.model.losses import objective_of
 from learnroute.solvers.bounds import simple_bound
@@ -134,7 +134,7 @@ def case_below_zero(seed: int) -> Case:
     size = int(rng.integers(3, 6))
     problem = Problem(
         rng.uniform(0, 1, (size, size)) * (1 - np.eye(size)),
-        Learner(rule="calibrated", retention=0.5, coupling=[0.25, 0.0][seed % 2], noise=[-0.375, -4.0, -1e6][seed % 3]),
+        Calibrated(retention=0.5, coupling=[0.25, 0.0][seed % 2], noise=[-0.375, -4.0, -1e6][seed % 3]),
         transfer=rng.uniform(0, 1, (size, size)), initial=rng.uniform(0, 1, size), travel_rate=0.25,
         constraints=Constraints(returns=seed % 4 == 3),
     )  # fmt: skip
@@ -299,7 +299,7 @@ def test_a_route_slightly_above_a_negative_optimum_is_refuted() -> None:
     """Two routes, a few tolerances apart: the tolerance of a negative total is taken off it, never added."""
     for excess, optimal in ((0.5, True), (2.0, False)):
         apart = excess * float(TOLERANCE) * 6  # T times the loss is -6
-        law = Learner(rule="calibrated", retention=0.0, coupling=0.0, noise=-4.0)
+        law = Calibrated(retention=0.0, coupling=0.0, noise=-4.0)
         problem = Problem([[0.0, apart], [0.0, 0.0]], law, transfer=np.ones((2, 2)), initial=[1, 1])
         best, other = evaluate(problem, [1, 0]), evaluate(problem, [0, 1])
         assert best.loss.total == -3.0

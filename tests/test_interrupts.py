@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from calls import call
-from learnroute import Learner, Plan, Problem, plan, write_problem
+from learnroute import Learner, Plan, Problem, Proximal, plan, write_problem
 from learnroute.cli import planning
 from learnroute.errors import InputError
 from learnroute.model.losses import objective_of
@@ -22,7 +22,7 @@ from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER
 
-PROXIMAL = Learner(120, 100, 0.1, "proximal", 0.5)
+PROXIMAL = Proximal(120, 100, 0.1, regularization=0.5)
 
 
 def problem_of(size: int, learner: Learner) -> Problem:

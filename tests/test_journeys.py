@@ -13,11 +13,14 @@ import pytest
 
 import oracle
 from learnroute import (
+    Calibrated,
     Constraints,
+    Gradient,
     InputError,
     Journey,
     Learner,
     Problem,
+    Proximal,
     error_over_time,
     expected_loss,
     plan,
@@ -38,6 +41,7 @@ ENDS: dict[str, dict[str, Any]] = {
     "tour": {"start": "R4", "returns": True},
     "loop": {"returns": True},
 }
+NEARLY_SQUARE = Proximal(90, 100, 0.3, regularization=0.7)
 
 
 def best_rest(problem: Problem, made: list[int]) -> float:
@@ -76,12 +80,12 @@ def test_the_rest_is_always_planned_best(kind: str, learner: Learner, ends: dict
 
 LAWS = {
     **REAL,
-    "proximal": Learner(80, 100, 0.3, rule="proximal", regularization=0.7),
-    "schedule": Learner(80, 100, 0.3, rule="proximal", regularization=(0.1, 3.0, 0.5, 1.0, 2.0)),
-    "gradient": Learner(80, 100, 0.3, rule="gradient", steps=3, rate=0.3),
-    "calibrated": Learner(rule="calibrated", retention=0.6, coupling=0.2, noise=0.1),
-    "common gain kept": Learner(rule="calibrated", retention=0.6, coupling=0.2, common_retention=0.9, noise=0.1),
-    "common gain lost": Learner(rule="calibrated", retention=0.6, coupling=0.3, common_retention=0.05, noise=-0.1),
+    "proximal": Proximal(80, 100, 0.3, regularization=0.7),
+    "schedule": Proximal(80, 100, 0.3, regularization=(0.1, 3.0, 0.5, 1.0, 2.0)),
+    "gradient": Gradient(80, 100, 0.3, steps=3, rate=0.3),
+    "calibrated": Calibrated(retention=0.6, coupling=0.2, noise=0.1),
+    "common gain kept": Calibrated(retention=0.6, coupling=0.2, common_retention=0.9, noise=0.1),
+    "common gain lost": Calibrated(retention=0.6, coupling=0.3, common_retention=0.05, noise=-0.1),
 }
 
 
@@ -322,7 +326,9 @@ def test_the_command_takes_a_time_limit(tmp_path: Path, capsys: pytest.CaptureFi
     assert not Journey.resume(trip).visits
 
 
-@pytest.mark.parametrize("learner", [*REAL.values(), Learner(90, 100, 0.3, "proximal", 0.7)], ids=[*REAL, "proximal"])
+@pytest.mark.parametrize(
+    "learner", [*REAL.values(), Proximal(90, 100, 0.3, regularization=0.7)], ids=[*REAL, "proximal"]
+)
 @pytest.mark.parametrize("kind", ["matrices", "vectors", "samples"])
 def test_after_a_region_is_dropped_the_rest_is_planned_best(tmp_path: Path, kind: str, learner: Learner) -> None:
     problem = random_problem("places" if kind == "vectors" else "uniform", 6, learner, 3)
@@ -370,7 +376,9 @@ def test_what_cannot_be_dropped_is_said_and_nothing_changes() -> None:
     assert trip.route == ("R1", "R3", "R4")
 
 
-@pytest.mark.parametrize("learner", [*REAL.values(), Learner(90, 100, 0.3, "proximal", 0.7)], ids=[*REAL, "proximal"])
+@pytest.mark.parametrize(
+    "learner", [*REAL.values(), Proximal(90, 100, 0.3, regularization=0.7)], ids=[*REAL, "proximal"]
+)
 @pytest.mark.parametrize("kind", ["matrices", "vectors", "samples", "depot"])
 def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind: str, learner: Learner) -> None:
     whole = random_problem("places" if kind == "vectors" else "uniform", 6, learner, 3)

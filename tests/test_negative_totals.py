@@ -18,11 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learnroute import (
+    Calibrated,
+    Gradient,
     InputError,
     Journey,
     Learner,
     Plan,
     Problem,
+    Proximal,
     compare,
     compare_learners,
     evaluate,
@@ -54,13 +57,13 @@ def forged(regularization: Any = "auto") -> Problem:
 
 
 LEARNERS = (
-    Learner(20, 100, rule="proximal", regularization=0.4),
-    Learner(20, 100, 0.1, rule="proximal", regularization="auto"),
-    Learner(30, 25, rule="proximal", regularization="schedule"),
-    Learner(20, 100, rule="gradient", steps=3, rate=0.5),
-    Learner(noise=-0.7, rule="calibrated", retention=0.7, coupling=0.3),
-    Learner(noise=-0.2, rule="calibrated", retention=0.5, coupling=0.2, common_retention=0.6),
-    Learner(noise=0.0, rule="calibrated", retention=1.0, coupling=1.0),
+    Proximal(20, 100, regularization=0.4),
+    Proximal(20, 100, 0.1, regularization="auto"),
+    Proximal(30, 25, regularization="schedule"),
+    Gradient(20, 100, steps=3, rate=0.5),
+    Calibrated(noise=-0.7, retention=0.7, coupling=0.3),
+    Calibrated(noise=-0.2, retention=0.5, coupling=0.2, common_retention=0.6),
+    Calibrated(noise=0.0, retention=1.0, coupling=1.0),
 )
 
 
@@ -230,7 +233,7 @@ def test_a_bound_at_the_worst_is_finite(monkeypatch: pytest.MonkeyPatch, tmp_pat
     delta = rng.random((5, 5))
     problem = Problem(
         coordinates=rng.random((5, 2)), dissimilarity=np.triu(delta, 1) + np.triu(delta, 1).T, initial=rng.random(5),
-        learner=Learner(2, 100_000, rule="gradient", steps=1, rate=1.9),
+        learner=Gradient(2, 100_000, steps=1, rate=1.9),
     )  # fmt: skip
     found = plan(problem, "travel")
     least = min(expected_loss(problem, order).total for order in itertools.permutations(range(5)))

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from calls import call
-from learnroute import Learner, Problem, evaluate, expected_loss, plan, write_problem
+from learnroute import Calibrated, Learner, Problem, Proximal, evaluate, expected_loss, plan, write_problem
 from samples import small
 
-PROXIMAL = Learner(60, 100, 0.5, rule="proximal", regularization=2.0)
+PROXIMAL = Proximal(60, 100, 0.5, regularization=2.0)
 LEARNERS = {"under": Learner(60, 100, 0.5), "over": Learner(300, 100, 0.5), "proximal": PROXIMAL}
 
 
@@ -62,7 +62,7 @@ def test_no_travel_is_deliberate_and_no_error_leaves_nothing_to_weigh() -> None:
     assert not travel_notes(small(travel=np.zeros((4, 4))))
     assert not travel_notes(small(Learner(60, 100, 0.0), dissimilarity=np.zeros((4, 4))))
     assert not travel_notes(small(Learner(60, 100, 0.5), dissimilarity=np.zeros((4, 4)), travel_rate=1e6))
-    below = Learner(rule="calibrated", retention=0.4, coupling=0.1, noise=-50.0)
+    below = Calibrated(retention=0.4, coupling=0.1, noise=-50.0)
     assert plan(small(below)).loss.total < 0
     assert not travel_notes(small(below))
     nothing = small(Learner(60, 100, 0.0), dissimilarity=np.zeros((4, 4)), travel=np.zeros((4, 4)))
@@ -75,8 +75,8 @@ UNTRAINED: dict[str, tuple[Learner, float]] = {  # and the share of the untraine
     "over": (Learner(300, 100, 0.5), (2 / 3) ** 4),
     "over, hardly": (Learner(104, 100, 0.5), 0.0),
     "proximal": (PROXIMAL, math.prod([small(PROXIMAL).updates.retention[0, 0]] * 4)),
-    "calibrated": (Learner(rule="calibrated", retention=0.5, coupling=0.1, noise=0.1), 0.5**4),
-    "forgets": (Learner(rule="calibrated", retention=0.0, coupling=0.0, noise=0.1), 0.0),
+    "calibrated": (Calibrated(retention=0.5, coupling=0.1, noise=0.1), 0.5**4),
+    "forgets": (Calibrated(retention=0.0, coupling=0.0, noise=0.1), 0.0),
 }
 
 
@@ -105,7 +105,7 @@ def test_an_untrained_model_that_counts_as_right_is_told_where_it_matters(
 
 def test_where_no_lambda_can_be_chosen_check_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "problem.json"
-    write_problem(small(Learner(60, 100, 0.5, rule="proximal", regularization="auto"), initial=None), file)
+    write_problem(small(Proximal(60, 100, 0.5, regularization="auto"), initial=None), file)
     _, out, _ = call(capsys, "check", str(file), "--json")
     assert "no λ can be chosen" in json.loads(out)["notes"][0]
     code, _, err = call(capsys, "plan", str(file))

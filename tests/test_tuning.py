@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ import pytest
 from learnroute import (
     InputError,
     Journey,
-    Learner,
     Problem,
+    Proximal,
     compare,
     evaluate,
     expected_loss,
@@ -29,7 +28,7 @@ def asking(kind: str = "auto", m: int = 20, size: int = 6, seed: int = 0, **chan
     vectors = rng.standard_normal((size, 4))
     given = {
         "coordinates": rng.random((size, 2)),
-        "learner": Learner(m, 18, 0.5, rule="proximal", regularization=kind),
+        "learner": Proximal(m, 18, 0.5, regularization=kind),
         "vectors": vectors,
         "initial": (vectors**2).sum(axis=1),
     }
@@ -71,9 +70,7 @@ def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps
 
 
 def test_with_many_samples_the_schedule_is_the_running_mean() -> None:
-    asked = asking(
-        "schedule", m=3, size=6, learner=Learner(3, 10_000, 0.01, rule="proximal", regularization="schedule")
-    )
+    asked = asking("schedule", m=3, size=6, learner=Proximal(3, 10_000, 0.01, regularization="schedule"))
     found = tuned_for(asked, range(6), "schedule")
     assert isinstance(found.regularization, tuple)
     assert found.regularization[1:] == pytest.approx([1, 2, 3, 4, 5], rel=0.05)
@@ -144,7 +141,7 @@ def test_plans_are_verified_and_forged_ones_are_not() -> None:
     assert not verify(asked, data | {"learner": {"rule": "proximal", "regularization": "auto"}}).holds
     assert not verify(asked, data | {"learner": {"rule": "least-squares"}}).holds
     assert not verify(asked, data | {"learner": {"rule": "proximal", "regularization": -1}}).holds
-    other = asked.changed(learner=replace(asked.learner, regularization=1.0))
+    other = asked.regularized(1.0)
     assert not verify(other, found).holds
 
 

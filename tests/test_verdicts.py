@@ -17,6 +17,7 @@ from learnroute import (
     Learner,
     Plan,
     Problem,
+    Proximal,
     Verification,
     evaluate,
     plan,
@@ -342,7 +343,7 @@ def test_what_is_no_number_is_refused_in_one_line_or_refuted(member: str, value:
 
 def test_bounds_beyond_float64_are_refuted_whatever_the_learner() -> None:
     """T times a bound is more than the largest float64; all orders are tried for a learner whose errors are coupled."""
-    law = Learner(rule="proximal", features=80, samples=100, noise=0.1, regularization=0.5)
+    law = Proximal(features=80, samples=100, noise=0.1, regularization=0.5)
     for problem in (random_problem("euclidean", 6, learner, 3) for learner in (law, OVER)):
         data = as_json(plan(problem, "nearest"))
         assert verdicts(verify(problem, {**data, "lower_bound": 1e308}))["bound"] == "refuted"

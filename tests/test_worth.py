@@ -13,8 +13,7 @@ import pytest
 
 import oracle
 from calls import call
-from learnroute import Constraints, InputError, Learner, LearnerTable, Problem, compare_learners, plan
-from learnroute.model.learner import LEAST_SQUARES
+from learnroute import Constraints, InputError, Learner, LearnerTable, Problem, Proximal, compare_learners, plan
 from learnroute.model.pooled import floor_of, pooled_error
 from learnroute.model.spectrum import proximal_moments
 from learnroute.plots import draw_learners
@@ -39,7 +38,7 @@ WAREHOUSE = str(ROOT / "examples" / "warehouse-robot.json")
 LEARNERS = {
     "under": Learner(20, 30, 0.5),
     "over": Learner(30, 20, 0.5),
-    "equal": Learner(20, 20, 0.5, rule="proximal", regularization=1.0),
+    "equal": Proximal(20, 20, 0.5, regularization=1.0),
 }
 GRID = np.logspace(-3, 4, 561)  # λ that are all tried
 
@@ -75,7 +74,7 @@ def test_rows_are_those_of_all_orders_and_many_regularizations(shape: str, ends:
     if shape != "equal":
         least_squares = {order: oracle.journey_loss(problem, order) for order in orders}
         best = min(parts["total"] for parts in least_squares.values())
-        assert row(found, LEAST_SQUARES, PAPERS).total == pytest.approx(best, rel=1e-9)
+        assert row(found, "least-squares", PAPERS).total == pytest.approx(best, rel=1e-9)
         first = found.rows[0]
         assert first.total == pytest.approx(least_squares[first.order or ()]["total"], rel=1e-9)
     ways = [oracle.journey_loss(problem.changed(learner=LEARNERS["under"]), order)["travel_cost"] for order in orders]
@@ -140,7 +139,7 @@ def test_recursive_least_squares_has_the_error_of_sampled_fits(m: int, counts: l
     size, total, sigma, runs = len(counts), sum(counts), 0.5, 4000
     truth, first = rng.standard_normal((size, m)), 0.7 * rng.standard_normal(m)
     problem = Problem(
-        1 - np.eye(size), Learner(m, 5 * m, sigma, rule="proximal", regularization=1.0), vectors=truth,
+        1 - np.eye(size), Proximal(m, 5 * m, sigma, regularization=1.0), vectors=truth,
         initial=((truth - first) ** 2).sum(axis=1), samples=counts,
     )  # fmt: skip
     x = rng.standard_normal((runs, m, total))

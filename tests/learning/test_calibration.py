@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import InputError, Learner, RefusedError, evaluate, plan
+from learnroute import Calibrated, InputError, Learner, RefusedError, evaluate, plan
 from learnroute.learning import (
     ProximalRegressor,
     RegionData,
@@ -81,7 +81,7 @@ def test_more_routes_find_the_law_itself() -> None:
 
 def test_exact_errors_give_the_law_back_to_the_last_digits() -> None:
     rng = np.random.default_rng(0)
-    moved, law = rng.random((6, 6)), Learner(rule="calibrated", retention=0.35, coupling=0.12, noise=-0.02)
+    moved, law = rng.random((6, 6)), Calibrated(retention=0.35, coupling=0.12, noise=-0.02)
     problem = Transfer.of(moved).to_problem(law)
     routes = []
     for _ in range(2):
@@ -121,7 +121,7 @@ def along(moved: np.ndarray, law: Learner, first: np.ndarray, order: np.ndarray,
 def test_what_all_regions_keep_in_common_is_found() -> None:
     rng = np.random.default_rng(4)
     moved = 0.2 + rng.random((SIZE, SIZE))
-    law = Learner(rule="calibrated", retention=0.3, coupling=0.1, noise=0.01, common_retention=0.7)
+    law = Calibrated(retention=0.3, coupling=0.1, noise=0.01, common_retention=0.7)
     exact = [along(moved, law, moved[0], rng.permutation(SIZE), 0.0, 0) for _ in range(2)]
     found = calibrate(moved, exact)
     assert found.form == "common"
@@ -141,7 +141,7 @@ def test_what_all_regions_keep_in_common_is_found() -> None:
 
 def test_intervals_of_a_common_retention_cover_it_about_at_their_level() -> None:
     """Noise in measured errors pulls q to 0 in the linear form, not in this one."""
-    law = Learner(rule="calibrated", retention=0.3, coupling=0.15, common_retention=0.7)
+    law = Calibrated(retention=0.3, coupling=0.15, common_retention=0.7)
     wanted, covered, values, linear = np.array([0.3, 0.15, 0.0, 0.7]), np.zeros(4), [], []
     runs = 60
     for seed in range(runs):
@@ -163,7 +163,7 @@ def test_intervals_of_a_common_retention_cover_it_about_at_their_level() -> None
 def test_a_first_model_that_a_learner_is_held_to_is_allowed_for() -> None:
     rng = np.random.default_rng(6)
     own, first = 0.2 + rng.random((SIZE, SIZE)), 2 + rng.random(SIZE)
-    law = Learner(rule="calibrated", retention=0.4, coupling=0.1)
+    law = Calibrated(retention=0.4, coupling=0.1)
     moved = 0.4 * first - 0.1 * first[:, None] + 0.6 * own
     routes = [along(own, law, first, rng.permutation(SIZE), 0.0, 0) for _ in range(2)]
     told = Transfer.of(moved, before=first)

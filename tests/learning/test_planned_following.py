@@ -14,11 +14,13 @@ import pytest
 import scipy.stats
 
 from learnroute import (
+    Calibrated,
     FeaturesScaling,
     InputError,
     Learner,
     Plan,
     Problem,
+    Proximal,
     error_over_time,
     evaluate,
     plan,
@@ -98,7 +100,7 @@ def test_the_learner_of_the_plan_is_trained(members: dict[str, Any], made: Calla
 
 
 def test_another_learner_is_named_and_not_predicted() -> None:
-    found = plan(problem_of(models(), learner=Learner(M, 20, SIGMA, "proximal", 1.96)))
+    found = plan(problem_of(models(), learner=Proximal(M, 20, SIGMA, regularization=1.96)))
     data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
     for other, said in (
         (RouteRegressor(), "training least-squares"),
@@ -113,7 +115,7 @@ def test_another_learner_is_named_and_not_predicted() -> None:
 
 
 def test_a_plan_file_of_an_earlier_version_trains_and_predicts_nothing() -> None:
-    found = plan(problem_of(models(), learner=Learner(M, 20, SIGMA, "proximal", 1.96)))
+    found = plan(problem_of(models(), learner=Proximal(M, 20, SIGMA, regularization=1.96)))
     new = ("features", "samples", "features_scaling", "expected_errors", "label_noise")
     older = {name: value for name, value in found.to_dict().items() if name not in new}
     data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
@@ -122,7 +124,7 @@ def test_a_plan_file_of_an_earlier_version_trains_and_predicts_nothing() -> None
     assert followed.model.strength == 1.96
     assert followed.final.predicted is None
     assert "an earlier version wrote it" in followed.notes[0]
-    whole = plan_from(older, problem_of(models(), learner=Learner(M, 20, SIGMA, "proximal", 1.96)))
+    whole = plan_from(older, problem_of(models(), learner=Proximal(M, 20, SIGMA, regularization=1.96)))
     assert whole.expected_errors == found.expected_errors
 
 
@@ -146,7 +148,7 @@ def test_damaged_plans_are_refused(change: dict[str, Any], message: str) -> None
 
 
 def test_a_calibrated_plan_needs_its_learner() -> None:
-    asked = Problem(np.ones((4, 4)) - np.eye(4), Learner(rule="calibrated", retention=0.3, coupling=0.1, noise=0.1),
+    asked = Problem(np.ones((4, 4)) - np.eye(4), Calibrated(retention=0.3, coupling=0.1, noise=0.1),
                     transfer=np.ones((4, 4)), regions=NAMES)  # fmt: skip
     data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
     found = plan(asked)
@@ -305,7 +307,7 @@ def test_one_scaling_for_held_out_follow_and_transfer(options: dict[str, Any], t
     three, four = transfer(data, learner, features=scaling), transfer(held, learner, features=scaling)
     np.testing.assert_array_equal(three.errors, four.errors)
     assert three.features_scaling == scaling
-    assert three.to_problem(Learner(rule="calibrated", retention=0.3, coupling=0.1)).features_scaling == scaling
+    assert three.to_problem(Calibrated(retention=0.3, coupling=0.1)).features_scaling == scaling
     shuffled = {name: (*frames(r.train, scaling), *frames(r.test, scaling)) for name, r in data.items()}
     np.testing.assert_array_equal(follow(planned, shuffled).errors, one.errors)  # columns are brought into order
 
@@ -426,7 +428,7 @@ def test_a_calibrated_plan_on_the_command_line_asks_for_its_learner(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_raw()
-    law = Learner(rule="calibrated", retention=0.3, coupling=0.1)
+    law = Calibrated(retention=0.3, coupling=0.1)
     write_plan(plan(Problem(travel(), law, transfer=np.ones((4, 4)), regions=NAMES)), "plan.json")
     given = ["follow", "samples", "--target", "price", "--plan", "plan.json"]
     assert run(given) == 2

@@ -12,7 +12,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from learnroute import InputError, Learner, RefusedError, plan
+from learnroute import Calibrated, InputError, RefusedError, plan
 from learnroute.learning import (
     ProximalRegressor,
     RegionData,
@@ -167,7 +167,7 @@ def test_plans_places_and_names_lead_along_the_same_route() -> None:
     data = regions()
     learner = SGDClassifier(loss="log_loss", random_state=0)
     moved = transfer(data, learner, error="zero-one")
-    planned = plan(moved.to_problem(Learner(rule="calibrated", retention=0.3, coupling=0.1)))
+    planned = plan(moved.to_problem(Calibrated(retention=0.3, coupling=0.1)))
     by_plan, by_place, by_name = (
         follow(route, data, learner, "zero-one") for route in (planned, planned.order, planned.route)
     )

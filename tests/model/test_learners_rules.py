@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import Constraints, InputError, Learner, Problem, evaluate, expected_loss, plan
+from learnroute import Constraints, Gradient, InputError, Learner, Problem, Proximal, evaluate, expected_loss, plan
 from learnroute.model.losses import error_over_time, largest_loss, objective_of, true_loss
 from learnroute.model.spectrum import gradient_moments, largest_rate, proximal_moments
 from oracle import regularised_loss
@@ -154,7 +154,7 @@ def test_any_number_of_features_and_samples_will_do() -> None:
     for m, n in ((12, 11), (12, 12), (12, 13), (1, 1), (1, 3), (5, 1)):
         vectors = np.random.default_rng(0).standard_normal((4, 1))
         asked = Problem(coordinates=np.eye(4)[:, :2], vectors=vectors,
-                        learner=Learner(m, n, 1.0, rule="proximal", regularization=0.5))  # fmt: skip
+                        learner=Proximal(m, n, 1.0, regularization=0.5))  # fmt: skip
         assert 0 < plan(asked).loss.total < 100
 
 
@@ -195,9 +195,9 @@ def test_what_is_no_learner_is_refused_in_one_line(members: dict[str, Any], mess
 
 def test_steps_that_just_do_not_diverge_are_taken() -> None:
     most = largest_rate(12, 12)
-    Learner(12, 12, rule="gradient", steps=5, rate=0.999 * most)
+    Gradient(12, 12, steps=5, rate=0.999 * most)
     with pytest.raises(InputError, match="diverge"):
-        Learner(12, 12, rule="gradient", steps=5, rate=most)
+        Gradient(12, 12, steps=5, rate=most)
     with pytest.raises(InputError, match=r"samples\[2\] = 3"):
         problem({"rule": "gradient", "steps": 5, "rate": 0.2}, samples=[12, 12, 3, 12, 12])
 

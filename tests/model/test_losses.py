@@ -8,6 +8,7 @@ import pytest
 
 import oracle
 from learnroute import InputError, Learner, Problem, error_over_time, expected_loss, objective_of, true_loss
+from learnroute.model.losses import model_shares
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, LEARNERS, small
 
@@ -111,15 +112,18 @@ def test_errors_over_time_are_what_learners_measure(m: int, n: int) -> None:
 
 def test_position_weights_add_up_to_what_is_learnt() -> None:
     for learner in LEARNERS.values():
-        weights = learner.position_weights(30)
+        problem = Problem(np.ones((30, 30)) - np.eye(30), learner, np.zeros((30, 30)))
+        weights = model_shares(problem, range(30))
         assert np.all(np.diff(weights) >= 0)
-        assert math.fsum(weights) == pytest.approx(1 - learner.least_squares_retention**30, rel=1e-12)
+        assert math.fsum(weights) == pytest.approx(
+            1 - max(0.0, 1 - learner.samples / learner.features) ** 30, rel=1e-12
+        )
 
 
 def test_noise_keeps_its_digits_where_the_model_hardly_moves() -> None:
     """With r = 1 - 1e-12, one minus r^T computed naively has three digits left."""
-    learner = Learner(10**15, 1000, 1.0)
-    assert learner.noise_error(10) == pytest.approx(10 * 1e-12, rel=1e-9)
+    problem = Problem(np.ones((10, 10)) - np.eye(10), Learner(10**15, 1000, 1.0), np.zeros((10, 10)))
+    assert expected_loss(problem, range(10)).noise == pytest.approx(10 * 1e-12, rel=1e-9)
 
 
 @pytest.mark.parametrize(

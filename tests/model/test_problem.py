@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 import oracle
 from learnroute import InputError, Learner, Problem
-from learnroute.model.fields import distance_sums
+from learnroute.model.dissimilarities import distance_sums
 from samples import UNDER, small
 
 SQUARE = [[0, 1], [1, 0]]
@@ -105,7 +105,7 @@ def test_wrong_learners_are_refused(arguments: tuple[Any, ...], message: str) ->
 
 
 def test_whole_floats_count_as_whole_numbers() -> None:
-    assert Learner(80.0, 100.0) == Learner(80, 100)  # type: ignore[arg-type]
+    assert Learner(80.0, 100.0) == Learner(80, 100)
 
 
 def test_more_regions_than_a_matrix_should_have_are_refused() -> None:

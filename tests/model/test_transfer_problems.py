@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from learnroute import (
+    Calibrated,
     Constraints,
     InputError,
     Journey,
@@ -103,7 +104,7 @@ def test_no_floor_is_claimed_where_no_model_has_the_errors() -> None:
     """Points whose mean is far from all: with a common retention, errors fall below those of the mean model."""
     points = np.array([[0.0], [1.0], [2.0], [3.0]])
     apart = (points - points.T) ** 2
-    law = Learner(rule="calibrated", retention=0.5, coupling=0.15, common_retention=0.7)
+    law = Calibrated(retention=0.5, coupling=0.15, common_retention=0.7)
     asked = Problem(np.zeros((4, 4)), law, dissimilarity=apart, initial=np.full(4, 3.0))
     best = min(expected_loss(asked, order).total for order in itertools.permutations(range(4)))
     assert best < apart.mean() / 2  # what the mean of all models has

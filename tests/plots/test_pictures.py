@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.patches import Rectangle
 
-from learnroute import InputError, Learner, Problem, compare, evaluate, plan
+from learnroute import Calibrated, Gradient, InputError, Learner, Problem, Proximal, compare, evaluate, plan
 from learnroute.model.losses import Loss
 from learnroute.plots import draw_comparison, draw_plan, save_plan
 from learnroute.plots.losses import segments_of
@@ -72,18 +72,18 @@ def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pyt
         save_plan(plan(small()), small(), tmp_path / "a.png")
 
 
-PROXIMAL = Learner(60, 200, 0.5, rule="proximal", regularization=12.0)
+PROXIMAL = Proximal(60, 200, 0.5, regularization=12.0)
 TAKEN_OFF = {
     "proximal": (PROXIMAL, {"gain: pairs"}, "proximal, λ = 12"),
     "schedule": (
         replace(PROXIMAL, regularization=(1.0, 2.0, 3.0, 4.0)), {"gain: pairs"}, "proximal, λ = 1 … 4 by position",
     ),
-    "gradient": (Learner(60, 200, 0.5, rule="gradient", steps=3, rate=0.3), {"gain: pairs"}, "3 gradient steps of 0.3"),
+    "gradient": (Gradient(60, 200, 0.5, steps=3, rate=0.3), {"gain: pairs"}, "3 gradient steps of 0.3"),
     "calibrated": (
-        Learner(noise=-9.0, rule="calibrated", retention=0.7, coupling=0.3),
+        Calibrated(noise=-9.0, retention=0.7, coupling=0.3),
         {"gain: pairs", "error: noise (taken off)"}, "calibrated, p₁ = 0.7, q = 0.3",
     ),
-    "long steps": (Learner(2, 100_000, rule="gradient", steps=1, rate=1.9), None, "1 gradient step of 1.9"),
+    "long steps": (Gradient(2, 100_000, steps=1, rate=1.9), None, "1 gradient step of 1.9"),
 }  # fmt: skip
 
 

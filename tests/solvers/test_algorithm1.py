@@ -171,7 +171,7 @@ def test_the_sharper_guarantee_covers_every_order_that_ends_right_on_free_travel
     delta = np.triu(rng.uniform(0.1, 10, (size, size)), 1)
     problem = Problem(np.zeros((size, size)), learner, delta + delta.T)
     scores = np.sort(problem.scores)
-    r = learner.least_squares_retention
+    r = learner.retention
     weights = (1 - r) * r ** np.arange(size - 1, -1, -1.0)
     worst = np.append(scores[1:], scores[0])  # ascending before v' is the worst that can come before it
     best = scores[::-1]

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import METHODS, Constraints, Learner, Objective, Problem, RefusedError, evaluate, expected_loss, plan
+from learnroute import (
+    METHODS,
+    Constraints,
+    Gradient,
+    Objective,
+    Problem,
+    Proximal,
+    RefusedError,
+    evaluate,
+    expected_loss,
+    plan,
+)
 from learnroute._core import PairTerms
 from learnroute.model.losses import objective_of
 from learnroute.solvers.contract import Budget
@@ -33,7 +44,7 @@ def drawn(seed: int, size: int | None = None) -> Problem:
     samples = rng.integers(5, 40, size).tolist() if seed % 2 else None
     return Problem(
         coordinates=rng.random((size, 2)) * 10 ** rng.uniform(-1, 1.5),
-        learner=Learner(12, 15, 0.5, rule="proximal", regularization=float(lam[0]) if seed % 3 else lam.tolist()),
+        learner=Proximal(12, 15, 0.5, regularization=float(lam[0]) if seed % 3 else lam.tolist()),
         vectors=vectors, samples=samples, initial=(vectors**2).sum(axis=1) if seed % 5 else None,
         constraints=ENDS[seed % 6] if size > 2 else None,
     )  # fmt: skip
@@ -60,7 +71,7 @@ def test_exact_finds_the_best_of_all_orders(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_long_gradient_steps_are_enumerated(seed: int) -> None:
     asked = drawn(seed, 5)
-    learner = Learner(12, 15, 0.5, rule="gradient", steps=2 * seed + 1, rate=0.2)
+    learner = Gradient(12, 15, 0.5, steps=2 * seed + 1, rate=0.2)
     asked = asked.changed(learner=learner, samples=None)
     best = min(expected_loss(asked, o).total for o in itertools.permutations(range(5)) if asked.ends.allows(o))
     found = plan(asked, "exact")
@@ -149,7 +160,7 @@ def test_what_does_not_reach_the_end_is_left_out_of_prices() -> None:
     """With little retention, only the last positions count, and prices are still the objective's."""
     rng = np.random.default_rng(1)
     asked = Problem(coordinates=rng.random((120, 2)), vectors=rng.standard_normal((120, 3)),
-                    learner=Learner(12, 100, 0.5, rule="proximal", regularization=0.2))  # fmt: skip
+                    learner=Proximal(12, 100, 0.5, regularization=0.2))  # fmt: skip
     objective, search = searched(asked, 1, False)
     assert isinstance(search.terms, PairTerms)
     assert search.terms.reach < 60
@@ -161,7 +172,7 @@ def test_what_does_not_reach_the_end_is_left_out_of_prices() -> None:
 
 
 def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> None:
-    asked = drawn(2, 14).changed(samples=None, learner=Learner(12, 15, 0.5, rule="proximal", regularization=1.0))
+    asked = drawn(2, 14).changed(samples=None, learner=Proximal(12, 15, 0.5, regularization=1.0))
     once, again = (plan(asked, "search", seed=3) for _ in range(2))
     assert once.order == again.order
     best = plan(asked, "exact")
@@ -171,7 +182,7 @@ def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> 
 def test_beyond_many_regions_searches_go_by_typical_pair_terms() -> None:
     rng = np.random.default_rng(0)
     asked = Problem(coordinates=rng.random((80, 2)), vectors=rng.standard_normal((80, 3)),
-                    learner=Learner(12, 15, 0.5, rule="proximal", regularization=1.0))  # fmt: skip
+                    learner=Proximal(12, 15, 0.5, regularization=1.0))  # fmt: skip
     few = replace(DEFAULTS, pair_search=PairSearchParams(most_regions=79))
     found = plan(asked, "search", params=few)
     assert any("typical pair terms" in note for note in found.notes)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from learnroute import InputError, Learner, plan, read_problem, with_depot, write_problem
+from learnroute import InputError, Learner, Proximal, plan, read_problem, with_depot, write_problem
 from learnroute.cli import run
 from learnroute.study.experiment import read_experiment
 from learnroute.study.families import random_problem
@@ -21,7 +21,7 @@ from learnroute.study.store import Store
 def folder(tmp_path: Path) -> Path:
     write_problem(random_problem("uniform", 5, Learner(80, 100, 0.1), 1), tmp_path / "a.json")
     write_problem(random_problem("places", 6, Learner(120, 100, 0.2), 2), tmp_path / "b.npz")
-    write_problem(random_problem("uniform", 4, Learner(80, 100, 0.1, "proximal", 2.0), 3), tmp_path / "c.tsp")
+    write_problem(random_problem("uniform", 4, Proximal(80, 100, 0.1, regularization=2.0), 3), tmp_path / "c.tsp")
     write_problem(with_depot(random_problem("uniform", 6, Learner(120, 100), 4), "R2"), tmp_path / "d.json")
     return tmp_path
 

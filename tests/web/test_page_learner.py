@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from learnroute import Learner, Problem, evaluate, plan, read_problem, write_problem
+from learnroute import Problem, Proximal, evaluate, plan, read_problem, write_problem
 from learnroute.model.losses import error_over_time
 from pages import Open, cancel, route, settle, total, wait_until
 from service import EXAMPLES, example
@@ -173,7 +173,7 @@ def test_regions_come_and_go_beside_estimates_and_one_regularization_for_each_st
         dissimilarity_estimate=[[0.5 * entry for entry in row] for row in delta],
         initial=[4, 3, 2, 1],
         initial_estimate=[2, 1, 1, 1],
-        learner=Learner(40, 50, 0.1, rule="proximal", regularization=(0.5, 1.0, 2.0, 3.0)),
+        learner=Proximal(40, 50, 0.1, regularization=(0.5, 1.0, 2.0, 3.0)),
     )
     write_problem(problem, tmp_path / "four.json")
     page.set_input_files("#file", tmp_path / "four.json")
@@ -282,7 +282,7 @@ def test_samples_that_differ(opened: Open, tmp_path: Path) -> None:
         travel=[[0, 2, 3], [2, 0, 1], [3, 1, 0]],
         dissimilarity=[[0, 1, 4], [1, 0, 1], [4, 1, 0]],
         samples=[20, 40, 50],
-        learner=Learner(40, 50, 0.1, rule="proximal", regularization=0.5),
+        learner=Proximal(40, 50, 0.1, regularization=0.5),
     )
     write_problem(problem, tmp_path / "three.json")
     page.set_input_files("#file", tmp_path / "three.json")

@@ -74,8 +74,6 @@ def move(
         Where the numbers come from.
     """
     size = dimension(rule, m, n)
-    if size == 0:
-        return np.zeros_like(gap), np.zeros_like(gap)
     x = _draw(size, m, n, len(gap), rng)
     length = noise * np.sqrt(2 * rng.standard_gamma(n / 2, len(gap))) if noise else 0.0
     missing = x.after(gap * x.diagonal[0] + length, gap * x.above[0]) / n  # X(X'u + z)/n
@@ -101,8 +99,6 @@ def dimension(rule: Learner, m: int, n: int) -> int:
     if not isinstance(rule, Proximal):
         return whole
     (strength,) = rule.fixed_regularization
-    if math.isinf(strength):
-        return 0
     root = math.sqrt((2 / largest_rate(m, n) + strength) / (smallest_eigenvalue(m, n) + strength))
     powers = tolerance / math.log1p(2 / (root - 1)) if root > 1 else 1.0  # conjugate gradients
     return min(whole, 2 * math.ceil(powers) + 2) if 2 * powers < whole else whole

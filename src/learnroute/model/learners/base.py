@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -42,6 +42,11 @@ class Learner:
     samples: int = 0
     noise: float = 0.0
     rule: str = ""
+
+    if TYPE_CHECKING:  # which members there are depends on the rule
+
+        def __init__(self, *shape: Any, **members: Any) -> None: ...
+        def __getattr__(self, member: str) -> Any: ...
 
     couples: ClassVar[bool] = True  # whether training in one region changes errors by that region's error (q > 0)
 
@@ -138,8 +143,7 @@ class Learner:
 
     def regularized(self, value: float | Sequence[float] | str) -> Learner:
         """Return the proximal learner of the same shape with this λ, or one per position."""
-        members: dict[str, Any] = {"rule": "proximal", "regularization": value}
-        return Learner(self.features, self.samples, self.noise, **members)
+        return Learner(self.features, self.samples, self.noise, rule="proximal", regularization=value)
 
     @property
     def training(self) -> dict[str, Any]:
