@@ -25,10 +25,10 @@ from learnroute.formats.plans import problem_of
 from learnroute.model.dissimilarities import Dissimilarities
 from learnroute.model.ends import Ends
 from learnroute.model.labels import labelled, names_along
-from learnroute.model.law import STAY, ModelErrors, Updates, follow
+from learnroute.model.law import STAY, ModelErrors, Updates, follow, products_after
 from learnroute.model.losses import legs_of, objective_of
-from learnroute.model.objective import Objective, least_products
-from learnroute.model.pairs import Pairs
+from learnroute.model.objective import Objective, Paired
+from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.showing import shortened
 from learnroute.model.subsets import only, with_region
@@ -462,15 +462,15 @@ class Journey:
             matrix = np.array([problem.dissimilarities_to(i)[ids] for i in ids])
             known = Dissimilarities(matrix, None, frozen(self.errors[ids]), frozen(problem.scores[ids]))
             pairs = Pairs(known, Updates(*map(frozen, tables)), math.fsum(self.errors), problem.size)
-            scores, weights, constant, factors = pairs.typical
-            return ids, Objective(frozen(travel), scores, weights, constant, ends, factors, pairs)
+            return ids, Paired(frozen(travel), pairs, ends)
         scores = plasticity[-1] * problem.scores[ids] + problem.size * noise[-1]
         scores[0] = 0.0
-        weights = np.concatenate([[0.0], least_products(retention[-1, 1:])])
+        weights = np.concatenate([[0.0], products_after(np.sort(retention[-1, 1:])[::-1])])
         equal = bool(np.all(retention[-1, 1:] == retention[-1, 1:2]))
         constant = float(np.prod(retention[-1, 1:]) * self.errors.sum())
         factors = None if equal else frozen(retention[-1])
-        return ids, Objective(frozen(travel), frozen(scores), frozen(weights), constant, ends, factors)
+        linear = LinearError(frozen(scores), frozen(weights), constant, factors)
+        return ids, linear.objective(frozen(travel), ends)
 
     def _keep(self) -> None:
         if self.file is not None:

@@ -17,7 +17,7 @@ from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
 from learnroute.model.losses import Loss, as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
 from learnroute.model.notes import first_model_note, travel_note
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Objective, Weighted
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan, training_members
 from learnroute.model.rounding import OPTIMALITY, margin
@@ -193,7 +193,7 @@ def _warm(problem: Problem, objective: Objective, method: Method, initial: Seque
             wrong = "is there twice" if 0 <= stop < problem.size else "is none"
             raise InputError(f"region {stop} {wrong}; name each region once at most", field="initial", value=stop)
     started = problem.from_depot(np.array(stops, dtype=np.int64))
-    return partial(method.solve, initial=completed(objective, started))  # type: ignore[call-arg]
+    return partial(method.solve, initial=completed(objective, started))
 
 
 def _shortest_of_tied(
@@ -211,7 +211,7 @@ def _shortest_of_tied(
     number[part] = np.arange(many)
     travel = ways.between(part[:, None], part[None, :])
     nothing = np.zeros(many)
-    alone = Objective(travel, nothing, nothing, 0.0, ends.renumbered(number))
+    alone = Weighted(travel, nothing, nothing, 0.0, ends.renumbered(number))
     rng, start = np.random.default_rng(0), np.arange(many)
     found = iterated_local_search(alone, rng, budget.sparing(), initial=start, params=params)
     shorter = np.concatenate([part[found], order[many:]])

@@ -17,8 +17,8 @@ from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.distances import Points
 from learnroute.model.law import ModelErrors, error_parts, follow, products_after
-from learnroute.model.objective import Objective, least_products
-from learnroute.model.pairs import Linear, Pairs
+from learnroute.model.objective import Objective, Paired, Weighted
+from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.pairs_from_depot import PairsFromDepot, from_depot
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, frozen
@@ -167,7 +167,7 @@ def legs_of(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return what each way of a route costs, in the units of travel: from the depot first, the way back last."""
     nothing = np.zeros(len(problem.stops))
     travel: FloatArray | Points = problem.stop_travel if problem.stop_points is None else problem.stop_points
-    ways = Objective(travel, nothing, nothing, 0.0, problem.ends)
+    ways = Weighted(travel, nothing, nothing, 0.0, problem.ends)
     return ways.legs(problem.from_depot(as_order(order, problem.size)))
 
 
@@ -252,24 +252,19 @@ def objective_of(problem: Problem) -> Objective:
     ends = problem.ends
     if problem.learner.couples:
         pairs = Pairs(problem.dissimilarities, problem.updates, problem.initial_sum, size)
-        pairs = PairsFromDepot(pairs) if depot else pairs
-        scores, weights, constant, factors = pairs.typical
-        return Objective(travel, scores, weights, constant, ends, factors, pairs)
+        return Paired(travel, PairsFromDepot(pairs) if depot else pairs, ends)
     retention, plasticity, _, _, noise = (frozen(table[0]) for table in problem.updates.tables)
-    if problem.samples is None:
-        constant = math.fsum(
-            [float(np.prod(retention)) * problem.initial_sum, *(size * products_after(retention) * noise)]
-        )
-        scores = frozen(np.append(problem.scores, 0.0)) if depot else problem.scores
-        with np.errstate(under="ignore"):
-            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(size + depot - 1, -1, -1.0)
-        return Objective(travel, scores, frozen(weights), constant, ends)
-    scores = frozen(plasticity * problem.scores + size * noise)
     constant = float(np.prod(retention)) * problem.initial_sum
-    factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
-    linear = Linear(scores, least_products(retention), constant, factors)
-    scores, weights, constant, factors = from_depot(linear) if depot else linear
-    return Objective(travel, scores, weights, constant, ends, factors)
+    if problem.samples is None:
+        constant = math.fsum([constant, *(size * products_after(retention) * noise)])
+        with np.errstate(under="ignore"):
+            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(size - 1, -1, -1.0)
+        linear = LinearError(problem.scores, frozen(weights), constant)
+    else:
+        scores = frozen(plasticity * problem.scores + size * noise)
+        factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
+        linear = LinearError(scores, frozen(np.append(np.zeros(size - 1), 1.0)), constant, factors)
+    return (from_depot(linear) if depot else linear).objective(travel, ends)
 
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:

@@ -1,10 +1,16 @@
-"""What a solver sees: travel, plus what each region's score counts at its place. No regimes, names or files."""
+"""What a solver sees: travel, plus the expected error of an order. No regimes, names or files.
+
+One class per kind of error: `Weighted` (a score counts by its position), `Factored` (by the regions that follow),
+`Paired` (pairs of regions are coupled, as for regularised learners). The first two are linear in the scores.
+"""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +18,7 @@ from numpy.typing import ArrayLike
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.law import products_after
+from learnroute.model.rounding import PRINTED
 from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetric
 
 if TYPE_CHECKING:
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
 ANYWHERE = Ends()
 
 
-class Objective:
+class Objective(ABC):
     """The value of an order, to be minimised; T times the paper's loss.
 
     Parameters
@@ -28,36 +35,70 @@ class Objective:
     travel
         T x T travel costs, or places from which they follow.
     scores
-        One non-negative score a region.
-    weights
-        One non-negative weight a position, first to last, never decreasing: what the score there counts.
+        One non-negative score per region.
     constant
         What no order changes.
     ends
         Where orders must begin and end, and whether the way back is paid.
-    factors
-        Where given, what a score counts depends on the regions that follow: the product of their factors, each between
-        0 and 1. `weights` are then lower bounds of it, position by position.
-    pairs
-        Where given, the error of a regularised learner, which couples pairs of regions. It prices orders; scores,
-        weights and factors are then about the same in linear form, which searches may go by.
     """
 
     def __init__(
-        self,
-        travel: FloatArray | Points,
-        scores: FloatArray,
-        weights: FloatArray,
-        constant: float = 0.0,
-        ends: Ends = ANYWHERE,
-        factors: FloatArray | None = None,
-        pairs: Pairs | None = None,
+        self, travel: FloatArray | Points, scores: FloatArray, constant: float = 0.0, ends: Ends = ANYWHERE
     ) -> None:
         self.points = travel if isinstance(travel, Points) else None
         if not isinstance(travel, Points):
             self.__dict__["travel"] = travel
-        self.scores, self.weights, self.constant = scores, weights, constant
-        self.ends, self.factors, self.pairs = ends, factors, pairs
+        self.scores, self.constant, self.ends = scores, constant, ends
+
+    # The kind of error
+
+    @abstractmethod
+    def error_terms(self, order: IntArray) -> list[float]:
+        """Return the terms of the error of an order, the constant included, to be added up at once."""
+
+    @abstractmethod
+    def weights_of(self, order: ArrayLike) -> FloatArray:
+        """Return what the score at each position of an order counts."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> FloatArray:
+        """What the score at each position counts at least; never decreasing."""
+
+    @property
+    def rate(self) -> float | None:
+        """r where each weight is r times the next one whatever the order is (0: only the last counts), else None."""
+        return None
+
+    @property
+    def only_last_counts(self) -> bool:
+        """Whether no score but the last region's counts."""
+        return False
+
+    @property
+    def ranks(self) -> FloatArray:
+        """What regions are sorted by to forget least, largest first."""
+        return self.scores
+
+    @property
+    def relaxation(self) -> Linear:
+        """A linear objective that is nowhere above this one."""
+        raise NotImplementedError
+
+    @property
+    def typical(self) -> Linear:
+        """A linear objective that is near this one: what searches may go by."""
+        raise NotImplementedError
+
+    def __call__(self, order: ArrayLike) -> float:
+        """Return the value of an order, correctly rounded."""
+        stops = np.asarray(order)
+        return math.fsum([*self.legs(stops), *self.error_terms(stops)])
+
+    def magnitude(self, order: ArrayLike) -> float:
+        """Return the sum of the sizes of all terms of an order's value: what its rounding is relative to."""
+        stops = np.asarray(order)
+        return math.fsum(np.abs([*self.legs(stops), *self.error_terms(stops)]))
 
     @property
     def size(self) -> int:
@@ -65,36 +106,33 @@ class Objective:
         return len(self.scores)
 
     @cached_property
+    def best_last(self) -> int:
+        """The region to end at if only scores count, the first of them if tied: the paper's v'."""
+        return int(np.argmin(np.where(self.ends.may_end(self.size), self.ranks, np.inf)))
+
+    def repaired(self, order: IntArray) -> IntArray:
+        """Return an order that begins and ends where it must; cycles are cut behind the only score that counts."""
+        if self.ends.cyclic and self.only_last_counts:
+            return np.roll(order, len(order) - 1 - int(np.flatnonzero(order == self.best_last)[0]))
+        return self.ends.repair(order)
+
+    # Travel
+
+    @cached_property
     def travel(self) -> FloatArray:
         """The T x T travel costs, made from the places where those were given; refused where there are too many."""
         assert self.points is not None
         return self.points.matrix()
 
+    @property
+    def ways(self) -> FloatArray | Points:
+        """Travel as it was given: places, or a matrix."""
+        return self.travel if self.points is None else self.points
+
     @cached_property
     def symmetric(self) -> bool:
         """Whether every way costs the same in both directions."""
         return self.points is not None or is_symmetric(self.travel)
-
-    @cached_property
-    def ranks(self) -> FloatArray:
-        """What regions are sorted by to forget least, largest first: their scores, if all factors are the same.
-
-        Of two neighbours the one with the larger score / (1 - factor) comes first: exchange them and compare.
-        """
-        if self.factors is None:
-            return self.scores
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return frozen(np.where(self.scores > 0, self.scores / (1 - self.factors), 0.0))
-
-    @cached_property
-    def best_last(self) -> int:
-        """The region to end at if only scores count, the first of them if tied: the paper's v'."""
-        return int(np.argmin(np.where(self.ends.may_end(self.size), self.ranks, np.inf)))
-
-    @cached_property
-    def only_last_counts(self) -> bool:
-        """Whether no score but the last region's counts."""
-        return self.factors is None and self.pairs is None and not self.weights[:-1].any()
 
     @cached_property
     def begin(self) -> FloatArray:
@@ -134,68 +172,158 @@ class Objective:
         stops = np.asarray(order)
         return self.between(stops, np.roll(stops, -1)) if self.ends.closed else self.between(stops[:-1], stops[1:])
 
-    def weights_of(self, order: ArrayLike) -> FloatArray:
-        """Return what the score of each stop counts."""
-        if self.factors is None:
-            return self.weights
-        return products_after(self.factors[np.asarray(order)])
+    # Others like it
 
-    def repaired(self, order: IntArray) -> IntArray:
-        """Return an order that begins and ends where it must; cycles are cut behind the only score that counts."""
-        if self.ends.cyclic and self.only_last_counts:
-            return np.roll(order, len(order) - 1 - int(np.flatnonzero(order == self.best_last)[0]))
-        return self.ends.repair(order)
-
-    def __call__(self, order: ArrayLike) -> float:
-        """Return the value of an order, correctly rounded."""
-        stops = np.asarray(order)
-        if self.pairs is not None:
-            return math.fsum([*self.legs(stops), *self.pairs.parts(stops).terms()])
-        return math.fsum([*self.legs(stops), *(self.weights_of(stops) * self.scores[stops]), self.constant])
-
-    def magnitude(self, order: ArrayLike) -> float:
-        """Return the sum of the sizes of all terms of an order's value: what its rounding is relative to."""
-        stops = np.asarray(order)
-        if self.pairs is None:
-            return self(stops)
-        return math.fsum(np.abs([*self.legs(stops), *self.pairs.parts(stops).terms()]))
-
-    @property
-    def ways(self) -> FloatArray | Points:
-        """Travel as it was given: places, or a matrix."""
-        return self.travel if self.points is None else self.points
-
-    def travel_alone(self) -> Objective:
+    def travel_alone(self) -> Weighted:
         """Return the same ways and ends with no scores."""
         nothing = np.zeros(self.size)
-        return Objective(self.ways, nothing, nothing, 0.0, self.ends)
+        return Weighted(self.ways, nothing, nothing, 0.0, self.ends)
 
-    def error_alone(self) -> Objective:
+    def error_alone(self) -> Self:
         """Return the same scores and ends where travel costs nothing."""
-        nothing = frozen(np.zeros((self.size, self.size)))
-        return Objective(nothing, self.scores, self.weights, self.constant, self.ends, self.factors, self.pairs)
+        return self._like(travel=frozen(np.zeros((self.size, self.size))), points=None)
 
-    def ending_at(self, last: int) -> Objective:
+    def ending_at(self, last: int) -> Self:
         """Return the same with the last region fixed."""
-        ends = self.ends.ending_at(last)
-        return Objective(self.ways, self.scores, self.weights, self.constant, ends, self.factors, self.pairs)
+        return self._like(ends=self.ends.ending_at(last))
+
+    def _like(self, **changes: object) -> Self:
+        """Return a copy with other travel or ends; what follows from these is made anew."""
+        other = copy(self)
+        for derived in ("begin", "finish", "best_last", "symmetric", "typical", "relaxation"):
+            other.__dict__.pop(derived, None)
+        other.__dict__.update(changes)
+        return other
+
+
+class Linear(Objective):
+    """An error that is linear in the scores: each counts by where its region stands."""
+
+    def error_terms(self, order: IntArray) -> list[float]:
+        """Return what each score counts, and the constant."""
+        return [*(self.weights_of(order) * self.scores[order]), self.constant]
+
+    @property
+    def relaxation(self) -> Linear:
+        """The objective itself."""
+        return self
+
+    @property
+    def typical(self) -> Linear:
+        """The objective itself."""
+        return self
+
+
+class Weighted(Linear):
+    """Scores count by their position: the paper's objectives.
+
+    `weights` has one non-negative weight per position, first to last, never decreasing. In the under regime only the
+    last one counts; in the over regime each is r times the next one.
+    """
+
+    def __init__(
+        self,
+        travel: FloatArray | Points,
+        scores: FloatArray,
+        weights: FloatArray,
+        constant: float = 0.0,
+        ends: Ends = ANYWHERE,
+    ) -> None:
+        super().__init__(travel, scores, constant, ends)
+        self._weights = weights
+
+    @property
+    def weights(self) -> FloatArray:
+        """What the score at each position counts."""
+        return self._weights
+
+    def weights_of(self, order: ArrayLike) -> FloatArray:
+        """Return the weights, which no order changes."""
+        return self._weights
 
     @cached_property
-    def linear(self) -> Objective:
-        """A linear objective that is nowhere above this one: pairs at their least. Without pairs, this one."""
-        if self.pairs is None:
-            return self
-        scores, weights, constant, factors = self.pairs.relaxation
-        return Objective(self.ways, scores, weights, constant, self.ends, factors)
+    def rate(self) -> float | None:
+        """r where each weight is r times the next one (0 where only the last counts), else None."""
+        weights, last = self._weights, float(self._weights[-1])
+        if last == 0:
+            return None if weights.any() else 0.0
+        rate = float(weights[-2]) / last
+        with np.errstate(under="ignore"):
+            ideal = last * rate ** np.arange(len(weights) - 1, -1, -1.0)
+        return rate if bool(np.all(np.abs(weights - ideal) <= PRINTED * last)) else None
 
     @cached_property
-    def typical(self) -> Objective:
-        """A linear objective that is near this one: pairs as if all regions were alike. Without pairs, this one."""
-        if self.pairs is None:
-            return self
-        return Objective(self.ways, self.scores, self.weights, self.constant, self.ends, self.factors)
+    def only_last_counts(self) -> bool:
+        """Whether no score but the last region's counts."""
+        return not self._weights[:-1].any()
 
 
-def least_products(factors: FloatArray) -> FloatArray:
-    """For each position, the least product that the factors behind it can have, whatever the order."""
-    return frozen(products_after(np.sort(factors)[::-1]))
+class Factored(Linear):
+    """A score counts by the regions that follow: the product of their factors, each between 0 and 1."""
+
+    def __init__(
+        self,
+        travel: FloatArray | Points,
+        scores: FloatArray,
+        factors: FloatArray,
+        constant: float = 0.0,
+        ends: Ends = ANYWHERE,
+    ) -> None:
+        super().__init__(travel, scores, constant, ends)
+        self.factors = factors
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """For each position, the least product that the factors behind it can have, whatever the order."""
+        return frozen(products_after(np.sort(self.factors)[::-1]))
+
+    def weights_of(self, order: ArrayLike) -> FloatArray:
+        """Return the products of the factors behind each position."""
+        return products_after(self.factors[np.asarray(order)])
+
+    @cached_property
+    def ranks(self) -> FloatArray:
+        """Of two neighbours the one with the larger score / (1 - factor) comes first: exchange them and compare."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return frozen(np.where(self.scores > 0, self.scores / (1 - self.factors), 0.0))
+
+
+class Paired(Objective):
+    """The error of a regularised learner, which couples pairs of regions. `typical` is about the same, and linear."""
+
+    def __init__(self, travel: FloatArray | Points, pairs: Pairs, ends: Ends = ANYWHERE) -> None:
+        self.pairs = pairs
+        super().__init__(travel, pairs.typical.scores, pairs.typical.constant, ends)
+
+    def error_terms(self, order: IntArray) -> list[float]:
+        """Return the terms of the error."""
+        return self.pairs.parts(order).terms()
+
+    @cached_property
+    def typical(self) -> Linear:
+        """The objective with pairs as if all regions were alike."""
+        return self.pairs.typical.objective(self.ways, self.ends)
+
+    @cached_property
+    def relaxation(self) -> Linear:
+        """The objective with pairs at their least: of those known, the one with the best bound."""
+        return self.pairs.relaxation.objective(self.ways, self.ends)
+
+    @property
+    def weights(self) -> FloatArray:
+        """Those of `typical`."""
+        return self.typical.weights
+
+    def weights_of(self, order: ArrayLike) -> FloatArray:
+        """Return those of `typical`."""
+        return self.typical.weights_of(order)
+
+    @property
+    def rate(self) -> float | None:
+        """That of `typical`."""
+        return self.typical.rate
+
+    @property
+    def ranks(self) -> FloatArray:
+        """Those of `typical`."""
+        return self.typical.ranks

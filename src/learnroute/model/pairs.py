@@ -15,7 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute.model.dissimilarities import Dissimilarities, centred
+from learnroute.model.distances import Points
+from learnroute.model.ends import Ends
 from learnroute.model.law import ErrorParts, ModelErrors, Step, Updates, error_parts, products_after, train
+from learnroute.model.objective import Factored, Linear, Weighted
 from learnroute.model.rounding import UNIT
 from learnroute.model.validation import FloatArray, IntArray, frozen
 
@@ -23,13 +26,19 @@ SORTED_REGIONS = 400  # up to which pair bounds sort dissimilarities; beyond, on
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest ratio of pair term to score: what `Pairs.ratio` tries
 
 
-class Linear(NamedTuple):
-    """An error that is linear in scores, as `Objective` has it."""
+class LinearError(NamedTuple):
+    """An error that is linear in scores: by position weights, or by `factors` of the regions that follow."""
 
     scores: FloatArray
     weights: FloatArray
     constant: float
-    factors: FloatArray | None
+    factors: FloatArray | None = None
+
+    def objective(self, travel: FloatArray | Points, ends: Ends) -> Linear:
+        """Return the objective with this error."""
+        if self.factors is not None:
+            return Factored(travel, self.scores, self.factors, self.constant, ends)
+        return Weighted(travel, self.scores, self.weights, self.constant, ends)
 
 
 class Pairs:
@@ -91,7 +100,7 @@ class Pairs:
         return bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1)
 
     @cached_property
-    def typical(self) -> Linear:
+    def typical(self) -> LinearError:
         """The error if each pair term were that of a region with its mean dissimilarity: what searches may go by."""
         retention, plasticity, coupling, second, _ = self.updates.tables
         scores = self.dissimilarities.scores
@@ -99,7 +108,7 @@ class Pairs:
             return self._by_region(plasticity[0] * scores, 0.0)
         weights = products_after(retention.mean(axis=1)) * plasticity.mean(axis=1)
         weights -= products_after(second.mean(axis=1)) * coupling.mean(axis=1)
-        return Linear(scores, _never_decreasing(np.maximum(0.0, weights)), 0.0, None)
+        return LinearError(scores, _never_decreasing(np.maximum(0.0, weights)), 0.0)
 
     @cached_property
     def ratio(self) -> float:
@@ -116,12 +125,12 @@ class Pairs:
         return max((share * top for share in SHARES), key=lambda ratio: _rearranged(self._relaxed(ratio)))
 
     @cached_property
-    def relaxation(self) -> Linear:
+    def relaxation(self) -> LinearError:
         """A linear error that no order's error is below: of those that are known, the one with the best bound."""
         return max((self.rearrangement, self.floor), key=_rearranged)
 
     @cached_property
-    def rearrangement(self) -> Linear:
+    def rearrangement(self) -> LinearError:
         """The error with each pair term at its least.
 
         Before a visit to k, a_k is a weighted mean; so its pair term is at least what the largest dissimilarities of k
@@ -148,10 +157,10 @@ class Pairs:
         )
         weights = _never_decreasing(products_after(retention.min(axis=1)) * plasticity.min(axis=1))
         constant = float(np.prod(retention.min(axis=1))) * self.total
-        return Linear(self.dissimilarities.scores, weights, constant + _sum_below(terms, wide), None)
+        return LinearError(self.dissimilarities.scores, weights, constant + _sum_below(terms, wide))
 
     @cached_property
-    def floor(self) -> Linear:
+    def floor(self) -> LinearError:
         """The error of the mean of all models, which no model's is below, and the noise that any order adds.
 
         That holds for squared distances between points and for laws that models obey: p₂ <= p₁ - q and
@@ -208,7 +217,7 @@ class Pairs:
         return np.minimum(learnt_before, 1.0) if self.convex else learnt_before, first_before
 
     @cached_property
-    def _worst_case(self) -> Linear:
+    def _worst_case(self) -> LinearError:
         """The error with every term at its worst, for laws whose shares may have either sign."""
         _, plasticity, coupling, second, noise = self.updates.tables
         given, size, count = self.dissimilarities, self.dissimilarities.size, self.count
@@ -223,7 +232,7 @@ class Pairs:
         ]
         return _constant(size, math.fsum(terms) - (widened(size) - 1) * 4 * math.fsum(map(abs, terms)))
 
-    def _relaxed(self, ratio: float) -> Linear:
+    def _relaxed(self, ratio: float) -> LinearError:
         scores, size, count = self.dissimilarities.scores, self.dissimilarities.size, self.count
         column = self.updates.retention[:, -1], self.updates.second[:, -1], self.updates.noise[:, -1]
         weights, paired = self._columns()
@@ -240,17 +249,17 @@ class Pairs:
             count * math.fsum(products_after(column[1]) * column[2]),
         ]
         constant = math.fsum(terms) - (wide - 1) * math.fsum([*map(abs, terms), *(counted * (scores + shift))])
-        return Linear(frozen(np.maximum(0.0, lowered + shift)), counted, constant, None)
+        return LinearError(frozen(np.maximum(0.0, lowered + shift)), counted, constant)
 
     def _columns(self) -> tuple[FloatArray, FloatArray]:
         """Return what scores count by position, and what pair terms do, if training depends on positions alone."""
         retention, plasticity, coupling, second, _ = (table[:, -1] for table in self.updates.tables)
         return products_after(retention) * plasticity, products_after(second) * coupling
 
-    def _by_region(self, scores: FloatArray, constant: float) -> Linear:
+    def _by_region(self, scores: FloatArray, constant: float) -> LinearError:
         factors = frozen(self.updates.retention[0])
         weights = products_after(np.sort(factors)[::-1])
-        return Linear(frozen(scores), frozen(weights), constant + float(np.prod(factors)) * self.total, factors)
+        return LinearError(frozen(scores), frozen(weights), constant + float(np.prod(factors)) * self.total, factors)
 
     @cached_property
     def _largest_means(self) -> FloatArray:
@@ -269,8 +278,8 @@ class Pairs:
         return most * widened(size)
 
 
-def _constant(size: int, constant: float) -> Linear:
-    return Linear(np.zeros(size), np.zeros(size), constant, None)
+def _constant(size: int, constant: float) -> LinearError:
+    return LinearError(np.zeros(size), np.zeros(size), constant)
 
 
 def widened(size: int) -> float:
@@ -288,6 +297,6 @@ def _never_decreasing(weights: FloatArray) -> FloatArray:
     return frozen(np.minimum.accumulate(weights[::-1])[::-1])
 
 
-def _rearranged(linear: Linear) -> float:
+def _rearranged(linear: LinearError) -> float:
     """Return the least error of any order by the rearrangement inequality."""
     return math.fsum([*(linear.weights * np.sort(linear.scores)[::-1]), linear.constant])

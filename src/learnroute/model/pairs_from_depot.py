@@ -11,21 +11,20 @@ from functools import cached_property
 import numpy as np
 
 from learnroute.model.dissimilarities import Dissimilarities
-from learnroute.model.law import STAY, Updates
-from learnroute.model.objective import least_products
-from learnroute.model.pairs import Linear, Pairs
+from learnroute.model.law import STAY, Updates, products_after
+from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.validation import FloatArray, frozen
 
 
-def from_depot(linear: Linear) -> Linear:
+def from_depot(linear: LinearError) -> LinearError:
     """Return a linear error with the depot as the last stop: its score is 0, it has the first position's weight."""
     scores, weights, constant, factors = linear
     scores = frozen(np.append(scores, 0.0))
     if factors is not None:
         factors = frozen(np.append(factors, 1.0))
-        return Linear(scores, least_products(factors), constant, factors)
+        return LinearError(scores, frozen(products_after(np.sort(factors)[::-1])), constant, factors)
     further = weights[0] * (weights[0] / weights[1]) if weights[1] > 0 else 0.0
-    return Linear(scores, frozen(np.append(further, weights)), constant, None)
+    return LinearError(scores, frozen(np.append(further, weights)), constant)
 
 
 class DissimilaritiesFromDepot(Dissimilarities):
@@ -81,7 +80,7 @@ class PairsFromDepot(Pairs):
         return self.regions.convex
 
     @cached_property
-    def typical(self) -> Linear:
+    def typical(self) -> LinearError:
         """The error if each pair term were that of a region with its mean dissimilarity."""
         return from_depot(self.regions.typical)
 
@@ -91,11 +90,11 @@ class PairsFromDepot(Pairs):
         return self.regions.ratio
 
     @cached_property
-    def rearrangement(self) -> Linear:
+    def rearrangement(self) -> LinearError:
         """The error with each pair term at its least."""
         return from_depot(self.regions.rearrangement)
 
     @cached_property
-    def floor(self) -> Linear:
+    def floor(self) -> LinearError:
         """The error of the mean of all models, and noise."""
         return from_depot(self.regions.floor)

@@ -11,7 +11,7 @@ import numpy as np
 from learnroute.guarantees import CHRISTOFIDES, sharper_ratio
 from learnroute.model.learners import Learner
 from learnroute.model.metric import metric_closure
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Weighted
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.construction.algorithm1 import algorithm1
@@ -108,7 +108,7 @@ def bounds_of(problem: Problem) -> tuple[float, float | None, float]:
 
 def ratio_of(travel: FloatArray, delta: FloatArray, weights: FloatArray) -> float:
     """Algorithm 1's value over the least one, without the constant that both have in common."""
-    objective = Objective(travel, delta.sum(axis=1), weights)
+    objective = Weighted(travel, delta.sum(axis=1), weights)
     rng, budget = np.random.default_rng(0), Budget()
     return objective(algorithm1(objective, rng, budget).order) / objective(exact(objective, rng, budget).order)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from learnroute.model.ends import Ends
 from learnroute.model.law import products_after
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Factored, Linear, Weighted
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray, IntArray, frozen
 from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
@@ -26,35 +26,35 @@ class PathRelaxation(NamedTuple):
     optimal here is optimal there.
     """
 
-    objective: Objective
+    objective: Linear
     tight: bool
 
 
-def path_relaxation(objective: Objective) -> PathRelaxation:
+def path_relaxation(objective: Linear) -> PathRelaxation:
     """Return the objective itself, unless its orders are cycles: then one that cuts them open.
 
     Where only the last score counts, a cycle may be cut behind the region of least score. Else travel and scores are
     bounded apart: the shortest tour, cut behind any region, and the least score part.
     """
     if not objective.ends.cyclic:
-        return PathRelaxation(objective, objective.factors is None)
+        return PathRelaxation(objective, isinstance(objective, Weighted))
     if objective.only_last_counts:
         return PathRelaxation(objective.ending_at(objective.best_last), True)
     nothing = np.zeros(objective.size)
     scored = score_bound(objective)
     constant = objective.constant + scored - margin(objective.size, scored)
     ends = Ends(last=0, closed=True)
-    return PathRelaxation(Objective(objective.ways, nothing, nothing, constant, ends), False)
+    return PathRelaxation(Weighted(objective.ways, nothing, nothing, constant, ends), False)
 
 
-def simple_bound(objective: Objective) -> float:
+def simple_bound(objective: Linear) -> float:
     """Cheap and always valid: no order travels less than `path_bound`, none has a lower score part than the best."""
     path = path_relaxation(objective).objective
     parts = [path_bound(path), score_bound(path), path.constant]
     return math.fsum(parts) - margin(path.size + 2, math.fsum(map(abs, parts)))
 
 
-def path_bound(objective: Objective) -> float:
+def path_bound(objective: Linear) -> float:
     """Return a lower bound on the travel of any order, its ends included, symmetric travel or not.
 
     A path is a spanning tree with two ends; and all regions but the first are entered, and all but the last are left,
@@ -77,7 +77,7 @@ def _all_but_one(cheapest: FloatArray, instead: FloatArray) -> float:
     return math.fsum([*cheapest, change]) - margin(2, abs(change))
 
 
-def sparse_bound(objective: Objective) -> float:
+def sparse_bound(objective: Linear) -> float:
     """Return a lower bound for many places, in linear memory: least travel, plus scores rearranged.
 
     Which ways are the shortest is found among rounded places, how long they are is not; so what that can have missed
@@ -97,7 +97,7 @@ def sparse_bound(objective: Objective) -> float:
     return math.fsum(parts) - margin(objective.size, math.fsum(map(abs, parts)))
 
 
-def _half_of_the_nearest(objective: Objective, near: IntArray) -> float:
+def _half_of_the_nearest(objective: Linear, near: IntArray) -> float:
     """Every region has two edges, each as long as one to its nearest others at least; the two at the ends have one."""
     everyone = np.arange(objective.size)
     edges: list[FloatArray] = [objective.between(everyone, near[:, k]) for k in range(near.shape[1])]
@@ -109,12 +109,12 @@ def _half_of_the_nearest(objective: Objective, near: IntArray) -> float:
     return 0.5 * (math.fsum(edges[0]) + math.fsum(edges[1]) - spare) - missed
 
 
-def score_bound(objective: Objective) -> float:
+def score_bound(objective: Linear) -> float:
     """Return the least score part of any order with the right ends."""
     return float(np.where(np.isfinite(objective.finish), least_score_parts(objective), np.inf).min())
 
 
-def least_score_parts(objective: Objective) -> FloatArray:
+def least_score_parts(objective: Linear) -> FloatArray:
     """For each region v, the least score part of any order that ends at v and begins where it must.
 
     The other scores are at their least by the rearrangement inequality: the largest weights on the smallest; with
@@ -127,7 +127,7 @@ def least_score_parts(objective: Objective) -> FloatArray:
     ranked = inner[np.argsort(-objective.ranks[inner], kind="stable")]
     scores = objective.scores[ranked]
     parts = np.full(objective.size, np.inf)
-    if objective.factors is None:
+    if not isinstance(objective, Factored):
         weights = objective.weights if start is None else objective.weights[1:]
         head = 0.0 if start is None else float(objective.weights[0] * objective.scores[start])
         # the region of rank k at the end: those before it keep their place, those behind it move up by one

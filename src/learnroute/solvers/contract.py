@@ -6,13 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from learnroute.errors import InputError, check_callable
 from learnroute.model.certificates import Certificate
-from learnroute.model.objective import Objective
 from learnroute.model.validation import IntArray, as_number
 from learnroute.solvers.params import DEFAULTS, SolverParams
 
@@ -104,7 +103,7 @@ class Solver(Protocol):
     """What every method is: a function from an objective to an answer."""
 
     def __call__(
-        self, objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS, /
+        self, objective: Any, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS, /
     ) -> Answer:
         """Return an order, and what is proved about it."""
         ...

@@ -7,29 +7,25 @@ from dataclasses import replace
 import numpy as np
 
 from learnroute.errors import RefusedError
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Linear, Objective
 from learnroute.model.validation import IntArray
-from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
-from learnroute.solvers.exact.pair_methods import exact_with_pairs, prove_with_pairs, search_with_pairs
 from learnroute.solvers.exact.proof import branching_alone, branching_applies, prove
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, ProofParams, SolverParams
 
 
 def exact(
-    objective: Objective,
+    objective: Linear,
     rng: np.random.Generator,
     budget: Budget,
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
     """Return an order of least value; if time or memory ends first, the best one found and its bound."""
-    if objective.pairs is not None:
-        return exact_with_pairs(objective, rng, budget, params, initial)
     if objective.size <= params.held_karp.most_regions:
         return held_karp(objective, rng, budget, params)
     proof = params.proof
@@ -44,7 +40,7 @@ def exact(
     return search_and_prove(objective, rng, budget, params, initial)
 
 
-def _for_searching(objective: Objective, budget: Budget, params: SolverParams) -> Budget:
+def _for_searching(objective: Linear, budget: Budget, params: SolverParams) -> Budget:
     """Return the search's part of the time; a bound gets the rest, and less of it where time is short."""
     limits, left, size = params.search, budget.seconds_left, objective.size
     if left is None or size <= limits.several_starts_regions:
@@ -54,7 +50,7 @@ def _for_searching(objective: Objective, budget: Budget, params: SolverParams) -
 
 
 def search_and_prove(
-    objective: Objective,
+    objective: Linear,
     rng: np.random.Generator,
     budget: Budget,
     params: SolverParams,
@@ -83,18 +79,15 @@ def search_and_prove(
 
 
 def search(
-    objective: Objective,
+    objective: Linear,
     rng: np.random.Generator,
     budget: Budget,
     params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
     """Return the best order found from a few starts, or from `initial`; where there are few orders, the best of all."""
-    share = params.search.search_share
-    if objective.pairs is not None:
-        return search_with_pairs(objective, rng, budget.part(share), params, initial)
     if objective.size <= params.held_karp.most_regions:  # a bound needs the same table
-        best = held_karp(objective, rng, budget.part(share), params)
+        best = held_karp(objective, rng, budget.part(params.search.search_share), params)
         if best.optimal:
             return replace(best, method="search")
     part = _for_searching(objective, budget, params)
@@ -118,9 +111,7 @@ def travel_only(
     return Answer(order, "travel", notes=notes)
 
 
-def _shortest(
-    blind: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams
-) -> tuple[IntArray, bool]:
+def _shortest(blind: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams) -> tuple[IntArray, bool]:
     """Return a shortest order of a few regions, and whether that is proved: by branching where that is quicker."""
     if blind.size > params.held_karp.shortest and branching_applies(blind, params.proof):
         start = nearest_neighbour(blind, rng, Budget(), params)
@@ -132,7 +123,7 @@ def _shortest(
 
 
 def auto(
-    objective: Objective,
+    objective: Linear,
     rng: np.random.Generator,
     budget: Budget,
     params: SolverParams = DEFAULTS,
@@ -142,8 +133,6 @@ def auto(
 
     Nor than `initial`. With very many regions, Algorithm 1 would take longer than the search, and is left out.
     """
-    if objective.pairs is not None:
-        return prove_with_pairs(objective, rng, budget, params, params.suffix_labelling.auto_regions, initial)
     size, most = objective.size, params.auto.algorithm1_regions
     if size <= params.held_karp.most_regions:
         return exact(objective, rng, budget, params)
@@ -175,17 +164,7 @@ def auto(
     return Answer(min(order, start.order, key=objective), "search", basis=basis)
 
 
-def forgetting_only(
-    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
-) -> Answer:
-    """Return an order of least expected final error, travel ignored: proved without pair terms, else as found."""
-    if objective.pairs is None or objective.size > params.pair_search.most_regions:
-        return baselines.forgetting_only(objective, rng, budget, params)
-    found = search_with_pairs(objective.error_alone(), rng, budget, params)
-    return replace(found, method="baseline", notes=("least error found; not proved to be the least",))
-
-
-def _effort(objective: Objective, params: SolverParams) -> ProofParams | None:
+def _effort(objective: Linear, params: SolverParams) -> ProofParams | None:
     """Return what `auto` spends on a proof; None where it does not try one."""
     for most, effort in params.auto.efforts:
         if objective.size <= most:

@@ -1,16 +1,22 @@
-"""All methods by name. A new one is one line here."""
+"""All methods by name, and which solver each has for which kind of objective. A new one is one line here."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from learnroute.errors import InputError, did_you_mean
+from learnroute.model.objective import Linear, Objective, Paired
 from learnroute.solvers import methods
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
-from learnroute.solvers.contract import Solver
-from learnroute.solvers.params import DEFAULTS
+from learnroute.solvers.contract import Answer, Budget, Solver
+from learnroute.solvers.exact import pair_methods
+from learnroute.solvers.params import DEFAULTS, SolverParams
 
 
 @dataclass(frozen=True)
@@ -18,11 +24,19 @@ class Method:
     """A solver with its name and one line about it."""
 
     name: str
-    solve: Solver
+    solvers: Mapping[type, Solver]  # by the kind of objective that they take, or a class above it
     summary: str
     random: bool = False  # whether its result is one draw of many
     by_travel: bool = False  # whether it goes by travel alone, even where travel is worth nothing
     warm: bool = False  # whether it can start from a given order (keyword `initial`)
+
+    def solve(
+        self, objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS,
+        **options: Any,
+    ) -> Answer:  # fmt: skip
+        """Solve by the solver for this kind of objective."""
+        solver = next(self.solvers[kind] for kind in type(objective).__mro__ if kind in self.solvers)
+        return solver(objective, rng, budget, params, **options)
 
 
 _proof = DEFAULTS.proof
@@ -31,23 +45,42 @@ METHODS: dict[str, Method] = {
     for method in (
         Method(
             "auto",
-            methods.auto,
+            {Linear: methods.auto, Paired: pair_methods.auto},
             "the proved optimum where that is quick, else the best route found and how good it is",
             warm=True,
         ),
         Method(
             "exact",
-            methods.exact,
+            {Linear: methods.exact, Paired: pair_methods.exact},
             f"the proved optimum, up to {_proof.ng_route.most_regions} regions "
             f"({_proof.branch_and_cut.most_regions} if m < n), as far as time allows",
             warm=True,
         ),
-        Method("search", methods.search, "the best route that local search finds", warm=True),
-        Method("algorithm1", algorithm1, "the paper's approximation algorithm, ends at the region of least score"),
-        Method("baseline", methods.forgetting_only, "least expected error, travel ignored", random=True),
-        Method("travel", methods.travel_only, "least travel, expected error ignored", by_travel=True),
-        Method("nearest", nearest_neighbour, "always to the nearest region left, from the best start", by_travel=True),
-        Method("random", baselines.random_order, "any order", random=True),
+        Method(
+            "search",
+            {Linear: methods.search, Paired: pair_methods.search},
+            "the best route that local search finds",
+            warm=True,
+        ),
+        Method(
+            "algorithm1",
+            {Objective: algorithm1},
+            "the paper's approximation algorithm, ends at the region of least score",
+        ),
+        Method(
+            "baseline",
+            {Linear: baselines.forgetting_only, Paired: pair_methods.forgetting_only},
+            "least expected error, travel ignored",
+            random=True,
+        ),
+        Method("travel", {Objective: methods.travel_only}, "least travel, expected error ignored", by_travel=True),
+        Method(
+            "nearest",
+            {Objective: nearest_neighbour},
+            "always to the nearest region left, from the best start",
+            by_travel=True,
+        ),
+        Method("random", {Objective: baselines.random_order}, "any order", random=True),
     )
 }
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Factored, Objective
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray
 
@@ -254,7 +254,7 @@ def travel_of(asked: Objective) -> FloatArray | Points:
 
 def model_of(objective: Objective) -> Model:
     """Return an objective as it is: its floats, exactly."""
-    factors = None if objective.factors is None else tuple(Fraction(float(f)) for f in objective.factors)
+    factors = tuple(Fraction(float(f)) for f in objective.factors) if isinstance(objective, Factored) else None
     shares = tuple(int(Fraction(float(w)) * ONE) for w in objective.weights)
     if factors is not None:
         shares = tuple(_products_after(sorted(factors, reverse=True)))

@@ -13,7 +13,7 @@ import numpy as np
 from learnroute import _core
 from learnroute.errors import RefusedError
 from learnroute.model.certificates import HeldKarp
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Factored, Linear
 from learnroute.model.rounding import margin
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation
@@ -22,9 +22,7 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.params import DEFAULTS, SolverParams
 
 
-def held_karp(
-    objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
-) -> Answer:
+def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS) -> Answer:
     """Return an order of least value; if the time runs out before that is proved, a quick one that claims nothing.
 
     Ties go to the smallest index. Cycles of which all scores count are solved once for each last region.
@@ -44,7 +42,8 @@ def held_karp(
     for turn, each in enumerate(turns):
         last_costs = each.weights[-1] * each.scores + each.finish
         positions = each.ends.positions(size)
-        table = _core.HeldKarp(each.travel, each.scores, each.weights, each.factors, last_costs, positions)
+        factors = each.factors if isinstance(each, Factored) else None
+        table = _core.HeldKarp(each.travel, each.scores, each.weights, factors, last_costs, positions)
         done = 0.0
         while done < 1:
             if done > 0 and budget.exhausted:

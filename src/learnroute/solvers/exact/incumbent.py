@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Linear
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation
@@ -15,7 +15,7 @@ class Incumbent:
     order that is optimal there is optimal here.
     """
 
-    def __init__(self, objective: Objective, order: IntArray) -> None:
+    def __init__(self, objective: Linear, order: IntArray) -> None:
         self.objective = objective
         self.path, self.tight = path_relaxation(objective)
         self.order = order

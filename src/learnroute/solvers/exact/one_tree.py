@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from learnroute import _core
 from learnroute._core import FIXED_TO_0, FIXED_TO_1, FREE, ascend_one_trees
 from learnroute.model.certificates import OneTree
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Linear
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.bounds import least_score_parts, path_relaxation
@@ -62,7 +62,7 @@ class Tree(NamedTuple):
         return margin(len(costs), float(paid + 2 * (self.degree + 2) @ np.abs(multipliers)))
 
 
-def tour_graph(objective: Objective) -> FloatArray:
+def tour_graph(objective: Linear) -> FloatArray:
     """Return the costs of the edges between regions, `home` and `out`; inf where an order cannot begin or end."""
     size = objective.size
     costs = np.full((size + 2, size + 2), np.inf)
@@ -81,7 +81,7 @@ def all_free(costs: FloatArray) -> StatusArray:
     return status
 
 
-def one_tree_bound(objective: Objective, value: float, budget: Budget, params: OneTreeParams) -> OneTree:
+def one_tree_bound(objective: Linear, value: float, budget: Budget, params: OneTreeParams) -> OneTree:
     """Raise the 1-tree bound by subgradient steps towards `value`, that of a known order."""
     path = path_relaxation(objective).objective
     costs = tour_graph(path)
@@ -109,7 +109,7 @@ def _raised(costs: FloatArray, status: StatusArray, target: float, budget: Budge
 
 
 def _raised_on_few_edges(
-    path: Objective, costs: FloatArray, status: StatusArray, target: float, budget: Budget, params: OneTreeParams
+    path: Linear, costs: FloatArray, status: StatusArray, target: float, budget: Budget, params: OneTreeParams
 ) -> FloatArray:
     """Return the best multipliers of ascents on few edges, each with what a 1-tree of all edges took besides."""
     sparse = SparseAscent(path, costs, params)

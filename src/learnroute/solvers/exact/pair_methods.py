@@ -9,19 +9,31 @@ from itertools import islice, permutations
 import numpy as np
 
 from learnroute.errors import RefusedError
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Paired
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.construction import baselines
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.suffix_labelling import CANCELLED, Optimum, label_suffixes
 from learnroute.solvers.local_search.iterated import iterated_local_search
-from learnroute.solvers.params import SolverParams
+from learnroute.solvers.params import DEFAULTS, SolverParams
 
 ORDERS_AT_ONCE = 20_000
 
 
-def search_with_pairs(
-    objective: Objective,
+def search(
+    objective: Paired,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams = DEFAULTS,
+    initial: IntArray | None = None,
+) -> Answer:
+    """Return the best order found; a bound gets the rest of the time."""
+    return search_pairs(objective, rng, budget.part(params.search.search_share), params, initial)
+
+
+def search_pairs(
+    objective: Paired,
     rng: np.random.Generator,
     budget: Budget,
     params: SolverParams,
@@ -48,19 +60,29 @@ def search_with_pairs(
     return Answer(order, "search", complete=not budget.exhausted)
 
 
-def prove_with_pairs(
-    objective: Objective,
+def auto(
+    objective: Paired,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams = DEFAULTS,
+    initial: IntArray | None = None,
+) -> Answer:
+    """Prove the optimum where that is quick, else return the best route found."""
+    return _prove(objective, rng, budget, params, params.suffix_labelling.auto_regions, initial)
+
+
+def _prove(
+    objective: Paired,
     rng: np.random.Generator,
     budget: Budget,
     params: SolverParams,
     most: int,
-    initial: IntArray | None = None,
+    initial: IntArray | None,
 ) -> Answer:
     """Return an order of least value, as far as labels of up to `most` regions can tell; else the best one found."""
-    found = search_with_pairs(objective, rng, budget.part(params.search.search_share), params, initial)
+    found = search(objective, rng, budget, params, initial)
     if objective.size > most:
         return found
-    assert objective.pairs is not None
     few = objective.size <= params.suffix_labelling.enumerated
     if objective.pairs.convex:
         proof = label_suffixes(objective, found.order, budget, params.suffix_labelling)
@@ -79,11 +101,11 @@ def prove_with_pairs(
     return Answer(order, "search", complete=False, notes=(note,))
 
 
-def exact_with_pairs(
-    objective: Objective,
+def exact(
+    objective: Paired,
     rng: np.random.Generator,
     budget: Budget,
-    params: SolverParams,
+    params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> Answer:
     """Return an order of least value; refuse where there are too many regions."""
@@ -93,12 +115,21 @@ def exact_with_pairs(
             f"exact: {objective.size} regions; with a regularised learner, proofs are attempted up to {most} regions; "
             "use method auto or search, which bound the distance to the optimum"
         )
-    return prove_with_pairs(objective, rng, budget, params, most, initial)
+    return _prove(objective, rng, budget, params, most, initial)
 
 
-def _best_of_all(objective: Objective, budget: Budget) -> Optimum:
+def forgetting_only(
+    objective: Paired, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS
+) -> Answer:
+    """Return an order of least expected final error as far as it is found, travel ignored."""
+    if objective.size > params.pair_search.most_regions:
+        return baselines.forgetting_only(objective, rng, budget, params)
+    found = search_pairs(objective.error_alone(), rng, budget, params)
+    return replace(found, method="baseline", notes=("least error found; not proved to be the least",))
+
+
+def _best_of_all(objective: Paired, budget: Budget) -> Optimum:
     """Return the best of all orders, by looking at each; not proved where rounding hides which one that is."""
-    assert objective.pairs is not None
     best, low, relative = None, math.inf, margin(16 * objective.size, 1.0)
     everyone = permutations(range(objective.size))
     while some := list(islice(everyone, ORDERS_AT_ONCE)):
@@ -118,7 +149,7 @@ def _best_of_all(objective: Objective, budget: Budget) -> Optimum:
     return Optimum(best, proved, "" if proved else CANCELLED)
 
 
-def _legs(objective: Objective, orders: IntArray) -> FloatArray:
+def _legs(objective: Paired, orders: IntArray) -> FloatArray:
     """Return the travel of many orders at once."""
     legs = np.asarray(objective.travel[orders[:, :-1], orders[:, 1:]].sum(axis=1))
     return legs + objective.travel[orders[:, -1], orders[:, 0]] if objective.ends.closed else legs

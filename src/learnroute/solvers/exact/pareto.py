@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Factored, Objective, Paired
 from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
@@ -35,7 +35,7 @@ def pareto_front_orders(objective: Objective, budget: Budget, params: SolverPara
     Pair terms do not add up along an order, so that all orders are tried; None where regions are too many for that.
     """
     size = objective.size
-    if objective.pairs is not None:
+    if isinstance(objective, Paired):
         return _best_of_all(objective) if size <= params.pareto.enumerated else None
     if objective.ends.cyclic:
         found: list[IntArray] = []
@@ -82,10 +82,10 @@ def _ways(
     parts = [(u, behind[later, u]) for u in group if (later, u) in behind]
     if not parts:
         return None
-    if objective.factors is None:
-        share = objective.weights[objective.size - len(group)]
-    else:
+    if isinstance(objective, Factored):
         share = np.prod([objective.factors[u] for u in group if u != v])
+    else:
+        share = objective.weights[objective.size - len(group)]
     travel = np.concatenate([ways.travel + objective.travel[v, u] for u, ways in parts])
     scored = np.concatenate([ways.scored for _, ways in parts])
     kept = pareto_front(travel, scored)
@@ -126,9 +126,8 @@ def _traced(objective: Objective, layers: list[dict[tuple[int, int], Labels]]) -
     return orders
 
 
-def _best_of_all(objective: Objective) -> list[IntArray]:
+def _best_of_all(objective: Paired) -> list[IntArray]:
     """Return the Pareto-optimal ones of all orders, by looking at each."""
-    assert objective.pairs is not None
     orders = np.array([each for each in permutations(range(objective.size)) if objective.ends.allows(each)])
     travel = np.array([math.fsum(objective.legs(order)) for order in orders])
     return [orders[k] for k in pareto_front(travel, objective.pairs.errors_of(orders))]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from learnroute.model.certificates import Certificate, Simple
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Linear, Objective
 from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
@@ -36,9 +36,7 @@ class Proof:
     cause: str = ""
 
 
-def prove(
-    objective: Objective, order: IntArray, budget: Budget, params: SolverParams, rng: np.random.Generator
-) -> Proof:
+def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverParams, rng: np.random.Generator) -> Proof:
     """Climb the ladder with an incumbent, as far as `params.proof` and the budget go."""
     best: Certificate = Simple(simple_bound(objective))
     value = objective(order)
@@ -81,21 +79,21 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
 
     Anytime: when the budget is used up, the best so far is returned.
     """
-    few = params.held_karp.most_regions if objective.pairs is None else params.held_karp.few_regions
-    objective = objective.linear  # with pair terms, the bound is that of a linear relaxation
-    size, bound = objective.size, params.bound
+    few = params.held_karp.most_regions if isinstance(objective, Linear) else params.held_karp.few_regions
+    linear = objective.relaxation
+    size, bound = linear.size, params.bound
     short = (budget.seconds_left or math.inf) < bound.seconds_per_pair * size**2
-    if objective.points is not None and (size > bound.one_tree.most_regions or (short and size > few)):
-        return Simple(sparse_bound(objective))
+    if linear.points is not None and (size > bound.one_tree.most_regions or (short and size > few)):
+        return Simple(sparse_bound(linear))
     rng = np.random.default_rng(0)
     if size <= few:
         # a few regions are enumerated whatever the time
-        found = held_karp(objective, rng, budget if size > params.held_karp.few_regions else Budget(), params)
+        found = held_karp(linear, rng, budget if size > params.held_karp.few_regions else Budget(), params)
         if found.certificate is not None:
             return found.certificate
     if size <= bound.most_regions and not budget.exhausted:
-        better = iterated_local_search(objective, rng, budget, bound.perturbations * size, 1, order, params)
-        order = min(order, better, key=objective)
+        better = iterated_local_search(linear, rng, budget, bound.perturbations * size, 1, order, params)
+        order = min(order, better, key=linear)
     most = bound.most_regions
     effort = replace(
         bound.proof,
@@ -103,23 +101,23 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
         branch_and_cut=replace(bound.proof.branch_and_cut, most_regions=most),
         ng_route=replace(bound.proof.ng_route, most_regions=most),
     )
-    return prove(objective, order, budget, replace(params, proof=effort), rng).certificate
+    return prove(linear, order, budget, replace(params, proof=effort), rng).certificate
 
 
-def branching_alone(objective: Objective, params: ProofParams) -> bool:
+def branching_alone(objective: Linear, params: ProofParams) -> bool:
     """Whether branch and cut is all that a proof will try: only the last score counts."""
     many = objective.size > params.both_regions
     return many and objective.only_last_counts and branching_applies(objective, params)
 
 
-def branching_applies(objective: Objective, params: ProofParams) -> bool:
+def branching_applies(objective: Linear, params: ProofParams) -> bool:
     """Whether branch and cut can prove an order optimal, and is likely to: few scores count."""
     path, tight = path_relaxation(objective)
     few = float(path.weights[:-1].sum()) <= params.branch_and_cut.few_scores * float(path.weights[-1])
     return tight and few and path.symmetric and path.size > 2
 
 
-def _most_regions(objective: Objective, params: ProofParams) -> int:
+def _most_regions(objective: Linear, params: ProofParams) -> int:
     """Return the number of regions up to which more than 1-trees are tried."""
     alone = branching_alone(objective, params)
     return params.branch_and_cut.most_regions if alone else params.ng_route.most_regions

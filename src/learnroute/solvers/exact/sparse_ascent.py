@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from learnroute._core import SparseOneTrees
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Linear
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
 from learnroute.solvers.contract import Budget
@@ -25,7 +25,7 @@ from learnroute.solvers.params import OneTreeParams
 class SparseAscent:
     """The multipliers of a problem's tour graph (`one_tree.tour_graph`), raised on some of its edges."""
 
-    def __init__(self, objective: Objective, costs: FloatArray, params: OneTreeParams) -> None:
+    def __init__(self, objective: Linear, costs: FloatArray, params: OneTreeParams) -> None:
         size = objective.size
         self._costs, self._params = costs, params
         self._ascent = params.clustered_ascent if _clustered(objective, params.clustered) else params.sparse_ascent
@@ -56,7 +56,7 @@ class SparseAscent:
         return ascent.best
 
 
-def _clustered(objective: Objective, ratio: float) -> bool:
+def _clustered(objective: Linear, ratio: float) -> bool:
     """Whether few edges of a minimum spanning tree make up much of it, as those between clusters do."""
     tree = minimum_spanning_tree(objective.travel)
     edges = objective.travel[tree[:, 0], tree[:, 1]]

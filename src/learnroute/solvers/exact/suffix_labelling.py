@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from learnroute.model.law import products_after
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Paired
 from learnroute.model.pairs import Pairs
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray, IntArray
@@ -68,7 +68,7 @@ class Labels:
         return len(self.costs)
 
 
-def label_suffixes(objective: Objective, order: IntArray, budget: Budget, params: SuffixLabellingParams) -> Optimum:
+def label_suffixes(objective: Paired, order: IntArray, budget: Budget, params: SuffixLabellingParams) -> Optimum:
     """Return the best order of all, with `order` as the incumbent; it is not proved where time or labels run out."""
     search = _Search(objective, order, params)
     labels, levels = search.endings(), []
@@ -95,8 +95,7 @@ def label_suffixes(objective: Objective, order: IntArray, budget: Budget, params
 
 
 class _Search:
-    def __init__(self, objective: Objective, order: IntArray, params: SuffixLabellingParams) -> None:
-        assert objective.pairs is not None
+    def __init__(self, objective: Paired, order: IntArray, params: SuffixLabellingParams) -> None:
         self.objective, self.pairs, self.params = objective, objective.pairs, params
         self.size = objective.size
         value = objective(order)
@@ -190,7 +189,7 @@ class _Search:
 class _Completion:
     """Lower bounds of what the regions that are left will cost, by the set of those regions."""
 
-    def __init__(self, objective: Objective, pairs: Pairs) -> None:
+    def __init__(self, objective: Paired, pairs: Pairs) -> None:
         size = objective.size
         self.pairs, self.everyone = pairs, (1 << size) - 1
         given = pairs.dissimilarities

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute.model.distances import Points
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Objective, Weighted
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.construction.spanning_tree import spanning_tree
 from learnroute.solvers.params import ConstructionParams
@@ -31,7 +31,7 @@ class Clusters:
     nothing. `near` tells that the regions of a cluster nearly coincide.
     """
 
-    def __init__(self, objective: Objective, location_of: IntArray, rate: float, near: bool = False) -> None:
+    def __init__(self, objective: Objective, location_of: IntArray, near: bool = False) -> None:
         self.location_of, self.near = location_of, near
         self.suffice = objective.points is not None and objective.only_last_counts and not near
         by_score = np.argsort(-objective.scores, kind="stable")
@@ -41,8 +41,8 @@ class Clusters:
         only_last = np.zeros(len(self._counts))
         only_last[-1] = objective.weights[-1]
         ways = _ways_between(objective, self._regions[self._past - 1])
-        scores = self._scores(objective.scores, rate)
-        self.objective = Objective(ways, scores, only_last, 0.0, objective.ends.renumbered(location_of))
+        scores = self._scores(objective.scores, objective.rate or 0.0)
+        self.objective = Weighted(ways, scores, only_last, 0.0, objective.ends.renumbered(location_of))
 
     def _scores(self, scores: FloatArray, rate: float) -> FloatArray:
         """Return what each cluster counts at the end of an order, as a multiple of the last weight."""
@@ -70,8 +70,8 @@ class Clusters:
         return found
 
 
-def clusters_of(objective: Objective, rate: float) -> Clusters | None:
-    """Return the clusters of a problem with symmetric travel and weights that fall by `rate`; None if none coincide.
+def clusters_of(objective: Objective) -> Clusters | None:
+    """Return the clusters of a problem with symmetric travel and weights that fall by one rate; None if none coincide.
 
     A region whose position is fixed is a location of its own.
     """
@@ -87,9 +87,9 @@ def clusters_of(objective: Objective, rate: float) -> Clusters | None:
         location_of[region] = location_of.max() + 1
     kept, location_of = np.unique(location_of, return_inverse=True)  # a fixed region may leave no one behind
     if len(kept) < objective.size:
-        return Clusters(objective, location_of, rate)
+        return Clusters(objective, location_of)
     near_by = _groups(objective)
-    return None if near_by is None else Clusters(objective, near_by, rate, near=True)
+    return None if near_by is None else Clusters(objective, near_by, near=True)
 
 
 def _groups(objective: Objective) -> IntArray | None:

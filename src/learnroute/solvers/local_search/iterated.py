@@ -17,7 +17,7 @@ from itertools import permutations
 
 import numpy as np
 
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Linear, Objective, Paired, Weighted
 from learnroute.model.validation import IntArray
 from learnroute.solvers.construction.greedy_edge import greedy_edge_path
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour_paths
@@ -25,7 +25,7 @@ from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.local_search.candidates import Lists, both_candidates
 from learnroute.solvers.local_search.coincident import clusters_of
 from learnroute.solvers.local_search.population import Population
-from learnroute.solvers.local_search.rotations import best_rotation, geometric_rate
+from learnroute.solvers.local_search.rotations import best_rotation
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, PopulationParams, SolverParams
@@ -60,10 +60,9 @@ def iterated_local_search(
         perturbations, usual = search_effort(objective, params)
         starts = usual if starts is None else starts
     starts = 1 if starts is None else starts
-    rate = geometric_rate(objective.weights) if objective.factors is None else None
     clusters = None
-    if rate is not None and objective.pairs is None and objective.symmetric:
-        clusters = clusters_of(objective, rate)
+    if isinstance(objective, Linear) and objective.rate is not None and objective.symmetric:
+        clusters = clusters_of(objective)
     searches = starts if clusters is None else 1 + starts
     if clusters is not None:
         part = budget
@@ -81,7 +80,7 @@ def iterated_local_search(
     lists = lists or both_candidates(objective, params.search.k_opt, budget)
     if (
         initial is None
-        and _scores_reach(objective, rate)
+        and objective.rate != 0  # more scores count than the last
         and objective.symmetric
         and size > params.search.ahead_regions
         and not members_for(objective, perturbations, params.search.population)
@@ -92,7 +91,7 @@ def iterated_local_search(
     for start in range(starts):
         order = initial if start == 0 else rng.permutation(size)
         part = replace(budget, progress=_part_of(budget.progress, searches - starts + start, searches))
-        found = _search(objective, order, rate, rng, part, perturbations, params, lists)
+        found = _search(objective, order, rng, part, perturbations, params, lists)
         if clusters is not None:
             found = clusters.sorted_within(found)
         best = found if best is None else min(best, found, key=objective)
@@ -110,11 +109,6 @@ def _by_the_clock(budget: Budget) -> Budget:
     )
 
 
-def _scores_reach(objective: Objective, rate: float | None) -> bool:
-    """Whether more scores count than the last."""
-    return objective.factors is not None or rate != 0
-
-
 def _searched_ahead(
     objective: Objective,
     rng: np.random.Generator,
@@ -128,8 +122,8 @@ def _searched_ahead(
     That search is quicker, and its moves may turn any stretch of a tour.
     """
     weights = np.zeros(objective.size)
-    weights[-1] = objective.weights[-1] if objective.factors is None else 1.0
-    ahead = Objective(objective.ways, objective.scores, weights, 0.0, objective.ends)
+    weights[-1] = objective.weights[-1]
+    ahead = Weighted(objective.ways, objective.scores, weights, 0.0, objective.ends)
     share = params.search.ahead_share
     fewer = max(1, int(share * perturbations))
     found = iterated_local_search(ahead, rng, budget.part(share), fewer, 1, None, params, lists)
@@ -139,7 +133,6 @@ def _searched_ahead(
 def _search(
     objective: Objective,
     initial: IntArray | None,
-    rate: float | None,
     rng: np.random.Generator,
     budget: Budget,
     perturbations: int,
@@ -150,7 +143,7 @@ def _search(
     limits = params.search
     near, alpha = lists
     start = objective.ends.repair(_quick_start(objective, rng) if initial is None else initial)
-    search = TourSearch(objective, start, rate, near, limits.k_opt, alpha)
+    search = TourSearch(objective, start, near, limits.k_opt, alpha)
     search.descend(budget)
     best = min(start, best_rotation(objective, search.order()), key=objective)
     members = members_for(objective, perturbations, limits.population)
@@ -171,7 +164,7 @@ def members_for(objective: Objective, perturbations: int, params: PopulationPara
     size = objective.size
     cut_anywhere = objective.ends.cyclic and not objective.only_last_counts
     few = 0 if cut_anywhere else params.few_regions
-    if not few < size <= params.most_regions or (objective.pairs is not None and not cut_anywhere):
+    if not few < size <= params.most_regions or (isinstance(objective, Paired) and not cut_anywhere):
         return 0
     members = min(params.members, int(params.effort * perturbations / (params.descent * size)))
     return members if members >= params.fewest else 0

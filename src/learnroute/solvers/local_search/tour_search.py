@@ -5,19 +5,15 @@ from __future__ import annotations
 import time
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from learnroute import _core
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Factored, Objective, Paired
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.ground import ground_of
 from learnroute.solvers.params import KOptParams
-
-if TYPE_CHECKING:
-    from learnroute.model.pairs import Pairs
 
 MOST_LOOKS = 10_000  # at each vertex, during one descent: more than moves that gain ever need
 
@@ -35,7 +31,6 @@ class TourSearch:
         self,
         objective: Objective,
         order: IntArray,
-        rate: float | None,
         near: IntArray,
         params: KOptParams,
         alpha: IntArray | None = None,
@@ -47,16 +42,17 @@ class TourSearch:
         self._number[order] = np.arange(size)
         self._directed = not objective.symmetric
         self.ends = np.array([objective.begin[order], objective.finish[order]])
+        linear, paired = objective.typical, isinstance(objective, Paired)
         scores = objective.scores[order]
-        if objective.factors is None:
+        if not isinstance(linear, Factored):  # a constant changes nothing
             scores = scores - objective.scores.min()
-        heaviest = float(objective.weights[-1]) if objective.factors is None else 1.0
-        only_last = objective.factors is None and rate == 0 and objective.pairs is None
+        heaviest = float(linear.weights[-1])
+        only_last = linear.rate == 0 and not paired
         if only_last:  # that score is in the edge to `end`
             self.ends[1] += heaviest * scores
         self.costs = self._edge_costs()
         self.vertices = self.costs.vertices
-        scored = objective.pairs is not None or (not only_last and heaviest > 0 and bool(scores.any()))
+        scored = paired or (not only_last and heaviest > 0 and bool(scores.any()))
         goals = self.ends[1] + (0.0 if only_last else heaviest * scores)
         self._candidates = [
             (self._endpoint_candidates(lists, goals), kind.scored_breadth if scored else kind.breadth)
@@ -66,11 +62,11 @@ class TourSearch:
         distances = self._candidates[-1][0].distances
         typical = float(distances[: size * (1 + self._directed), 0].mean())
         credit, most_worse = params.credit * typical, params.most_worse * typical
-        if typical == 0 and objective.pairs is not None:  # travel costs nothing: the error alone counts
+        if typical == 0 and paired:  # travel costs nothing: the error alone counts
             credit = most_worse = np.inf
         positive = distances[np.isfinite(distances) & (distances > 0)]
         least = params.least_gain * float(np.median(positive)) if len(positive) else 1e-290
-        terms = self._score_terms(scores, heaviest, rate, least) if scored else None
+        terms = self._score_terms(scores, heaviest, least) if scored else None
         if terms is not None:  # α-values know of travel alone: they come second, or not at all
             self._candidates.reverse()
             if terms.reach > params.alpha.longest_reach * self.vertices:
@@ -88,7 +84,7 @@ class TourSearch:
         self.core = _core.LocalSearch(self.costs, terms, self.limits, bridges, max(params.journal, 8 * longest))
         self.use_candidates(0)
         # perturbations and looks in a second: the first guess, low where each may take long
-        self._pace, self._looks = (1000.0, 200_000.0) if objective.pairs is None else (1e6 / size**2, 1e7 / size**2)
+        self._pace, self._looks = (1e6 / size**2, 1e7 / size**2) if paired else (1000.0, 200_000.0)
         self.set_order(order)
 
     @property
@@ -144,12 +140,12 @@ class TourSearch:
             lists += [begins[None, :], finishes[None, :] + (size if self._directed else 0)]
         return _core.Candidates(self.costs, np.concatenate(lists))
 
-    def _score_terms(self, scores: FloatArray, heaviest: float, rate: float | None, least: float) -> _core.ScoreTerms:
+    def _score_terms(self, scores: FloatArray, heaviest: float, least: float) -> _core.ScoreTerms:
         """Return what prices the score part of moves."""
-        objective = self.objective
-        if objective.pairs is not None:
-            return self._pair_terms(objective.pairs, least)
-        if objective.factors is not None:
+        objective, rate = self.objective, self.objective.rate
+        if isinstance(objective, Paired):
+            return self._pair_terms(objective, least)
+        if isinstance(objective, Factored):
             return _core.FactoredScores(self.costs, scores, objective.factors[self.names], heaviest, least, floor=0.0)
         floor = float(objective.weights @ np.sort(objective.scores - objective.scores.min())[::-1])
         if rate is None:
@@ -158,8 +154,9 @@ class TourSearch:
             return _core.FactoredScores(self.costs, scores, np.full(len(scores), rate), heaviest, least, floor)
         return _core.GeometricScores(self.costs, scores, rate, heaviest, least, floor)
 
-    def _pair_terms(self, pairs: Pairs, least: float) -> _core.PairTerms:
-        order, given = self.names, pairs.dissimilarities
+    def _pair_terms(self, objective: Paired, least: float) -> _core.PairTerms:
+        order, pairs, linear = self.names, objective.pairs, objective.relaxation
+        given = pairs.dissimilarities
         retention, plasticity, coupling, second, noise = (
             np.ascontiguousarray(table[:, order]) for table in pairs.updates.tables
         )
@@ -167,7 +164,6 @@ class TourSearch:
         most += pairs.count * float(np.abs(coupling).max()) * float(given.largest().max())
         slowest = min(1.0, float(max(np.abs(retention).max(), np.abs(second).max())))
         apart = np.ascontiguousarray(given.matrix[np.ix_(order, order)].T)
-        linear = self.objective.linear
         floor = linear.constant + float(linear.weights @ np.sort(linear.scores)[::-1])
         return _core.PairTerms(self.costs, retention, plasticity, coupling, second, noise, apart, given.initial[order],
                                given.scores[order], pairs.total, pairs.count, most, slowest, least, floor)  # fmt: skip
@@ -195,7 +191,7 @@ class TourSearch:
         objective, terms = self.objective, self.terms
         if isinstance(terms, _core.PairTerms):
             terms.set_spare(max(0.0, terms.error - terms.floor))
-        elif terms is not None and objective.factors is None:
+        elif terms is not None and not isinstance(objective, Factored):
             now = float(objective.weights @ objective.scores[self.order()])
             terms.set_spare(max(0.0, now - float(objective.weights @ np.sort(objective.scores)[::-1])))
 
@@ -206,7 +202,7 @@ class TourSearch:
     def value(self, order: IntArray) -> float:
         """Return the value of an order, its constant left out; of a cycle that may end anywhere, its travel."""
         objective = self.objective
-        if objective.pairs is not None:
+        if isinstance(objective, Paired):
             return objective(order)
         if objective.ends.cyclic and self.terms is None:
             return float(objective.legs(order).sum())
@@ -274,7 +270,7 @@ class TourSearch:
 
     def tail(self, order: IntArray) -> IntArray | None:
         """Return the vertices that an order ends with, as many as count; None if they are very few, or very many."""
-        if self.terms is None or self.objective.pairs is not None:
+        if self.terms is None or isinstance(self.objective, Paired):
             return None
         params, weights = self.params, self.objective.weights_of(order)
         last = order[weights > params.tail_weight * weights[-1]]

@@ -11,7 +11,7 @@ import numpy as np
 
 from learnroute._core import FIXED_TO_1
 from learnroute.model.ends import Ends
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Linear, Weighted
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.bounds import least_score_parts
 from learnroute.solvers.exact.one_tree import StatusArray
@@ -22,7 +22,7 @@ Ending = tuple[int, ...]  # the last regions, the last one first
 class EndCosts:
     """Costs of the tour graph by ending; those used last are kept."""
 
-    def __init__(self, objective: Objective, costs: FloatArray, most_kept: int) -> None:
+    def __init__(self, objective: Linear, costs: FloatArray, most_kept: int) -> None:
         self.objective, self.costs, self.most_kept = objective, costs, most_kept
         self.scored = not objective.only_last_counts
         self._known: dict[Ending, tuple[FloatArray, float]] = {}
@@ -44,7 +44,7 @@ class EndCosts:
         least, looseness, extra = 0.0, 0.0, np.zeros(size)
         if len(left):
             among = None if first is None or len(left) == 1 else int(np.flatnonzero(left == first)[0])
-            before = Objective(np.zeros((0, 0)), scores[left], weights[: len(left)], 0.0, Ends(among))
+            before = Weighted(np.zeros((0, 0)), scores[left], weights[: len(left)], 0.0, Ends(among))
             parts = least_score_parts(before)
             least = float(parts.min())
             extra[left] = np.where(np.isfinite(parts), parts - least, 0.0)

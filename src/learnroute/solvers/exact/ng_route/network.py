@@ -11,18 +11,18 @@ import numpy as np
 
 from learnroute._core import LayeredNetwork
 from learnroute.model.ends import BoolArray
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Linear
 from learnroute.model.rounding import margin
 from learnroute.model.validation import FloatArray
 
 
-def layered_network(objective: Objective, most: float) -> LayeredNetwork:
+def layered_network(objective: Linear, most: float) -> LayeredNetwork:
     """Return the network of an objective, without its constant, with the arcs that `free_arcs` returns."""
     nodes = _node_costs(objective)
     return LayeredNetwork(np.minimum(objective.travel, most), np.minimum(nodes, most), free_arcs(objective, most))
 
 
-def free_arcs(objective: Objective, most: float) -> BoolArray:
+def free_arcs(objective: Linear, most: float) -> BoolArray:
     """Return which arcs are not fixed to 0, by position, region and next region: all that an order may take.
 
     What costs more than `most`, the whole of a known order, is in no better one.
@@ -41,7 +41,7 @@ def rounding_of(network: LayeredNetwork, multipliers: FloatArray) -> float:
     return margin(size, float(visits + size * network.arc_costs.max() + np.abs(multipliers).sum()))
 
 
-def _node_costs(objective: Objective) -> FloatArray:
+def _node_costs(objective: Linear) -> FloatArray:
     """Return what each position and region costs."""
     nodes = objective.weights[:, None] * objective.scores[None, :]
     for position, costs in ((0, objective.begin), (-1, objective.finish)):
