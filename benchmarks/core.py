@@ -17,8 +17,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from learnroute import Objective
 from learnroute.model.distances import Points
+from learnroute.model.objective import Weighted
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.separation import violated_subtours
 from learnroute.solvers.exact.held_karp import held_karp
@@ -29,7 +29,6 @@ from learnroute.solvers.ground import ground_of
 from learnroute.solvers.local_search.candidates import both_candidates, candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.local_search.population import Population
-from learnroute.solvers.local_search.rotations import geometric_rate
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.matching.perfect_matching import minimum_matching
@@ -45,22 +44,22 @@ def points(size: int, seed: int = 0) -> Points:
     return Points(np.random.default_rng(seed).random((size, 2)))
 
 
-def problem(size: int, features: int, matrix: bool = True) -> Objective:
+def problem(size: int, features: int, matrix: bool = True) -> Weighted:
     """Return uniform regions in the under regime (fewer features than samples: the last score counts) or over it."""
     rate = max(0.0, 1 - SAMPLES / features)
     with np.errstate(under="ignore"):
         weights = (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
     places = points(size)
-    return Objective(places.matrix() if matrix else places, np.random.default_rng(1).uniform(1, 3, size), weights)
+    return Weighted(places.matrix() if matrix else places, np.random.default_rng(1).uniform(1, 3, size), weights)
 
 
-def searched(objective: Objective, perturbations: int = 1, seed: int = 0) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def searched(objective: Weighted, perturbations: int = 1, seed: int = 0) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return iterated_local_search(objective, np.random.default_rng(seed), Budget(), perturbations)
 
 
-def local_search(objective: Objective) -> TourSearch:
+def local_search(objective: Weighted) -> TourSearch:
     near, alpha = both_candidates(objective, K_OPT, Budget())
-    return TourSearch(objective, searched(objective), geometric_rate(objective.weights), near, K_OPT, alpha)
+    return TourSearch(objective, searched(objective), near, K_OPT, alpha)
 
 
 def perturb(size: int, features: int, matrix: bool) -> Run:

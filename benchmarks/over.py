@@ -16,6 +16,7 @@ import numpy as np
 
 from learnroute import Objective
 from learnroute.model.distances import Points
+from learnroute.model.objective import Weighted
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from peers import fast_tsp, route_of
@@ -34,7 +35,7 @@ def problem(size: int, features: int, clustered: bool, matrix: bool) -> Objectiv
     with np.errstate(under="ignore"):
         weights = (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
     points = Points(places)
-    return Objective(points.matrix() if matrix else points, rng.uniform(1, 3, size), weights)
+    return Weighted(points.matrix() if matrix else points, rng.uniform(1, 3, size), weights)
 
 
 def main() -> None:

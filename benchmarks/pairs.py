@@ -16,6 +16,7 @@ import numpy as np
 
 from learnroute import Learner, Plan, Problem, expected_loss, plan
 from learnroute.model.losses import objective_of
+from learnroute.model.objective import Paired
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.tuning import tuned_for
@@ -47,9 +48,8 @@ def worth(size: int, seeds: int) -> list[str]:
             problem = drawn(size, seed)
             asked = problem.regularized(strength) if strength else tuned(problem)
             objective = objective_of(asked)
-            assert objective.pairs is not None
-            scores, weights, constant, factors = objective.pairs._relaxed(0.0)
-            blind = type(objective)(objective.ways, scores, weights, constant, objective.ends, factors)
+            assert isinstance(objective, Paired)
+            blind = objective.pairs._relaxed(0.0).objective(objective.ways, objective.ends)
             route = held_karp(blind, np.random.default_rng(0), Budget()).order
             best = plan(asked, "exact").loss.total
             excess.append(100 * (expected_loss(asked, route).total / best - 1))

@@ -38,6 +38,7 @@ import numpy as np
 
 from learnroute import Learner, Objective, objective_of
 from learnroute.model.ends import Ends
+from learnroute.model.objective import Weighted
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.study.families import random_problem
 
@@ -264,7 +265,7 @@ def child(solver: str, form: str, file: str, seconds: float) -> None:
     """Solve a stored problem and print the route, the time, and what the solver is called."""
     data = np.load(file)
     closed = "closed" in data
-    objective = Objective(data["travel"], data["scores"], data["weights"], ends=Ends(closed=closed))
+    objective = Weighted(data["travel"], data["scores"], data["weights"], ends=Ends(closed=closed))
     if solver == "learnroute":
         started = time.perf_counter()
         route, name = learnroute(objective, seconds), f"learnroute {version('learnroute')}"
@@ -378,7 +379,7 @@ def many_places(size: int, seconds: float) -> None:
     from learnroute.solvers.local_search.iterated import iterated_local_search
 
     points = Points(np.random.default_rng(7).uniform(0, 1, (size, 2)))
-    objective = Objective(points, np.zeros(size), np.zeros(size), ends=Ends(closed=True))
+    objective = Weighted(points, np.zeros(size), np.zeros(size), ends=Ends(closed=True))
     ours = iterated_local_search(objective, np.random.default_rng(0), Budget.of(seconds), 10**9)
     travel = points.matrix()
     theirs = fast_tsp_closed(np.rint(travel * (65_535 / travel.max())))(seconds)
@@ -399,7 +400,7 @@ def bounds(folder: Path, seconds: float) -> None:
         if file.exists():
             travel = tsplib_travel(file)
             nothing = np.zeros(len(travel))
-            objective = Objective(travel, nothing, nothing, ends=Ends(closed=True))
+            objective = Weighted(travel, nothing, nothing, ends=Ends(closed=True))
             found = one_tree_bound(objective, 1.001 * optimum, Budget.of(seconds), OneTreeParams())
             print(f"| {name} | {100 * (1 - found.bound / optimum):.3f} % |", flush=True)
 

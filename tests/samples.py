@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute import Learner, Problem
+from learnroute import Learner, Problem, objective_of
+from learnroute.model.objective import Factored, Linear, Objective
+from learnroute.model.validation import FloatArray
 from learnroute.study.families import FAMILIES, random_problem
 
 UNDER = Learner(80, 100, 0.1)
@@ -37,3 +39,15 @@ def asymmetric(size: int, learner: Learner, seed: int) -> Problem:
     np.fill_diagonal(travel, 0)
     base = random_problem("uniform", size, learner, seed)
     return Problem(travel, learner, dissimilarity=base.dissimilarity, initial=base.initial)
+
+
+def linear_of(problem: Problem) -> Linear:
+    """The objective of a problem whose learner couples no regions."""
+    found = objective_of(problem)
+    assert isinstance(found, Linear)
+    return found
+
+
+def factors_of(objective: Objective) -> FloatArray | None:
+    """What a region leaves of the scores before it, where that differs by region."""
+    return objective.factors if isinstance(objective, Factored) else None

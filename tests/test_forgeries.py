@@ -14,7 +14,6 @@ import pytest
 
 from learnroute import Calibrated, Constraints, InputError, Learner, Problem, evaluate, plan, verify
 from learnroute.model.certificates import Certificate, HeldKarp, Simple
-from learnroute.model.losses import objective_of
 from learnroute.solvers.bounds import simple_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
@@ -22,6 +21,7 @@ from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.exact.one_tree import one_tree_bound
 from learnroute.solvers.params import DEFAULTS, AscentParams, BranchAndCutParams, OneTreeParams
+from samples import linear_of
 
 MUTANTS = 180  # of each problem and kind
 EXOTIC = 10  # problems, and then those of numbers that are hard on float64
@@ -61,7 +61,7 @@ class Case:
 
     def certificates(self) -> dict[str, Certificate]:
         """One of each kind, made by the solvers for the best order."""
-        objective = objective_of(self.problem)
+        objective = linear_of(self.problem)
         best = min(self.totals, key=lambda order: self.totals[order])
         order = np.array(best)
         value = objective(order)

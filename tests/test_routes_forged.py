@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from learnroute import InputError, Learner, Plan, Problem, plan, verify
-from learnroute.model.losses import expected_loss, objective_of
+from learnroute.model.losses import expected_loss
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.params import DEFAULTS
 from learnroute.study.families import random_problem
 from learnroute.verification import labels
-from samples import asymmetric
+from samples import asymmetric, linear_of
 from test_forgeries import TOLERANCE, at, exact_total, numbers_in
 
 MUTANTS = 12
@@ -36,7 +36,7 @@ def proved(problem: Problem) -> tuple[Plan, dict[str, Any]]:
     assert best.optimal
     size = problem.size
     proof = NgRouteProof(
-        Incumbent(objective_of(problem), np.array(best.order)), np.random.default_rng(0), Budget(), DEFAULTS
+        Incumbent(linear_of(problem), np.array(best.order)), np.random.default_rng(0), Budget(), DEFAULTS
     )
     proof.run()
     certificate = proof.certificate()

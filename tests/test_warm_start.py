@@ -12,7 +12,7 @@ import pytest
 
 from learnroute import InputError, objective_of, plan
 from learnroute.cli import main
-from learnroute.model.objective import Objective
+from learnroute.model.objective import Weighted
 from learnroute.solvers.construction.insertion import completed
 from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem
@@ -89,7 +89,7 @@ def test_travel_breaks_ties_where_it_is_worth_nothing(method: str, size: int) ->
     last = int(np.argmin(problem.scores))
     assert found.order[-1] == last
     assert found.optimal
-    alone = Objective(ways.travel, np.zeros(size), np.zeros(size), ends=ways.ends.ending_at(last))
+    alone = Weighted(ways.travel, np.zeros(size), np.zeros(size), ends=ways.ends.ending_at(last))
     if size == 7:
         least = min(alone(order) for order in itertools.permutations(range(7)) if order[-1] == last)
         assert ways.legs(found.order).sum() == pytest.approx(least, rel=1e-12)

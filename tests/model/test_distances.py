@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnroute import Objective
 from learnroute.model.distances import EARTH_RADIUS, Points
+from learnroute.model.objective import Weighted
 from learnroute.solvers.bounds import sparse_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
@@ -127,8 +127,8 @@ def test_searches_measure_the_same(spread: float) -> None:
     i, j = (x.ravel() for x in np.indices((80, 80)))
     wanted, found = points.between(i, j), ground.lengths(i, j)
     np.testing.assert_allclose(found, wanted, rtol=1e-15, atol=3.0 * EARTH_RADIUS * 4e-15)
-    objective = Objective(points, np.zeros(80), np.zeros(80))
-    search = TourSearch(objective, np.arange(80), 0.0, candidates_of(objective, 8), KOptParams())
+    objective = Weighted(points, np.zeros(80), np.zeros(80))
+    search = TourSearch(objective, np.arange(80), candidates_of(objective, 8), KOptParams())
     again = [search.costs(a, b) for a, b in zip(i[:200], j[:200], strict=True)]
     assert again == found[:200].tolist()
 
@@ -141,7 +141,7 @@ def test_bounds_from_rounded_places_stay_below(spread: float, antipodes: bool) -
         places = np.column_stack([rng.uniform(-1, 1, 7), rng.uniform(-1, 1, 7)]) * spread + [12, 5]
         if antipodes:
             places[::2] = places[::2] * [1, -1] + [180, 0]
-        objective = Objective(Points(places, True), np.zeros(7), np.zeros(7))
+        objective = Weighted(Points(places, True), np.zeros(7), np.zeros(7))
         least = objective(held_karp(objective, rng, Budget()).order)
         assert sparse_bound(objective) <= least
 

@@ -11,6 +11,7 @@ import pytest
 
 from learnroute import Constraints, Gradient, InputError, Learner, Problem, Proximal, evaluate, expected_loss, plan
 from learnroute.model.losses import error_over_time, largest_loss, objective_of, true_loss
+from learnroute.model.objective import Paired
 from learnroute.model.spectrum import gradient_moments, largest_rate, proximal_moments
 from oracle import regularised_loss
 
@@ -102,18 +103,18 @@ def test_no_order_is_below_a_relaxation(name: str, samples: list[int] | None, st
         delta = np.array([asked.dissimilarities_to(i) for i in range(5)]) * (noise + noise.T)
         asked = asked.changed(vectors=None, dissimilarity=delta)
     objective = objective_of(asked)
-    assert objective.pairs is not None
+    assert isinstance(objective, Paired)
     for relaxed in (objective.pairs.rearrangement, objective.pairs.floor):
         assert (relaxed.scores >= 0).all()
         assert (np.diff(relaxed.weights) >= 0).all()
-    assert math.isfinite(objective.linear.constant)
+    assert math.isfinite(objective.relaxation.constant)
     orders = list(itertools.permutations(range(5)))
     for ratio in (0.0, 0.3, 2.0):
         if objective.pairs.same_samples and objective.pairs.convex:
             scores, weights, constant, _ = objective.pairs._relaxed(ratio)
             for order in orders:
                 assert weights @ scores[list(order)] + constant <= objective(order) - sum(objective.legs(order)) + 1e-9
-    assert all(objective.linear(order) <= objective(order) + 1e-9 for order in orders)
+    assert all(objective.relaxation(order) <= objective(order) + 1e-9 for order in orders)
 
 
 def test_the_floor_is_the_error_of_the_mean_model_and_nearly_reached() -> None:
@@ -122,7 +123,7 @@ def test_the_floor_is_the_error_of_the_mean_model_and_nearly_reached() -> None:
     assert vectors is not None
     floor = ((vectors - vectors.mean(axis=0)) ** 2).sum() / 12
     objective = objective_of(asked)
-    assert objective.pairs is not None
+    assert isinstance(objective, Paired)
     assert objective.pairs.floor.constant / 12 <= floor + asked.learner.noise**2
     assert floor <= expected_loss(asked, range(12)).error <= 1.4 * floor
 

@@ -13,6 +13,7 @@ from learnroute import Learner, Objective, Problem, plan
 from learnroute.guarantees import paper_ratio, sharper_ratio
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
+from learnroute.model.objective import Weighted
 from learnroute.solvers.construction import algorithm1 as module
 from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit
 from learnroute.solvers.construction.canonical import canonical_order
@@ -27,7 +28,7 @@ from samples import LEARNERS, METRIC_FAMILIES, OVER, UNDER
 
 def solve(travel: np.ndarray, scores: np.ndarray) -> list[int]:
     weights = np.append(np.zeros(len(scores) - 1), 1.0)
-    answer = algorithm1(Objective(travel, scores, weights), np.random.default_rng(0), Budget())
+    answer = algorithm1(Weighted(travel, scores, weights), np.random.default_rng(0), Budget())
     return [int(i) for i in answer.order]
 
 
@@ -83,7 +84,7 @@ def _odd_weights(travel: np.ndarray, last: int) -> tuple[list[int], np.ndarray]:
     degree = np.bincount(minimum_spanning_tree(travel).ravel(), minlength=size)
     degree[last] += 1
     scores = np.where(np.arange(size) == last, 0.0, 1.0)
-    order = canonical_order(Objective(travel, scores, np.append(np.zeros(size - 1), 1.0)), last)
+    order = canonical_order(Weighted(travel, scores, np.append(np.zeros(size - 1), 1.0)), last)
     odd = [*(i for i in order.tolist() if degree[i] % 2), size]
     weights = np.zeros((len(odd), len(odd)))
     for (a, i), (b, j) in itertools.product(enumerate(odd), repeat=2):
@@ -92,7 +93,7 @@ def _odd_weights(travel: np.ndarray, last: int) -> tuple[list[int], np.ndarray]:
 
 
 def _shortest(travel: np.ndarray) -> float:
-    blind = Objective(travel, np.zeros(len(travel)), np.zeros(len(travel)))
+    blind = Weighted(travel, np.zeros(len(travel)), np.zeros(len(travel)))
     return blind(exact(blind, np.random.default_rng(0), Budget()).order)
 
 
@@ -217,13 +218,13 @@ def test_fixed_ends_and_the_way_back_are_honoured(closed: bool, first: int | Non
         size = int(rng.integers(2, 8))
         travel = random_problem(METRIC_FAMILIES[seed % 3], size, UNDER, seed).travel
         weights = np.append(np.zeros(size - 1), 1.0)
-        objective = Objective(travel, rng.uniform(0, 1, size), weights, 0.0, Ends(first, last, closed))
+        objective = Weighted(travel, rng.uniform(0, 1, size), weights, 0.0, Ends(first, last, closed))
         order = algorithm1(objective, rng, Budget()).order
         assert sorted(order.tolist()) == list(range(size))
         assert objective.ends.allows(order)
         assert order[-1] == objective.best_last
         if first is not None:
-            path = Objective(travel, objective.scores, weights, 0.0, Ends(first, objective.best_last))
+            path = Weighted(travel, objective.scores, weights, 0.0, Ends(first, objective.best_last))
             walked = math.fsum(path.travel_alone().legs(order))
             assert walked <= 5 / 3 * _least_travel(path) * (1 + 1e-12)
         else:
@@ -259,7 +260,7 @@ def test_places_are_routed_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(Points, "matrix", lambda p: few(p) if len(p) <= 12 else pytest.fail("a T x T matrix was made"))
     for places in _clouds(400):
         scores = np.random.default_rng(1).uniform(0, 1, 400)
-        objective = Objective(Points(places), scores, np.append(np.zeros(399), 1.0))
+        objective = Weighted(Points(places), scores, np.append(np.zeros(399), 1.0))
         answer = algorithm1(objective, np.random.default_rng(0), Budget())
         assert sorted(answer.order.tolist()) == list(range(400))
         assert answer.order[-1] == np.argmin(scores)
@@ -281,7 +282,7 @@ def test_places_that_coincide_are_paired_beforehand_and_the_matching_stays_the_l
     for seed, kinds in enumerate((1, 2, 30, 400)):
         rng = np.random.default_rng(seed)
         places = Points(rng.uniform(0, 1, (kinds, 2))[rng.integers(0, kinds, 400)])
-        objective = Objective(places, np.zeros(400), np.zeros(400), ends=Ends(closed=closed))
+        objective = Weighted(places, np.zeros(400), np.zeros(400), ends=Ends(closed=closed))
         odd = np.sort(rng.choice(400, 299 if not closed else 300, replace=False))
         vertices = odd if closed else np.append(odd, 400)
         monkeypatch.setattr(module, "minimum_matching", counted)
@@ -330,7 +331,7 @@ def test_the_route_does_not_depend_on_numbering_where_ties_are_many(kind: str, e
             where = np.argsort(turn)
             first, last = (None if i is None else int(where[i]) for i in (ends.first, ends.last))
             turned = Ends(first, last, ends.closed)
-            objective = Objective(travel[np.ix_(turn, turn)], scores[turn], weights, 0.0, turned)
+            objective = Weighted(travel[np.ix_(turn, turn)], scores[turn], weights, 0.0, turned)
             order = algorithm1(objective, np.random.default_rng(0), Budget()).order
             found.append((objective.legs(order).tolist(), objective.scores[order].tolist()))
         assert all(one == found[0] for one in found)
@@ -344,7 +345,7 @@ def test_places_on_a_grid_do_not_depend_on_numbering() -> None:
         found = []
         for k in range(3):
             turn = np.random.default_rng(k).permutation(size) if k else np.arange(size)
-            objective = Objective(Points(places[turn]), scores[turn], np.append(np.zeros(size - 1), 1.0))
+            objective = Weighted(Points(places[turn]), scores[turn], np.append(np.zeros(size - 1), 1.0))
             order = algorithm1(objective, np.random.default_rng(0), Budget()).order
             found.append((objective.legs(order).tolist(), objective.scores[order].tolist()))
         assert all(one == found[0] for one in found)
@@ -352,12 +353,12 @@ def test_places_on_a_grid_do_not_depend_on_numbering() -> None:
 
 def test_canonical_orders_tell_apart_what_differs_and_stop_in_time() -> None:
     size = 60
-    everywhere = Objective(1 - np.eye(size), np.ones(size), np.zeros(size))
+    everywhere = Weighted(1 - np.eye(size), np.ones(size), np.zeros(size))
     assert canonical_order(everywhere, 5).tolist() == [*(i for i in range(size) if i != 5), 5]
     path = np.abs(np.arange(size)[:, None] - np.arange(size)).astype(float)
-    line = Objective(path, np.ones(size), np.zeros(size))
+    line = Weighted(path, np.ones(size), np.zeros(size))
     turn = np.random.default_rng(0).permutation(size)
-    turned = Objective(path[np.ix_(turn, turn)], np.ones(size), np.zeros(size))
+    turned = Weighted(path[np.ix_(turn, turn)], np.ones(size), np.zeros(size))
     for last in range(3):
         order = canonical_order(line, last)
         other = turn[canonical_order(turned, int(np.argsort(turn)[last]))]

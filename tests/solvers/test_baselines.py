@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import Learner, Objective, plan
+from learnroute import Learner, plan
 from learnroute.model.ends import Ends
-from learnroute.model.losses import objective_of
+from learnroute.model.objective import Weighted
 from learnroute.solvers.bounds import path_bound, score_bound, simple_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.methods import travel_only
 from learnroute.study.families import random_problem
-from samples import ALL_FAMILIES, OVER, UNDER, asymmetric
+from samples import ALL_FAMILIES, OVER, UNDER, asymmetric, linear_of
 
 
 def test_the_baseline_ends_right_and_is_otherwise_random_in_the_under_regime() -> None:
@@ -49,7 +49,7 @@ def test_the_shortest_route_is_the_same_length_by_branching_and_by_a_table(famil
     rng = np.random.default_rng(0)
     for size in (16, 17):
         problem = random_problem(family, size, OVER, size)
-        objective = Objective(problem.travel, problem.scores, np.linspace(0, 1, size), ends=ends)
+        objective = Weighted(problem.travel, problem.scores, np.linspace(0, 1, size), ends=ends)
         found = travel_only(objective, rng, Budget())
         shortest = held_karp(objective.travel_alone(), rng, Budget())
         assert found.notes == ()  # proved
@@ -78,7 +78,7 @@ def test_random_orders_are_all_equally_likely() -> None:
 def test_simple_bounds_are_below_every_order(learner: Learner) -> None:
     for seed in range(20):
         for problem in (random_problem("uniform", 6, learner, seed), asymmetric(6, learner, seed)):
-            objective = objective_of(problem)
+            objective = linear_of(problem)
             orders = list(itertools.permutations(range(6)))
             travels = [float(objective.legs(order).sum()) for order in orders]
             scores = [float((objective.weights * objective.scores[list(order)]).sum()) for order in orders]

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from learnroute import Learner, Objective, objective_of
+from learnroute import Learner
 from learnroute.model.certificates import BranchAndBound, Node, OneTree, read_certificate
 from learnroute.model.ends import Ends
+from learnroute.model.objective import Linear, Weighted
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation
 from learnroute.solvers.contract import Budget
@@ -24,20 +25,20 @@ from learnroute.solvers.methods import search_and_prove
 from learnroute.solvers.params import DEFAULTS, BranchAndCutParams, OneTreeParams, ProofParams
 from learnroute.study.families import random_problem
 from learnroute.verification.plans import recomputed_bound
-from samples import ALL_FAMILIES, UNDER, asymmetric
+from samples import ALL_FAMILIES, UNDER, asymmetric, linear_of
 
 RNG = np.random.default_rng
 
 
-def with_ends(objective: Objective, seed: int) -> Objective:
+def with_ends(objective: Linear, seed: int) -> Linear:
     """The same with other ends: free, or one or both fixed, open or closed."""
     first, last = ((None, None), (1, None), (None, 2), (3, 0))[seed % 4]
     ends = Ends(first, last, seed % 3 == 0)
-    return Objective(objective.travel, objective.scores, objective.weights, objective.constant, ends)
+    return Weighted(objective.travel, objective.scores, objective.weights, objective.constant, ends)
 
 
 def tree_of(
-    objective: Objective, order: IntArray, nodes: int = 20_000, budget: Budget | None = None
+    objective: Linear, order: IntArray, nodes: int = 20_000, budget: Budget | None = None
 ) -> BranchAndCut:  # fmt: skip
     """The branch-and-bound tree of an order, as far as it goes."""
     tree = BranchAndCut(Incumbent(objective, order), budget or Budget(), BranchAndCutParams(nodes=nodes))
@@ -50,7 +51,7 @@ def tree_of(
 def test_ends_at_the_optimum_and_is_confirmed(family: str, features: int) -> None:
     for seed in range(8):
         learner = Learner(features, 100, 0.1)
-        objective = with_ends(objective_of(random_problem(family, 4 + seed % 9, learner, seed)), seed)
+        objective = with_ends(linear_of(random_problem(family, 4 + seed % 9, learner, seed)), seed)
         if not path_relaxation(objective).tight:
             continue
         assert branching_applies(objective, ProofParams())
@@ -69,7 +70,7 @@ def test_ends_at_the_optimum_and_is_confirmed(family: str, features: int) -> Non
 
 def test_agrees_with_ng_routes() -> None:
     for seed, (family, features) in enumerate((("euclidean", 80), ("vectors", 120), ("closure", 200))):
-        objective = objective_of(random_problem(family, 26, Learner(features, 100, 0.1), seed))
+        objective = linear_of(random_problem(family, 26, Learner(features, 100, 0.1), seed))
         found = search_and_prove(objective, RNG(0), Budget(), DEFAULTS)
         routes = NgRouteProof(Incumbent(objective, found.order), RNG(0), Budget(), DEFAULTS)
         routes.run()
@@ -80,7 +81,7 @@ def test_agrees_with_ng_routes() -> None:
 
 @pytest.mark.parametrize(("features", "size"), [(80, 80), (120, 70)])
 def test_claims_beyond_the_proof_are_not_confirmed(features: int, size: int) -> None:
-    objective = objective_of(random_problem("vectors", size, Learner(features, 100, 0.1), 3))
+    objective = linear_of(random_problem("vectors", size, Learner(features, 100, 0.1), 3))
     good = tree_of(objective, iterated_local_search(objective, RNG(0), Budget(), 500)).certificate()
     assert isinstance(good, BranchAndBound)
     assert len(good.nodes) > 5
@@ -107,7 +108,7 @@ def _with_duals(node: Node, factor: float) -> Node:
 
 @pytest.mark.parametrize("family", ["euclidean", "vectors"])
 def test_without_branching_the_lp_gives_a_better_bound_than_one_trees(family: str) -> None:
-    objective = objective_of(random_problem(family, 120, UNDER, 1))
+    objective = linear_of(random_problem(family, 120, UNDER, 1))
     order = iterated_local_search(objective, RNG(0), Budget(), 2000)
     tree = tree_of(objective, order, nodes=1)
     assert not tree.proved
@@ -135,7 +136,7 @@ def test_ways_that_cost_far_too_much_do_not_blur_a_proof(heavy: float) -> None:
         scores = rng.uniform(1, 10, 11)
         scores[seed] *= heavy if seed % 2 else 1.0
         rate = (0.0, 1 / 6)[seed % 2]
-        objective = Objective(travel, scores, (1 - rate) * rate ** np.arange(10, -1, -1.0))
+        objective = Weighted(travel, scores, (1 - rate) * rate ** np.arange(10, -1, -1.0))
         least = objective(held_karp(objective, RNG(0), Budget()).order)
         start = iterated_local_search(objective, RNG(0), Budget(), 100, 2)
         proofs = (
@@ -157,7 +158,7 @@ def test_ways_that_cost_far_too_much_do_not_blur_a_proof(heavy: float) -> None:
 def test_units_do_not_matter(unit: float, heavy: float) -> None:
     places = RNG(70).uniform(-1, 1, (70, 2))
     travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
-    objective = Objective(unit * travel, heavy * unit * RNG(1).uniform(0, 1, 70), np.append(np.zeros(69), 1.0))
+    objective = Weighted(unit * travel, heavy * unit * RNG(1).uniform(0, 1, 70), np.append(np.zeros(69), 1.0))
     tree = tree_of(objective, iterated_local_search(objective, RNG(0), Budget(), 1000), budget=Budget())
     assert tree.proved
     assert tree.nodes < 300
@@ -169,13 +170,13 @@ def test_units_do_not_matter(unit: float, heavy: float) -> None:
 
 
 def test_is_for_symmetric_travel_and_few_scores_only() -> None:
-    many = objective_of(random_problem("euclidean", 8, Learner(1000, 100, 0.1), 0))
+    many = linear_of(random_problem("euclidean", 8, Learner(1000, 100, 0.1), 0))
     assert not branching_applies(many, ProofParams())
-    assert not branching_applies(objective_of(asymmetric(8, UNDER, 0)), ProofParams())
+    assert not branching_applies(linear_of(asymmetric(8, UNDER, 0)), ProofParams())
 
 
 def test_no_time_leaves_a_valid_bound() -> None:
-    objective = objective_of(random_problem("vectors", 60, UNDER, 0))
+    objective = linear_of(random_problem("vectors", 60, UNDER, 0))
     tree = tree_of(objective, RNG(0).permutation(60), budget=Budget(deadline=0.0))
     assert not tree.proved
     certificate = tree.certificate()

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import Objective
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
+from learnroute.model.objective import Weighted
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.coincident import clusters_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
@@ -35,11 +35,11 @@ def crowd(places: int, copies: int, seed: int) -> tuple[Any, Any]:
 def test_copies_cost_no_more_travel_than_the_places_alone(rate: float, matrix: bool) -> None:
     places, copies = crowd(120, 12, 1)
     nothing = np.zeros(len(places))
-    alone = Objective(Points(places), nothing, nothing)
+    alone = Weighted(Points(places), nothing, nothing)
     least = alone(iterated_local_search(alone, RNG(0), Budget(), 2000))
     scores = RNG(2).uniform(0, 0.1, len(copies))
     travel = Points(copies).matrix() if matrix else Points(copies)
-    objective = Objective(travel, scores, weights_of(rate, len(copies)))
+    objective = Weighted(travel, scores, weights_of(rate, len(copies)))
     order = iterated_local_search(objective, RNG(0), Budget(), 2000)
     assert sorted(order.tolist()) == list(range(len(copies)))
     assert float(objective.legs(order).sum()) <= 1.01 * least
@@ -50,8 +50,8 @@ def test_where_only_the_last_score_counts_clusters_suffice(ends: Ends) -> None:
     for seed in range(3):
         rng = RNG(seed)
         places = Points(rng.uniform(0, 1, (3, 2))[rng.integers(0, 3, 7)])
-        objective = Objective(places, rng.uniform(0, 2, 7), weights_of(0.0, 7), 0.5, ends)
-        clusters = clusters_of(objective, 0.0)
+        objective = Weighted(places, rng.uniform(0, 2, 7), weights_of(0.0, 7), 0.5, ends)
+        clusters = clusters_of(objective)
         assert clusters is not None
         assert clusters.suffice
         least = min(objective(order) for order in itertools.permutations(range(7)) if ends.allows(order))
@@ -65,7 +65,7 @@ def test_where_only_the_last_score_counts_clusters_suffice(ends: Ends) -> None:
 @pytest.mark.parametrize("ends", ENDS)
 def test_every_end_is_kept_and_the_first_order_is_never_made_worse(rate: float, ends: Ends) -> None:
     _, copies = crowd(20, 8, 3)
-    objective = Objective(Points(copies), RNG(4).uniform(0, 1, 160), weights_of(rate, 160), 0.0, ends)
+    objective = Weighted(Points(copies), RNG(4).uniform(0, 1, 160), weights_of(rate, 160), 0.0, ends)
     first = iterated_local_search(objective, RNG(1), Budget(), 5)
     order = iterated_local_search(objective, RNG(2), Budget(), 20, initial=first)
     assert ends.allows(order)
@@ -74,16 +74,16 @@ def test_every_end_is_kept_and_the_first_order_is_never_made_worse(rate: float, 
 
 def test_clusters_are_priced_as_if_they_came_last() -> None:
     _, copies = crowd(5, 4, 5)
-    objective = Objective(Points(copies), RNG(6).uniform(0, 1, 20), weights_of(0.4, 20))
-    clusters = clusters_of(objective, 0.4)
+    objective = Weighted(Points(copies), RNG(6).uniform(0, 1, 20), weights_of(0.4, 20))
+    clusters = clusters_of(objective)
     assert clusters is not None
     order = clusters.regions(np.arange(5))
     assert clusters.locations(order).tolist() == [0, 1, 2, 3, 4]
     assert clusters.objective.legs(np.arange(5)).sum() == pytest.approx(objective.legs(order).sum(), rel=1e-12)
     last = float(objective.weights[-4:] @ objective.scores[order[-4:]])
     assert clusters.objective.weights[-1] * clusters.objective.scores[4] == pytest.approx(last, rel=1e-12)
-    matrix = Objective(objective.points.matrix(), objective.scores, objective.weights)  # type: ignore[union-attr]
-    same = clusters_of(matrix, 0.4)
+    matrix = Weighted(objective.points.matrix(), objective.scores, objective.weights)  # type: ignore[union-attr]
+    same = clusters_of(matrix)
     assert same is not None
     groups = (sorted(np.flatnonzero(found.location_of == k).tolist() for k in range(5)) for found in (clusters, same))
     assert next(groups) == next(groups)
@@ -91,8 +91,8 @@ def test_clusters_are_priced_as_if_they_came_last() -> None:
 
 def test_larger_scores_come_first_at_a_location_and_the_way_stays() -> None:
     _, copies = crowd(4, 3, 7)
-    objective = Objective(Points(copies), RNG(8).uniform(0, 1, 12), weights_of(0.7, 12))
-    clusters = clusters_of(objective, 0.7)
+    objective = Weighted(Points(copies), RNG(8).uniform(0, 1, 12), weights_of(0.7, 12))
+    clusters = clusters_of(objective)
     assert clusters is not None
     for seed in range(20):
         order = RNG(seed).permutation(12)
@@ -108,17 +108,17 @@ def test_larger_scores_come_first_at_a_location_and_the_way_stays() -> None:
 def test_there_are_no_clusters_where_no_regions_coincide() -> None:
     places, _ = crowd(12, 1, 9)
     scores, weights = np.ones(12), weights_of(0.0, 12)
-    assert clusters_of(Objective(Points(places), scores, weights), 0.0) is None
-    assert clusters_of(Objective(Points(places).matrix(), scores, weights), 0.0) is None
+    assert clusters_of(Weighted(Points(places), scores, weights)) is None
+    assert clusters_of(Weighted(Points(places).matrix(), scores, weights)) is None
     places[3] = places[2]  # a fixed end is a location of its own
-    assert clusters_of(Objective(Points(places), scores, weights, ends=Ends(2)), 0.0) is None
-    assert clusters_of(Objective(Points(places), scores, weights, ends=Ends(1)), 0.0) is not None
+    assert clusters_of(Weighted(Points(places), scores, weights, ends=Ends(2))) is None
+    assert clusters_of(Weighted(Points(places), scores, weights, ends=Ends(1))) is not None
 
 
 def test_all_regions_at_one_location_are_sorted_by_score() -> None:
     scores = RNG(1).uniform(0, 1, 400)
     for rate in (0.0, 1 / 6, 0.95):
-        objective = Objective(Points(np.full((400, 2), 7.0)), scores, weights_of(rate, 400))
+        objective = Weighted(Points(np.full((400, 2), 7.0)), scores, weights_of(rate, 400))
         order = iterated_local_search(objective, RNG(0), Budget(), 50)
         assert objective(order) == pytest.approx(float(objective.weights @ np.sort(scores)[::-1]), rel=1e-12)
 
@@ -130,17 +130,17 @@ def test_regions_that_nearly_coincide_are_clusters(matrix: bool) -> None:
     places = rng.permutation(np.repeat(centres, 15, axis=0)) + 1e-6 * rng.uniform(-1, 1, (150, 2))
     nothing = np.zeros(150)
     travel = Points(places).matrix() if matrix else Points(places)
-    objective = Objective(travel, nothing, nothing, ends=Ends(closed=True))
-    clusters = clusters_of(objective, 0.0)
+    objective = Weighted(travel, nothing, nothing, ends=Ends(closed=True))
+    clusters = clusters_of(objective)
     assert clusters is not None
     assert clusters.near
     assert not clusters.suffice
     assert clusters.objective.size == 10
-    alone = Objective(Points(centres), np.zeros(10), np.zeros(10), ends=Ends(closed=True))
+    alone = Weighted(Points(centres), np.zeros(10), np.zeros(10), ends=Ends(closed=True))
     least = alone(iterated_local_search(alone, RNG(0), Budget(), 500))
     assert objective(iterated_local_search(objective, RNG(0), Budget(), 500)) <= 1.001 * least
-    uniform = Objective(Points(rng.uniform(0, 1, (150, 2))), nothing, nothing)
-    assert clusters_of(uniform, 0.0) is None
+    uniform = Weighted(Points(rng.uniform(0, 1, (150, 2))), nothing, nothing)
+    assert clusters_of(uniform) is None
 
 
 def test_huge_entries_do_not_drown_the_others() -> None:
@@ -151,5 +151,5 @@ def test_huge_entries_do_not_drown_the_others() -> None:
     for a, b in itertools.pairwise([*ring.tolist(), int(ring[0])]):
         travel[a, b] = travel[b, a] = 1.0
     np.fill_diagonal(travel, 0)
-    objective = Objective(travel, np.zeros(40), np.zeros(40), ends=Ends(closed=True))
+    objective = Weighted(travel, np.zeros(40), np.zeros(40), ends=Ends(closed=True))
     assert objective(iterated_local_search(objective, RNG(0), Budget(), 2000)) == 40.0

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from learnroute import METHODS, Learner, Problem, RefusedError, evaluate, expected_loss, objective_of, plan
+from learnroute import METHODS, Learner, Problem, RefusedError, evaluate, expected_loss, plan
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.methods import auto
 from learnroute.study.families import random_problem
-from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
+from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric, linear_of
 
 EVERY_METHOD = pytest.mark.parametrize("method", METHODS)
 
@@ -122,7 +122,7 @@ def test_a_time_limit_of_nearly_nothing_still_gives_a_route(method: str) -> None
 @pytest.mark.parametrize("learner", [UNDER, OVER], ids=["under", "over"])
 def test_where_the_time_is_over_at_once_auto_still_descends(learner: Learner) -> None:
     problem = random_problem("euclidean", 150, learner, 3)
-    objective = objective_of(problem)
+    objective = linear_of(problem)
     rng = np.random.default_rng(0)
     found = auto(objective, rng, Budget.of(1e-9))
     start = algorithm1(objective, rng, Budget.of(1e-9))

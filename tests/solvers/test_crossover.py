@@ -19,6 +19,7 @@ from learnroute.solvers.local_search.population import Population
 from learnroute.solvers.local_search.side_by_side import Threads
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.params import PopulationParams
+from samples import factors_of
 
 RNG = np.random.default_rng
 
@@ -73,7 +74,7 @@ def test_edges_and_scores_of_a_tour_add_up_to_the_value_of_its_order(kind: str, 
     for seed in range(2):
         objective = objective_of_kind(kind, 5, ends, seed)
         search = running(objective, ends.repair(np.arange(5)))
-        scores, weights, factors = objective.scores, objective.weights, objective.factors
+        scores, weights, factors = objective.scores, objective.weights, factors_of(objective)
         least = 0.0 if factors is not None else scores.min() * weights.sum()  # scores count above the least one
         wanted = oracle.values(objective.travel, scores, weights, factors, ends.first, ends.last, ends.closed)
         for order, value in wanted.items():

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import Objective, SolverParams
+from learnroute import SolverParams
 from learnroute.model.certificates import Simple
 from learnroute.model.ends import Ends
-from learnroute.model.objective import least_products
+from learnroute.model.objective import Linear, Weighted
+from learnroute.model.pairs import LinearError
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import least_score_parts, score_bound, simple_bound
 from learnroute.solvers.contract import Budget
@@ -27,13 +28,14 @@ from learnroute.solvers.params import DEFAULTS, AscentParams, NgRouteParams, One
 from learnroute.verification.exact import model_of
 from learnroute.verification.held_karp import least_order
 from learnroute.verification.plans import recomputed_bound
+from samples import factors_of
 
 RNG = np.random.default_rng
 ENDS = {"free": (None, None), "first": (2, None), "last": (None, 0), "both": (1, 3)}
 SHARES = ("under", "over", "flat", "factors", "mixed")
 
 
-def drawn(size: int, seed: int, symmetric: bool, shares: str, ends: str, closed: bool) -> Objective:
+def drawn(size: int, seed: int, symmetric: bool, shares: str, ends: str, closed: bool) -> Linear:
     rng = RNG([seed, size])
     travel = rng.uniform(1, 10, (size, size))
     if symmetric:
@@ -52,14 +54,12 @@ def drawn(size: int, seed: int, symmetric: bool, shares: str, ends: str, closed:
     elif shares == "mixed":
         factors = np.where(rng.random(size) < 0.4, 0.0, rng.uniform(0.2, 0.9, size))
         factors[0] = 0.5
-    if factors is not None:
-        weights = least_products(factors)
-    return Objective(travel, scores, weights, 1.5, Ends(*ENDS[ends], closed), factors)
+    return LinearError(scores, weights, 1.5, factors).objective(travel, Ends(*ENDS[ends], closed))
 
 
-def all_values(objective: Objective) -> dict[tuple[int, ...], float]:
+def all_values(objective: Linear) -> dict[tuple[int, ...], float]:
     found = oracle.values(
-        objective.travel, objective.scores, objective.weights, objective.factors, objective.ends.first,
+        objective.travel, objective.scores, objective.weights, factors_of(objective), objective.ends.first,
         objective.ends.last, objective.ends.closed,
     )  # fmt: skip
     return {order: value + objective.constant for order, value in found.items()}
@@ -108,9 +108,8 @@ def test_optimum_and_bounds_of_every_kind(shares: str, ends: str, closed: bool) 
 @pytest.mark.parametrize("ends", ENDS)
 def test_score_parts_by_last_region_are_the_least(shares: str, ends: str) -> None:
     objective = drawn(6, 3, True, shares, ends, False)
-    still = Objective(
-        np.zeros((6, 6)), objective.scores, objective.weights, 0.0, objective.ends, objective.factors
-    )  # fmt: skip
+    still = objective.error_alone()
+    still.constant = 0.0
     every = all_values(still)
     parts = least_score_parts(still)
     for last in range(6):
@@ -120,7 +119,7 @@ def test_score_parts_by_last_region_are_the_least(shares: str, ends: str) -> Non
     assert score_bound(still) == pytest.approx(min(every.values()), rel=1e-12)
 
 
-def beam(objective: Objective, kept: int = 1_000) -> IntArray:
+def beam(objective: Linear, kept: int = 1_000) -> IntArray:
     """Return a good order, found from its end: only the cheapest partial orders go on. Needs no search of ours."""
     size = objective.size
     finish = objective.finish + objective.weights[-1] * objective.scores
@@ -140,7 +139,7 @@ def beam(objective: Objective, kept: int = 1_000) -> IntArray:
     return objective.repaired(np.array(least))
 
 
-def proved(objective: Objective) -> NgRouteProof:
+def proved(objective: Linear) -> NgRouteProof:
     proof = NgRouteProof(Incumbent(objective, beam(objective)), RNG(0), Budget(), DEFAULTS)
     proof.run()
     return proof
@@ -180,7 +179,7 @@ def test_the_same_problem_one_region_larger() -> None:
             travel[:20, 20] = small.travel[:, small.ends.first]
         weights = np.concatenate([[0.0], small.weights])
         ends_there = Ends(20, small.ends.last, closed)
-        larger = Objective(travel, np.append(small.scores, 0.0), weights, small.constant, ends_there)
+        larger = Weighted(travel, np.append(small.scores, 0.0), weights, small.constant, ends_there)
         found = proved(larger)
         assert found.proved
         assert larger(found.incumbent.order) == pytest.approx(least, rel=1e-10)
@@ -207,7 +206,7 @@ def test_orders_are_brought_within_their_ends() -> None:
     order = np.array([4, 2, 0, 3, 1])
 
     def asked(**ends: Any) -> list[int]:
-        objective = Objective(rng.uniform(1, 2, (5, 5)), np.array([3.0, 1, 2, 5, 4]), np.eye(5)[4], 0.0, Ends(**ends))
+        objective = Weighted(rng.uniform(1, 2, (5, 5)), np.array([3.0, 1, 2, 5, 4]), np.eye(5)[4], 0.0, Ends(**ends))
         return [int(v) for v in objective.repaired(order)]
 
     assert asked() == [4, 2, 0, 3, 1]

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 import oracle
-from learnroute import Learner, Objective, RefusedError, objective_of, plan
+from learnroute import Learner, RefusedError, plan
 from learnroute._core import HeldKarp
 from learnroute.model.ends import BoolArray, Ends
+from learnroute.model.objective import Factored, Linear
+from learnroute.model.pairs import LinearError
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.study.families import random_problem
-from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
+from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric, linear_of
 
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
@@ -32,15 +34,15 @@ def test_equals_brute_force_where_travel_differs_by_direction(learner: Learner) 
         assert plan(problem, "exact").loss.total == pytest.approx(oracle.least_loss(problem), rel=1e-12)
 
 
-def values_by_size(objective: Objective, last_costs: FloatArray, positions: BoolArray) -> FloatArray:
+def values_by_size(objective: Linear, last_costs: FloatArray, positions: BoolArray) -> FloatArray:
     """Least costs of visiting each set to the end, from each of its regions: all sets of one size at a time."""
     size = objective.size
     regions, sets = np.arange(size), np.arange(1 << size)
     within = (sets[:, None] >> regions) & 1
     counts = within.sum(axis=1)
-    factors = np.ones(size) if objective.factors is None else objective.factors
+    factors = objective.factors if isinstance(objective, Factored) else np.ones(size)
     weights = np.where(within == 1, factors, 1.0).cumprod(axis=1)[:, -1]
-    if objective.factors is None:
+    if not isinstance(objective, Factored):
         weights = objective.weights[np.maximum(size - 1 - counts, 0)]
     values = np.full(within.shape, np.inf)
     values[1 << regions, regions] = np.where(positions[-1], last_costs, np.inf)
@@ -57,9 +59,9 @@ def values_by_size(objective: Objective, last_costs: FloatArray, positions: Bool
 @pytest.mark.parametrize("weights", ["positions", "factors"])
 @pytest.mark.parametrize("sets", [1, 100, 1000])  # filled at a time
 def test_values_of_all_sets_are_the_least_bit_for_bit(weights: str, sets: int) -> None:
-    drawn = objective_of(random_problem("uniform", 8, OVER, 1))
+    drawn = linear_of(random_problem("uniform", 8, OVER, 1))
     factors = None if weights == "positions" else np.random.default_rng(1).uniform(0, 1, 8)
-    objective = Objective(drawn.travel, drawn.scores, drawn.weights, factors=factors)
+    objective = LinearError(drawn.scores, drawn.weights, 0.0, factors).objective(drawn.travel, Ends())
     positions = Ends(last=3).positions(8)
     table = HeldKarp(objective.travel, objective.scores, objective.weights, factors, objective.scores, positions)
     done = [table.fill(sets)]
@@ -70,7 +72,7 @@ def test_values_of_all_sets_are_the_least_bit_for_bit(weights: str, sets: int) -
 
 
 def test_enumeration_beyond_its_size_refuses_and_says_why() -> None:
-    objective = objective_of(random_problem("uniform", 21, UNDER))
+    objective = linear_of(random_problem("uniform", 21, UNDER))
     with pytest.raises(RefusedError, match=r"21 regions.*0\.164 GiB.*at most 20"):
         held_karp(objective, np.random.default_rng(0), Budget())
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import Objective
 from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
+from learnroute.model.objective import Linear, Weighted
+from learnroute.model.pairs import LinearError
 from learnroute.solvers.construction.space_filling_curve import hilbert_order
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
-from learnroute.solvers.local_search.rotations import geometric_rate
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.methods import search
 from learnroute.solvers.params import KOptParams
@@ -30,22 +30,21 @@ def weights_of(rate: float, size: int) -> Any:
     return (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
 
 
-def problem(size: int, rate: float, ends: Ends, seed: int, places: bool) -> Objective:
+def problem(size: int, rate: float, ends: Ends, seed: int, places: bool) -> Linear:
     rng = RNG(seed)
     points = Points(rng.uniform(0, 1, (size, 2)))
     travel = points if places else points.matrix()
-    return Objective(travel, rng.uniform(0, 2, size), weights_of(rate, size), 0.5, ends)
+    return Weighted(travel, rng.uniform(0, 2, size), weights_of(rate, size), 0.5, ends)
 
 
-def running(objective: Objective, order: Any, params: KOptParams = PARAMS) -> TourSearch:
-    rate = geometric_rate(objective.weights) if objective.factors is None else None
-    return TourSearch(objective, order, rate, candidates_of(objective, params.neighbours), params)
+def running(objective: Linear, order: Any, params: KOptParams = PARAMS) -> TourSearch:
+    return TourSearch(objective, order, candidates_of(objective, params.neighbours), params)
 
 
 KINDS = ["last score", "geometric", "nearly flat", "other weights", "factors", "direction", "factors and direction"]
 
 
-def objective_of_kind(kind: str, size: int, ends: Ends, seed: int) -> Objective:
+def objective_of_kind(kind: str, size: int, ends: Ends, seed: int) -> Linear:
     rng = RNG(seed)
     places = rng.uniform(0, 1, (size, 2))
     travel: Any = Points(places) if seed % 2 else Points(places).matrix()
@@ -57,7 +56,7 @@ def objective_of_kind(kind: str, size: int, ends: Ends, seed: int) -> Objective:
     if "direction" in kind:
         travel = Points(places).matrix() * rng.uniform(0.7, 1.3, (size, size))
     factors = np.where(rng.random(size) < 0.3, 0.0, rng.uniform(0, 1, size)) if "factors" in kind else None
-    return Objective(travel, scores, weights, 0.0, ends, factors)
+    return LinearError(scores, weights, 0.0, factors).objective(travel, ends)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,7 +139,7 @@ def clouds(size: int) -> dict[str, Any]:
 def test_odd_places_are_no_trouble(name: str, rate: float, size: int) -> None:
     places = clouds(size)[name]
     for scores in (np.ones(size), np.zeros(size), RNG(1).uniform(0, 1, size) * np.abs(places).max()):
-        objective = Objective(Points(places), scores, weights_of(rate, size))
+        objective = Weighted(Points(places), scores, weights_of(rate, size))
         order = iterated_local_search(objective, RNG(0), Budget(), 50)
         assert sorted(order.tolist()) == list(range(size))
         if name == "all alike":
@@ -185,7 +184,7 @@ def test_candidate_lists_lead_out_of_clusters(matrix: bool) -> None:
     places = np.concatenate([rng.uniform(0, 1, (30, 2)) + corner for corner in ((0, 0), (100, 0), (0, 100))])
     points = Points(places)
     nothing = np.zeros(90)
-    lists = candidates_of(Objective(points.matrix() if matrix else points, nothing, nothing), PARAMS.neighbours)
+    lists = candidates_of(Weighted(points.matrix() if matrix else points, nothing, nothing), PARAMS.neighbours)
     cluster = np.arange(90) // 30
     assert all(len({*row.tolist()}) == PARAMS.neighbours and v not in row for v, row in enumerate(lists))
     assert (cluster[lists] != cluster[:, None]).any(axis=1).sum() >= 6
@@ -196,7 +195,7 @@ def test_lists_of_a_matrix_hold_relative_neighbours_by_their_definition() -> Non
     rng = RNG(6)
     places = np.concatenate([rng.uniform(0, 1, (40, 2)) + corner for corner in ((0, 0), (9, 0), (4, 9))])
     travel, nothing = Points(places).matrix(), np.zeros(120)
-    lists = candidates_of(Objective(travel, nothing, nothing), 10)
+    lists = candidates_of(Weighted(travel, nothing, nothing), 10)
     for owner, found in enumerate(lists.tolist()):
         by_distance = [int(j) for j in np.argsort(travel[owner]) if j != owner]
         entries: list[int] = []

@@ -7,9 +7,9 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from learnroute import Objective, objective_of
 from learnroute._core import FIXED_TO_0, FIXED_TO_1, FREE
 from learnroute.model.ends import BoolArray
+from learnroute.model.objective import Linear
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.lp_relaxation import LpRelaxation, least_crossings
@@ -21,12 +21,12 @@ from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import BranchAndCutParams, LpParams
 from learnroute.study.families import random_problem
 from learnroute.verification.branch_and_bound import is_comb
-from samples import UNDER
+from samples import UNDER, linear_of
 
 RNG = np.random.default_rng
 
 
-def tree_of(objective: Objective, order: IntArray) -> BranchAndCut:
+def tree_of(objective: Linear, order: IntArray) -> BranchAndCut:
     tree = BranchAndCut(Incumbent(objective, order), Budget(), BranchAndCutParams())
     tree.run()
     return tree
@@ -72,7 +72,7 @@ def test_subtours_are_found_wherever_one_is_violated() -> None:
 def test_combs_are_violated_but_by_no_tour() -> None:
     seen = 0
     for seed in range(20):
-        objective = objective_of(random_problem("euclidean", 30, UNDER, seed))
+        objective = linear_of(random_problem("euclidean", 30, UNDER, seed))
         for sets in tree_of(objective, iterated_local_search(objective, RNG(0), Budget(), 300)).combs:
             seen += 1
             assert is_comb(tuple(tuple(np.flatnonzero(row).tolist()) for row in sets))
@@ -125,7 +125,7 @@ def test_what_is_no_comb(comb: tuple[tuple[int, ...], ...]) -> None:
 
 
 def lp_of(size: int, seed: int) -> tuple[FloatArray, LpRelaxation, StatusArray]:
-    costs = tour_graph(objective_of(random_problem("euclidean", size, UNDER, seed)))
+    costs = tour_graph(linear_of(random_problem("euclidean", size, UNDER, seed)))
     status = all_free(costs)
     return costs, LpRelaxation(status, [], 1.0, LpParams()), status
 
@@ -138,7 +138,7 @@ def test_its_value_is_that_of_a_one_tree_at_its_dual_values() -> None:
         reduced, back = lp.reduced(costs, found.duals.combs)
         total = minimum_one_tree(reduced, status, found.duals.multipliers).total
         assert total + back == pytest.approx(found.value, rel=1e-9)
-        objective = objective_of(random_problem("euclidean", 25, UNDER, seed))
+        objective = linear_of(random_problem("euclidean", 25, UNDER, seed))
         tree = tree_of(objective, np.arange(25))
         assert found.value <= tree.incumbent.value * (1 + 1e-9)
 

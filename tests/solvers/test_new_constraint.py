@@ -8,8 +8,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from learnroute import Objective
 from learnroute.model.ends import BoolArray, Ends
+from learnroute.model.objective import Linear, Weighted
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
@@ -46,13 +46,13 @@ class NotFirst(Ends):
         return np.concatenate([order[first : first + 1], np.delete(order, first)])
 
 
-def drawn(rate: float, seed: int, size: int = 7) -> Objective:
+def drawn(rate: float, seed: int, size: int = 7) -> Linear:
     rng = RNG(seed)
     places = rng.uniform(0, 10, (size, 2))
     travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
     weights = (1 - rate) * rate ** np.arange(size - 1, -1, -1.0) if rate else np.append(np.zeros(size - 1), 1.0)
     ends = NotFirst(last=2 if seed % 2 else None, barred=(0, 1, 3))
-    return Objective(travel, rng.uniform(0, 20, size), weights, 1.0, ends)
+    return Weighted(travel, rng.uniform(0, 20, size), weights, 1.0, ends)
 
 
 @pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.9])

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from learnroute import InputError, Learner, Objective, Problem, objective_of, plan, verify
+from learnroute import InputError, Learner, Problem, plan, verify
 from learnroute.model.certificates import NgRelaxation, NgRoutes, read_certificate
+from learnroute.model.objective import Linear, Weighted
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.bounds import least_score_parts, simple_bound
 from learnroute.solvers.contract import Budget
@@ -23,16 +24,16 @@ from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import AscentParams, NgRouteParams, OneTreeParams, ProofParams, SolverParams
 from learnroute.study.families import random_problem
 from learnroute.verification.plans import recomputed_bound
-from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
+from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric, linear_of
 
 RNG = np.random.default_rng
 
 
-def optimum(objective: Objective) -> float:
+def optimum(objective: Linear) -> float:
     return objective(held_karp(objective, RNG(0), Budget()).order)
 
 
-def proof_of(objective: Objective, order: IntArray, params: NgRouteParams | None = None) -> NgRouteProof:
+def proof_of(objective: Linear, order: IntArray, params: NgRouteParams | None = None) -> NgRouteProof:
     """The proof of an order by ng-routes alone, as far as it goes."""
     proof = NgRouteProof(
         Incumbent(objective, order),
@@ -57,7 +58,7 @@ def problems(learner: str, count: int) -> list[Problem]:
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_proofs_end_at_the_optimum_and_bounds_stay_below_it(learner: str) -> None:
     for k, problem in enumerate(problems(learner, 60)):
-        objective = objective_of(problem)
+        objective = linear_of(problem)
         least = optimum(objective)
         poor = RNG(k).permutation(problem.size)  # a proof must not need a good order to begin with
         proof = proof_of(objective, poor)
@@ -74,7 +75,7 @@ def test_proofs_end_at_the_optimum_and_bounds_stay_below_it(learner: str) -> Non
 def test_bounds_are_close_where_the_optimum_is_known() -> None:
     for features, family in ((80, "closure"), (120, "euclidean"), (1000, "vectors")):
         problem = random_problem(family, 16, Learner(features, 100, 0.1), 3)
-        objective = objective_of(problem)
+        objective = linear_of(problem)
         least = optimum(objective)
         order = RNG(0).permutation(16)
         assert 0.995 * least <= lower_bound(objective, order, Budget()).bound <= least
@@ -90,7 +91,7 @@ def test_exact_proves_thirty_regions_and_repeats_itself() -> None:
 
 def test_little_effort_leaves_a_gap_and_says_so() -> None:
     problem = random_problem("closure", 40, OVER, 2)
-    objective = objective_of(problem)
+    objective = linear_of(problem)
     order = iterated_local_search(objective, RNG(0), Budget(), 200)
     proof = proof_of(objective, order, NgRouteParams(labels=20))
     assert proof.overflowed
@@ -112,14 +113,14 @@ def test_score_parts_by_last_region_are_the_least() -> None:
     from itertools import permutations
 
     weights, scores = np.array([0.1, 0.2, 0.3, 0.9]), np.array([3.0, 1.0, 7.0, 2.0])
-    parts = least_score_parts(Objective(np.zeros((4, 4)), scores, weights))
+    parts = least_score_parts(Weighted(np.zeros((4, 4)), scores, weights))
     for v in range(4):
         found = [float(weights @ scores[list(o)]) for o in permutations(range(4)) if o[-1] == v]
         assert parts[v] == pytest.approx(min(found), rel=1e-14)
 
 
 def test_the_one_tree_bound_is_tight_for_hundreds_of_points() -> None:
-    objective = objective_of(random_problem("euclidean", 300, UNDER, 1))
+    objective = linear_of(random_problem("euclidean", 300, UNDER, 1))
     order = iterated_local_search(objective, RNG(0), Budget(), 2000)
     params = OneTreeParams(AscentParams(300))
     assert one_tree_bound(objective, objective(order), Budget(), params).bound > 0.99 * objective(order)
@@ -155,7 +156,7 @@ def test_what_a_certificate_lists_is_what_labels_remember() -> None:
 def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None:
     """Whatever the multipliers and ng-sets of the stages and turns are."""
     for seed, learner in enumerate(LEARNERS.values()):
-        objective = objective_of(random_problem(family, 8, learner, seed))
+        objective = linear_of(random_problem(family, 8, learner, seed))
         least, rng = optimum(objective), RNG(seed)
         stages = []
         for _ in range(3):
@@ -170,7 +171,7 @@ def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None
 
 
 def test_stages_prove_more_than_the_first_one_alone() -> None:
-    objective = objective_of(random_problem("vectors", 30, Learner(1000, 100, 0.1), 0))
+    objective = linear_of(random_problem("vectors", 30, Learner(1000, 100, 0.1), 0))
     order = iterated_local_search(objective, RNG(0), Budget(), 600)
     certificate = proof_of(objective, order, NgRouteParams(rounds=2)).certificate()
     assert len(certificate.stages) > 1
@@ -194,7 +195,7 @@ def test_an_optimum_is_proved_again_in_turns() -> None:
     assert isinstance(certificate, NgRoutes)
     assert certificate.turns
     assert verify(problem, found).holds
-    objective = objective_of(problem)
+    objective = linear_of(problem)
     assert recomputed_bound(objective, certificate, certificate.bound) == certificate.bound
     fewer = replace(certificate, turns=())
     assert recomputed_bound(objective, fewer, certificate.bound) < certificate.bound
@@ -210,7 +211,7 @@ def test_turns_that_are_no_lists_of_rows_are_refused() -> None:
         assert refusal.value.field == f"certificate.{field}"
 
 
-def cheapest_by_hand(objective: Objective, multipliers: FloatArray, masks: list[list[int]]) -> float:
+def cheapest_by_hand(objective: Linear, multipliers: FloatArray, masks: list[list[int]]) -> float:
     """The cost of the cheapest ng-route, multipliers paid: all of them one after the other, by the definition."""
     size = objective.size
     partial = [(v, 1 << v, objective.weights[0] * objective.scores[v] - multipliers[v]) for v in range(size)]
@@ -233,7 +234,7 @@ def test_the_checker_finds_the_cheapest_ng_route() -> None:
         size = int(rng.integers(3, 7))
         travel = rng.uniform(1, 9, (size, size)) if seed % 2 else rng.integers(1, 4, (size, size)).astype(float)
         np.fill_diagonal(travel, 0)
-        objective = Objective(travel, rng.uniform(0, 5, size), np.sort(rng.uniform(0, 1, size)))
+        objective = Weighted(travel, rng.uniform(0, 5, size), np.sort(rng.uniform(0, 1, size)))
         rows = tuple(tuple(map(int, rng.integers(size, size=3))) for _ in range(size))
         stage = NgRelaxation(rng.normal(0, 2, size), tuple((v,) for v in range(size)), rows)
         least = cheapest_by_hand(objective, stage.multipliers, stage.masks())

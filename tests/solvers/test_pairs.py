@@ -13,7 +13,6 @@ from learnroute import (
     METHODS,
     Constraints,
     Gradient,
-    Objective,
     Problem,
     Proximal,
     RefusedError,
@@ -23,6 +22,7 @@ from learnroute import (
 )
 from learnroute._core import PairTerms
 from learnroute.model.losses import objective_of
+from learnroute.model.objective import Paired
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.suffix_labelling import label_suffixes
 from learnroute.solvers.local_search.candidates import candidates_of
@@ -34,6 +34,12 @@ ENDS = [
     Constraints(), Constraints(start="R2"), Constraints(end="R1"), Constraints(start="R2", end="R1"),
     Constraints(returns=True), Constraints(start="R1", returns=True),
 ]  # fmt: skip
+
+
+def paired_of(problem: Problem) -> Paired:
+    found = objective_of(problem)
+    assert isinstance(found, Paired)
+    return found
 
 
 def drawn(seed: int, size: int | None = None) -> Problem:
@@ -53,7 +59,7 @@ def drawn(seed: int, size: int | None = None) -> Problem:
 @pytest.mark.parametrize("seed", range(30))
 def test_exact_finds_the_best_of_all_orders(seed: int) -> None:
     asked = drawn(seed)
-    objective = objective_of(asked)
+    objective = paired_of(asked)
     orders = [order for order in itertools.permutations(range(asked.size)) if asked.ends.allows(order)]
     best = min(expected_loss(asked, order).total for order in orders)
     found = plan(asked, "exact")
@@ -81,7 +87,7 @@ def test_long_gradient_steps_are_enumerated(seed: int) -> None:
 
 def test_labels_that_are_too_many_prove_nothing() -> None:
     asked = drawn(2, 8)
-    objective = objective_of(asked)
+    objective = paired_of(asked)
     start = np.array(plan(asked, "random").order)
     found = label_suffixes(objective, start, Budget(), SuffixLabellingParams(labels=3))
     assert not found.proved
@@ -101,16 +107,15 @@ def test_every_method_prices_its_route_by_the_true_loss(method: str) -> None:
     assert found.guarantee.value in (None, 1.0)
 
 
-def searched(asked: Problem, seed: int, directed: bool) -> tuple[Objective, TourSearch]:
+def searched(asked: Problem, seed: int, directed: bool) -> tuple[Paired, TourSearch]:
     """Return a problem's objective, and a search of it from a random order."""
-    objective = objective_of(asked)
+    objective = paired_of(asked)
     rng = np.random.default_rng(seed)
     if directed:
         travel = objective.travel * rng.uniform(0.7, 1.3, objective.travel.shape)
-        objective = Objective(travel, objective.scores, objective.weights, 0.0, objective.ends, objective.factors,
-                              objective.pairs)  # fmt: skip
+        objective = Paired(travel, objective.pairs, objective.ends)
     start = objective.ends.repair(rng.permutation(objective.size))
-    return objective, TourSearch(objective, start, None, candidates_of(objective, 8), KOptParams())
+    return objective, TourSearch(objective, start, candidates_of(objective, 8), KOptParams())
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -10,20 +10,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute import InputError, Learner, Objective, objective_of, plan
+from learnroute import InputError, Learner, plan
 from learnroute.model.distances import Points
+from learnroute.model.ends import Ends
+from learnroute.model.objective import Linear, Weighted
+from learnroute.model.pairs import LinearError
 from learnroute.model.validation import IntArray
 from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search, members_for, search_effort
-from learnroute.solvers.local_search.rotations import best_cut, geometric_rate
+from learnroute.solvers.local_search.rotations import best_cut
 from learnroute.solvers.local_search.tour_search import TourSearch
 from learnroute.solvers.methods import search
 from learnroute.solvers.params import DEFAULTS, IteratedLocalSearchParams, KOptParams, PopulationParams, SolverParams
 from learnroute.study.families import random_problem
-from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric
+from samples import ALL_FAMILIES, LEARNERS, OVER, UNDER, asymmetric, linear_of
 
 RNG = np.random.default_rng
 
@@ -35,13 +38,13 @@ def test_finds_the_optimum_of_small_problems(learner: str) -> None:
         problem = (
             random_problem(family, 13, LEARNERS[learner], seed) if seed % 4 else asymmetric(13, LEARNERS[learner], seed)
         )
-        objective = objective_of(problem)
+        objective = linear_of(problem)
         least = objective(held_karp(objective, RNG(0), Budget()).order)
         assert objective(search(objective, RNG(seed), Budget()).order) == pytest.approx(least, rel=1e-10)
 
 
 def test_same_seed_same_route_and_never_worse_than_the_start() -> None:
-    objective = objective_of(random_problem("euclidean", 60, OVER, 1))
+    objective = linear_of(random_problem("euclidean", 60, OVER, 1))
     start = RNG(1).permutation(60)
     one, two = (iterated_local_search(objective, RNG(3), Budget(), 100, initial=start) for _ in range(2))
     assert np.array_equal(one, two)
@@ -52,51 +55,54 @@ def test_same_seed_same_route_and_never_worse_than_the_start() -> None:
 
 def test_few_regions_and_equal_regions_are_no_trouble() -> None:
     for size in (2, 3, 4, 5):
-        objective = objective_of(random_problem("uniform", size, UNDER, size))
+        objective = linear_of(random_problem("uniform", size, UNDER, size))
         found = iterated_local_search(objective, RNG(0), Budget(), 20)
         assert objective(found) == pytest.approx(objective(held_karp(objective, RNG(0), Budget()).order))
-    flat = Objective(np.zeros((20, 20)), np.ones(20), np.full(20, 0.05))
+    flat = Weighted(np.zeros((20, 20)), np.ones(20), np.full(20, 0.05))
     assert sorted(iterated_local_search(flat, RNG(0), Budget(), 20)) == list(range(20))
     assert plan(random_problem("uniform", 20, Learner(5000, 3, 1), 1), "exact").optimal
 
 
 def test_geometric_weights_are_recognised() -> None:
-    assert geometric_rate(np.array([0.0, 0.0, 1.0])) == 0.0
-    assert geometric_rate(0.5 * 0.5 ** np.arange(9, -1, -1.0)) == pytest.approx(0.5)
-    assert geometric_rate(np.zeros(4)) == 0.0
-    assert geometric_rate(np.array([0.1, 0.3, 0.4])) is None
-    assert geometric_rate(np.array([0.1, 0.0])) is None
+    def rate(weights: Any) -> float | None:
+        return Weighted(np.zeros((len(weights), len(weights))), np.ones(len(weights)), np.asarray(weights)).rate
+
+    assert rate([0.0, 0.0, 1.0]) == 0.0
+    assert rate(0.5 * 0.5 ** np.arange(9, -1, -1.0)) == pytest.approx(0.5)
+    assert rate(np.zeros(4)) == 0.0
+    assert rate([0.1, 0.3, 0.4]) is None
+    assert rate([0.1, 0.0]) is None
 
 
 def test_auto_leaves_time_for_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     deadlines: list[float] = []
 
-    def noted(objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> Answer:
+    def noted(objective: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams) -> Answer:
         deadlines.append(budget.deadline)
         return Answer(np.arange(objective.size), "algorithm1")
 
     monkeypatch.setattr(methods, "algorithm1", noted)
     monkeypatch.setattr(methods, "iterated_local_search", lambda *_args, initial, **_more: initial)
     budget = Budget.of(1000.0)
-    methods.auto(objective_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget, DEFAULTS)
+    methods.auto(linear_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget, DEFAULTS)
     assert deadlines[0] < budget.deadline - 400
 
 
 def test_a_search_leaves_time_for_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     deadlines: list[float] = []
 
-    def noted(objective: Objective, _rng: np.random.Generator, budget: Budget, **_more: Any) -> IntArray:
+    def noted(objective: Linear, _rng: np.random.Generator, budget: Budget, **_more: Any) -> IntArray:
         deadlines.append(budget.deadline)
         return np.arange(objective.size)
 
     monkeypatch.setattr(methods, "iterated_local_search", noted)
     budget = Budget.of(1000.0)
-    search(objective_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget)
+    search(linear_of(random_problem("euclidean", 120, UNDER)), RNG(0), budget)
     assert deadlines[0] < budget.deadline - 100
 
 
 def test_effort_is_what_params_say_unless_it_is_given() -> None:
-    objective = objective_of(random_problem("uniform", 30, UNDER, 1))
+    objective = linear_of(random_problem("uniform", 30, UNDER, 1))
     assert search_effort(objective) == (600, 2)
     few = SolverParams(search=IteratedLocalSearchParams(few_perturbations=1, starts=3))
     assert search_effort(objective, few) == (30, 3)
@@ -158,7 +164,7 @@ class Interruption:
 
     def end(self, effort: int, params: IteratedLocalSearchParams) -> None:
         """Search until interrupted; every thread has made a call, and at most one more."""
-        objective = objective_of(random_problem("euclidean", 200, UNDER, 1))
+        objective = linear_of(random_problem("euclidean", 200, UNDER, 1))
         budget = Budget.of(progress=self.tell)
         with pytest.raises(KeyboardInterrupt if self.how == "Ctrl-C" else ArithmeticError):
             iterated_local_search(objective, RNG(0), budget, effort, params=SolverParams(search=params))
@@ -211,7 +217,7 @@ def test_populations_find_the_optimum_that_is_proved(learner: Learner) -> None:
 
 def test_a_search_with_a_population_repeats_itself_whatever_the_threads() -> None:
     problem = random_problem("euclidean", 120, OVER, 3)
-    few, many = (objective_of(random_problem("euclidean", size, OVER, 3)) for size in (50, 120))
+    few, many = (linear_of(random_problem("euclidean", size, OVER, 3)) for size in (50, 120))
     assert members_for(many, 50 * 120, PopulationParams()) == 100
     assert members_for(few, 50 * 50, PopulationParams()) == members_for(many, 100, PopulationParams()) == 0
     assert plan(problem, "search").order == plan(problem, "search").order == plan(problem, "search", threads=2).order
@@ -233,8 +239,8 @@ class Idle:
 def test_perturbations_that_take_no_time_say_little_of_the_next() -> None:
     """The first ones may be refused at once, and the next ones take long: a time limit is looked at in between."""
     rows: list[int] = []
-    objective = objective_of(random_problem("euclidean", 60, OVER, 1))
-    search = TourSearch(objective, np.arange(60), None, candidates_of(objective, 8), KOptParams())
+    objective = linear_of(random_problem("euclidean", 60, OVER, 1))
+    search = TourSearch(objective, np.arange(60), candidates_of(objective, 8), KOptParams())
     search.core = Idle(search.core, rows)  # type: ignore[assignment]
     search.perturb(RNG(0), 5000, 0.0, Budget())
     assert sum(rows) == 5000
@@ -253,7 +259,7 @@ def test_the_best_cut_is_the_best_of_all_rotations(kind: str) -> None:
             "factors": np.zeros(9),
         }
         factors = rng.random(9) if kind == "factors" else None
-        objective = Objective(apart + apart.T, 3 * rng.random(9), weights[kind], factors=factors)
+        objective = LinearError(3 * rng.random(9), weights[kind], 0.0, factors).objective(apart + apart.T, Ends())
         order = rng.permutation(9)
         found = best_cut(objective, order)
         assert objective(found) == pytest.approx(min(objective(np.roll(order, k)) for k in range(9)), rel=1e-12)
@@ -263,8 +269,8 @@ def test_perturbations_of_the_tail_change_the_tail() -> None:
     rng = np.random.default_rng(0)
     points = Points(rng.random((600, 2)))
     weights = 0.9 ** np.arange(599, -1, -1.0)
-    objective = Objective(points.matrix(), rng.uniform(1, 3, 600), weights)
-    search = TourSearch(objective, rng.permutation(600), 0.9, candidates_of(objective, 8), KOptParams())
+    objective = Weighted(points.matrix(), rng.uniform(1, 3, 600), weights)
+    search = TourSearch(objective, rng.permutation(600), candidates_of(objective, 8), KOptParams())
     search.descend(Budget())
     before = search.order()
     tail = search.tail(before)
@@ -276,6 +282,6 @@ def test_perturbations_of_the_tail_change_the_tail() -> None:
     kept = {frozenset(pair) for pair in zip(after[:-1].tolist(), after[1:].tolist(), strict=True)}
     gone = [frozenset(pair) not in kept for pair in zip(before[:-1].tolist(), before[1:].tolist(), strict=True)]
     assert np.mean(gone[-66:]) > 3 * np.mean(gone[:300])
-    short = TourSearch(Objective(points.matrix(), objective.scores, 0.1 ** np.arange(599, -1, -1.0)), before, 0.1,
+    short = TourSearch(Weighted(points.matrix(), objective.scores, 0.1 ** np.arange(599, -1, -1.0)), before,
                        candidates_of(objective, 8), KOptParams())  # fmt: skip
     assert short.tail(before) is None
