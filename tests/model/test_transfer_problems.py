@@ -64,7 +64,7 @@ def final_error(asked: Problem, order: tuple[int, ...]) -> float:
     learner = asked.learner
     for t, k in enumerate(order):
         kept, _, coupling, _, noise = (table[t, k] for table in asked.updates.tables)
-        if learner.common_retention is None:
+        if getattr(learner, "common_retention", None) is None:
             errors = kept * errors - coupling * errors[k] + (1 - kept) * asked.transfer[k] + noise
         else:
             gained = learner.common_retention * gained + coupling * errors[k] - noise

@@ -28,6 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learnroute.errors import RefusedError
+from learnroute.model import law
+from learnroute.model.law import ModelErrors, Step
 from learnroute.model.validation import FloatArray, IntArray
 
 FORMS = LINEAR, HELD, COMMON = "linear", "held", "common"  # of the law, the simplest first
@@ -270,12 +272,9 @@ def roll(route: Route, table: FloatArray, values: FloatArray) -> FloatArray:
     """
     kept, coupled, noise = (float(value) for value in values[:3])
     rho = float(values[3]) if len(values) > 3 else kept - coupled
-    own, gained, rows = route.before[0], 0.0, []
-    for t in range(route.skipped, len(route.places)):
-        gained = rho * gained + coupled * float(own[t]) - noise
-        own = kept * own + (1 - kept) * table[route.places[t]][route.places]
-        rows.append(own - gained)
-    return np.array(rows)
+    visits = range(route.skipped, len(route.places))
+    steps, rows = [Step(kept, 1 - kept, coupled, rho, noise)] * len(visits), table[np.ix_(route.places, route.places)]
+    return np.array([errors.total for errors in law.follow(ModelErrors(route.before[0]), visits, steps, rows)])
 
 
 def target_errors(moved: FloatArray, first: FloatArray, values: FloatArray) -> FloatArray:

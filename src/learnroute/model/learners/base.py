@@ -57,7 +57,8 @@ class Learner:
         rule = members.get("rule", shape[3] if len(shape) > 3 else DEFAULT)
         classes = {each.rule: each for each in Learner.__subclasses__()}
         if not isinstance(rule, str) or rule not in classes:
-            raise InputError(f"unknown; {did_you_mean(rule, classes)}", field="learner.rule", value=rule)
+            known = sorted(classes, key=lambda name: name != DEFAULT)  # the default first
+            raise InputError(f"unknown; {did_you_mean(rule, known)}", field="learner.rule", value=rule)
         chosen = classes[rule]
         for name in members:
             if name not in (*SHAPE, "rule", *chosen.members()):
