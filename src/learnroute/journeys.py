@@ -41,7 +41,7 @@ MEASURED = ("errors", "dissimilarity", "vector")
 
 
 @dataclass(frozen=True)
-class Visit:
+class Observation:
     """A region that was visited, and what was measured there.
 
     `errors`: the error of the model on some regions, right after training here. `dissimilarity`: how different other
@@ -64,7 +64,7 @@ class Visit:
             data["vector"] = list(self.vector)
         return data
 
-    def without(self, region: str) -> Visit:
+    def without(self, region: str) -> Observation:
         """Return the visit without what was measured about a region."""
         errors = {name: value for name, value in self.errors.items() if name != region}
         apart = {name: value for name, value in self.dissimilarity.items() if name != region}
@@ -120,7 +120,7 @@ class Journey:
         self.origin = self.problem = problem
         self.errors: FloatArray = problem.initial_errors
         self.common = 0.0
-        self.visits: tuple[Visit, ...] = ()
+        self.visits: tuple[Observation, ...] = ()
         self.rest: tuple[str, ...] = self._planned(budget)
         self._keep()
 
@@ -331,7 +331,7 @@ class Journey:
             "rest": list(self.rest),
         }
 
-    def _checked(self, region: str, measured: Mapping[str, Any]) -> Visit:
+    def _checked(self, region: str, measured: Mapping[str, Any]) -> Observation:
         """Check a visit before anything changes."""
         self._check_left(region)
         apart, vector = self._by_region("dissimilarity", measured["dissimilarity"]), measured["vector"]
@@ -352,7 +352,7 @@ class Journey:
             raise InputError(
                 "a region to itself is 0; leave it out", field=f"dissimilarity.{region}", found=f"= {apart[region]:g}"
             )
-        return Visit(region, self._by_region("errors", measured["errors"]), apart, vector)
+        return Observation(region, self._by_region("errors", measured["errors"]), apart, vector)
 
     def _check_left(self, region: str) -> None:
         """Refuse what is no region that can still be visited."""
@@ -381,7 +381,7 @@ class Journey:
             name: as_number(f"{field_name}.{name}", value, least=0.0, meaning=meaning) for name, value in values.items()
         }
 
-    def _take(self, visit: Visit) -> None:
+    def _take(self, visit: Observation) -> None:
         """Train: update the errors and what is known."""
         here = self.problem.regions.index(visit.region)
         if visit.vector is not None and self.problem.vectors is not None:
