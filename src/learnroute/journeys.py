@@ -21,7 +21,6 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
-from learnroute.formats.plans import problem_of
 from learnroute.model.ends import Ends
 from learnroute.model.labels import labelled, names_along
 from learnroute.model.learner import Updates
@@ -36,6 +35,7 @@ from learnroute.planner import decided
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
 
+MEMBERS = ("problem", "method", "seed", "dissimilarities", "visits", "rest")  # of its file
 MEASURED = ("errors", "dissimilarity", "vector")
 
 
@@ -129,8 +129,8 @@ class Journey:
         path = as_path("file", file)
         with errors_naming(path):
             data = json_files.read(path)
-            if not isinstance(data, dict) or not {"problem", "method", "seed", "visits", "rest"} <= set(data):
-                raise InputError("not a journey; it has problem, method, seed, visits and rest")
+            if not isinstance(data, dict) or not set(MEMBERS) <= set(data):
+                raise InputError(f"not a journey; it has {', '.join(MEMBERS)}")
             return cls._resumed(data, path)
 
     @classmethod
@@ -139,7 +139,8 @@ class Journey:
         journey.file, journey.method = path, data["method"]
         method_named(journey.method)
         journey.seed = as_count("seed", data["seed"], least=0, meaning="the seed")
-        journey.origin = journey.problem = problem_of(data, Problem.from_dict(data["problem"]))
+        given = Problem.from_dict(data["problem"])
+        journey.origin = journey.problem = given.with_dissimilarities(data["dissimilarities"])
         journey.errors, journey.common = journey.problem.initial_errors, 0.0
         journey.visits, journey.rest = (), journey.problem.regions
         if not isinstance(data["visits"], list):

@@ -25,7 +25,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     """
     if not isinstance(data, Mapping) or not set(NEEDED) <= set(data):
         raise InputError(f"an object with {', '.join(NEEDED)} is needed", field="plan", value=data)
-    problem = problem_of(data, problem)
+    problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
     trained = data.get("learner")
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
         problem = problem.regularized(trained["regularization"])
@@ -71,12 +71,6 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         dissimilarities=problem.dissimilarity_kind,
         **training_members(problem, order),
     )  # fmt: skip
-
-
-def problem_of(data: Mapping[str, Any], problem: Problem) -> Problem:
-    """Return the problem with the dissimilarities that a plan goes by; plans that do not say go by upper bounds."""
-    kind = data.get("dissimilarities")
-    return problem.with_upper_bounds() if kind is None else problem.with_dissimilarities(kind)
 
 
 def _range(trained: Any) -> tuple[float, float] | None:

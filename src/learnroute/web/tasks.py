@@ -191,7 +191,6 @@ TASKS: dict[str, Kind] = {
     "read": Kind(_read, ReadRequest, answers.ReadProblem, "Read uploaded files into a problem"),
     "export": Kind(_export, ExportRequest, None, "Write a plan or a problem as a file"),
 }
-RENAMED = {"journey": "error_history"}
 
 
 def run_task(
