@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learner import CALIBRATED, LEAST_SQUARES, Learner, Regime
-from learnroute.model.losses import Loss, final_errors
+from learnroute.model.losses import Loss, as_order, expected_loss, final_errors, largest_loss, travel_cost, true_loss
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.showing import Shown, shortened
 
@@ -31,6 +30,7 @@ class Guarantee:
     sharper: float | None = None
 
 
+NO_GUARANTEE = Guarantee(None, "")
 MOST_ERRORS = 10_000  # regions up to which a plan says the expected error of each
 
 
@@ -84,13 +84,13 @@ class Plan(Shown):
     order: tuple[int, ...]
     regime: Regime
     loss: Loss
-    lower_bound: float | None
-    optimal: bool
-    guarantee: Guarantee
-    method: str
-    requested: str
-    seconds: float
-    seed: int
+    lower_bound: float | None = None
+    optimal: bool = False
+    guarantee: Guarantee = NO_GUARANTEE
+    method: str = ""
+    requested: str = ""
+    seconds: float = 0.0
+    seed: int = 0
     notes: tuple[str, ...] = ()
     true_loss: Loss | None = None
     certificate: Certificate | None = None
@@ -107,6 +107,37 @@ class Plan(Shown):
     samples: int | tuple[int, ...] | None = None
     features_scaling: FeaturesScaling | None = None
     expected_errors: tuple[float, ...] | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, order: ArrayLike) -> Plan:
+        """Return what follows from problem and order alone; nothing is proved yet. Unless the order is one, refuse it.
+
+        All plans are made here. What a solver or a file claims about the route is put in with `dataclasses.replace`.
+        """
+        stops = as_order(order, problem.size, problem.regions)
+        route = tuple(problem.regions[i] for i in stops.tolist())
+        problem.constraints.check(route)
+        samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
+        few = problem.size <= MOST_ERRORS
+        return cls(
+            route=route,
+            order=tuple(stops.tolist()),
+            regime=problem.regime,
+            loss=expected_loss(problem, stops),
+            true_loss=true_loss(problem, stops) if problem.truth is not None else None,
+            travel_cost=travel_cost(problem, stops),
+            travel_rate=problem.travel_rate,
+            closed=problem.closed,
+            constraints=problem.constraints,
+            learner=problem.learner,
+            loss_at_most=largest_loss(problem, stops),
+            depot=None if problem.depot is None else problem.depot.name,
+            dissimilarities=problem.dissimilarity_kind,
+            samples=None if problem.learner.rule == CALIBRATED else samples,
+            features_scaling=problem.features_scaling,
+            expected_errors=tuple(final_errors(problem, stops).tolist()) if few else None,
+            problem=problem,
+        )
 
     @property
     def label_noise(self) -> float | None:
@@ -216,18 +247,3 @@ class Plan(Shown):
             "true_loss": self.true_loss.to_dict() if self.true_loss else None,
             "certificate": self.certificate.to_dict(len(self.order)) if self.certificate else None,
         }
-
-
-def training_members(problem: Problem, order: ArrayLike) -> dict[str, Any]:
-    """Return what a plan of this problem says about following it: fields of `Plan`."""
-    stops = np.asarray(order, dtype=np.int64)
-    if problem.learner.rule == CALIBRATED:
-        samples = None
-    else:
-        samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
-    few = problem.size <= MOST_ERRORS
-    return {
-        "samples": samples,
-        "features_scaling": problem.features_scaling,
-        "expected_errors": tuple(final_errors(problem, stops).tolist()) if few else None,
-    }
