@@ -28,8 +28,8 @@ from learnroute.model.losses import legs_of, objective_of
 from learnroute.model.objective import Objective, least_products
 from learnroute.model.pairs import Dissimilarities, Pairs
 from learnroute.model.problem import DissimilarityKind, Problem
-from learnroute.model.showing import shortened
 from learnroute.model.subsets import only, with_region
+from learnroute.model.table import route_text
 from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
 from learnroute.planner import decided
 from learnroute.solvers.contract import Budget, Progress
@@ -157,7 +157,7 @@ class Journey:
         return journey
 
     def __repr__(self) -> str:
-        ahead = f"next {shortened(self.rest, self.problem.closed)}" if self.rest else "at its end"
+        ahead = f"next {route_text(self.rest, self.problem.closed)}" if self.rest else "at its end"
         return f"<Journey after {len(self.visits):,} of {self.problem.size:,} visits, {ahead}>"
 
     @property

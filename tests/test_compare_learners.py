@@ -20,7 +20,7 @@ from learnroute.model.spectrum import proximal_moments
 from learnroute.plots import draw_learners
 from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem
-from learnroute.worth import (
+from learnroute.comparison.of_learners import (
     FIRST,
     MEAN_MODEL,
     OWN,
