@@ -251,12 +251,14 @@ def test_a_journey_takes_a_vector_beside_estimates() -> None:
 def test_saves_is_the_same_everywhere(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     both, _, _ = problems(LEARNERS["under"])
     found = compare_learners(both)
-    place = found.cells()[0]
+    place = found.table().texts()[0]
     assert len(place) == 10
     frame = found.to_frame()
     first = found.rows[0].total
     assert first is not None
-    for row, cells, data, saved in zip(found.rows, found.cells(), found.to_dict()["rows"], frame.saves, strict=True):
+    for row, cells, data, saved in zip(
+        found.rows, found.table().texts(), found.to_dict()["rows"], frame.saves, strict=True
+    ):
         if row is found.rows[0]:
             continue
         assert row.total is not None

@@ -293,5 +293,5 @@ def test_commands_print_losses_that_are_negative(learner: Learner, tmp_path: Pat
 def test_savings_are_losses_and_no_shares() -> None:
     table = compare_learners(forged(0.4))
     assert table.rows[0].total == 0
-    for row, cells in zip(table.rows, table.cells(), strict=True):
+    for row, cells in zip(table.rows, table.table().texts(), strict=True):
         assert cells[5] == ("" if row.saves is None else f"{row.saves:.3g}")

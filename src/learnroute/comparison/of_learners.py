@@ -118,18 +118,17 @@ class LearnerRow:
     def cells(self) -> tuple[Any, ...]:
         """The cells below `COLUMNS`."""
         given, within = self.regularization, self.regularization_range
-        several = isinstance(given, tuple)
+        numbers = (self.error, self.travel_cost, self.total, self.saves, self.step, self.memory)
         return (
             self.learner,
             self.route_kind,
-            *(math.nan if x is None else x for x in (self.error, self.travel_cost, self.total, self.saves, self.step)),
-            self.memory,
+            *(math.nan if number is None else number for number in numbers),
             " ".join(f"{value:.6g}" for value in given) if isinstance(given, tuple) else given,
             *(within or (math.nan, math.nan)),
             self.refused,
             self.route,
             None if given is None else _span(given) if isinstance(given, tuple) else f"{given:.3g}",
-            None if within is None else f"{'× ' * several}{_span(within)}",
+            None if within is None else f"{'× ' * isinstance(given, tuple)}{_span(within)}",
         )
 
     def to_dict(self) -> dict[str, Any]:

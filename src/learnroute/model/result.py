@@ -280,8 +280,9 @@ class Plan(ResultMixin):
             lines.append(("at most", f"{self.loss_at_most:.6g} by the upper bounds on the dissimilarities"))
         bound = "" if self.lower_bound is None or self.optimal else f" (lower bound {self.lower_bound:.6g})"
         value = self.guarantee.value
-        times = "" if value == 1 else f"at most {value:.4g} times "
-        most = "none" if value is None else f"{times}the least loss"
+        most = "none" if value is None else "the least loss"
+        if value is not None and value > 1:
+            most = f"at most {value:.4g} times {most}"
         lines += [("quality", f"{self.quality}{bound}"), ("guarantee", f"{most}: {self.guarantee.reason}")]
         headline = f"{len(self.route):,} regions, total loss {self.loss.total:.5g}, {self.quality}"
         notes = (("note", note) for note in self.notes)
