@@ -245,7 +245,7 @@ def test_a_bound_at_the_worst_is_finite(monkeypatch: pytest.MonkeyPatch, tmp_pat
     file = tmp_path / "problem.json"
     file.write_text(json.dumps(problem_to_dict(problem)))
     answer = CliRunner().invoke(commands, ["compare", str(file), "--methods", "travel,nearest"], catch_exceptions=False)
-    assert f"bound  {compared.lower_bound:.6g} per region" in answer.output
+    assert f"bound      {compared.lower_bound:.6g} per region" in answer.output
 
 
 def everything(problem: Problem) -> list[Any]:
