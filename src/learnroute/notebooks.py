@@ -19,7 +19,7 @@ from learnroute.model.notes import describe
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
-from learnroute.model.table import Sheet, clip
+from learnroute.model.table import Sheet, Table, clip
 from learnroute.model.validation import as_path
 from learnroute.plots import (
     draw_comparison,
@@ -51,15 +51,24 @@ REPORTS: dict[str, Callable[[ResultMixin], str]] = {
     ".md": lambda result: _sheet(result).to_markdown(),
 }  # what results other than plans are written as, besides pictures
 MOST_ROWS = 12  # of a table that is shown
+LONGEST_CELL = 60  # characters
+LINE = "border-bottom:1px solid rgba(128,128,128,.45);"  # visible on light and on dark backgrounds
 MOST_DRAWN = 20_000  # regions up to which a picture goes with the table
 MOST_SCALED = 500  # and up to which places are made up for it
 
 
 def to_html(result: ResultMixin) -> str:
     """Return a result as HTML that needs nothing else: its sheet, and a picture where matplotlib is installed."""
-    about = () if result.problem is None else describe(result.problem)
-    lines = "".join(f"<div>{escape(clip(line, 200))}</div>" for line in about)
-    return f'<div style="max-width:64em">{_sheet(result).to_html(MOST_ROWS)}{lines}{_image(result)}</div>'
+    sheet = _sheet(result)
+    about = [] if result.problem is None else [clip(line, 200) for line in describe(result.problem)]
+    lines = [*(f"{label}: {text}" for label, text in sheet.lines), *about]
+    parts = [
+        f"<div><strong>{escape(sheet.headline)}</strong></div>",
+        *map(_html_table, sheet.tables),
+        *(f"<div>{escape(line)}</div>" for line in lines),
+        _image(result),
+    ]
+    return f'<div style="max-width:64em">{"".join(parts)}</div>'
 
 
 def draw(result: ResultMixin, ax: Axes | None, path: str | Path | None, problem: Problem | None) -> Figure:
@@ -95,6 +104,27 @@ def _sheet(result: ResultMixin) -> Sheet:
     """Return the sheet of a result, headed by what the problem is called."""
     sheet, title = result.sheet(), "" if result.problem is None else result.problem.title
     return sheet._replace(headline=f"{clip(title, 80)}: {sheet.headline}") if title else sheet
+
+
+def _html_table(table: Table) -> str:
+    """Return a table as HTML, names escaped; colours are those around it. Nothing where there are no rows."""
+    if not table.rows:
+        return ""
+    sides = ["left" if column.left else "right" for column in table.printed]
+    heads = zip((column.head or "" for column in table.printed), sides, strict=True)
+    head = "".join(_html_cell("th", text, side, LINE) for text, side in heads)
+    body = "".join(
+        f"<tr>{''.join(_html_cell('td', text, side) for text, side in zip(row, sides, strict=True))}</tr>"
+        for row in table.texts(MOST_ROWS)
+    )
+    return (
+        f'<table style="border-collapse:collapse;margin:.4em 0"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def _html_cell(tag: str, text: str, side: str, style: str = "") -> str:
+    return f'<{tag} style="padding:.15em .7em;text-align:{side};{style}">{escape(clip(text, LONGEST_CELL))}</{tag}>'
 
 
 def _image(result: ResultMixin) -> str:

@@ -29,7 +29,7 @@ def describe(problem: Problem) -> tuple[str, ...]:
     if problem.travel_rate != 1:
         ends.append(f"{'with ' if ends else ''}travel worth {problem.travel_rate:g} a unit")
     return (
-        f"{problem.size:,} regions, {problem.regime} regime ({describe_learner(problem)})",
+        f"{problem.size} regions, {problem.regime} regime ({describe_learner(problem)})",
         *([" ".join(ends)] if ends else []),
         *([f"by {KINDS['estimate']}"] if problem.has_estimates else []),
     )

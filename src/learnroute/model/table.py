@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from learnroute.errors import InputError
@@ -16,9 +15,7 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 6  # regions up to which a route is written out
 LONGEST_NAME = 24  # characters
-LONGEST_CELL = 60  # characters, in HTML
 FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
-LINE = "border-bottom:1px solid rgba(128,128,128,.45);"  # visible on light and on dark backgrounds
 
 
 class Column(NamedTuple):
@@ -107,20 +104,6 @@ class Table:
                 frame[name] = frame[name].astype("Int64")
         return frame
 
-    def to_html(self, most: int) -> str:
-        """Return the printed columns as HTML, names escaped; nothing where there are no rows."""
-        if not self.rows:
-            return ""
-        sides = ["left" if column.left else "right" for column in self.printed]
-        heads = [column.head or "" for column in self.printed]
-        head = "".join(_html_cell("th", text, side, LINE) for text, side in zip(heads, sides, strict=True))
-        body = "".join(
-            f"<tr>{''.join(_html_cell('td', text, side) for text, side in zip(row, sides, strict=True))}</tr>"
-            for row in self.texts(most)
-        )
-        style = "border-collapse:collapse;margin:.4em 0"
-        return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-
     def to_markdown(self) -> list[str]:
         """Return the printed columns as lines of Markdown; names cannot end a cell."""
         heads = [column.head or "" for column in self.printed]
@@ -139,12 +122,6 @@ class Sheet(NamedTuple):
     headline: str
     tables: tuple[Table, ...]
     lines: tuple[tuple[str, str], ...] = ()
-
-    def to_html(self, most: int) -> str:
-        """Return the sheet as HTML; of longer tables, `most` rows each."""
-        tables = "".join(table.to_html(most) for table in self.tables)
-        lines = "".join(f"<div>{escape(f'{label}: {text}')}</div>" for label, text in self.lines)
-        return f"<div><strong>{escape(self.headline)}</strong></div>{tables}{lines}"
 
     def to_markdown(self) -> str:
         """Return the sheet as Markdown."""
@@ -176,7 +153,3 @@ def _csv_cell(value: Any) -> Any:
     if isinstance(text, str):
         return f"'{text}" if text.lstrip("'").startswith(FORMULAS) else text
     return "" if _is_missing(text) else text
-
-
-def _html_cell(tag: str, text: str, side: str, style: str = "") -> str:
-    return f'<{tag} style="padding:.15em .7em;text-align:{side};{style}">{escape(clip(text, LONGEST_CELL))}</{tag}>'
