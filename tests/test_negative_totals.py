@@ -248,7 +248,7 @@ def test_a_bound_at_the_worst_is_finite(monkeypatch: pytest.MonkeyPatch, tmp_pat
     file = tmp_path / "problem.json"
     file.write_text(json.dumps(problem_to_dict(problem)))
     answer = CliRunner().invoke(commands, ["compare", str(file), "--methods", "travel,nearest"], catch_exceptions=False)
-    assert f"bound  {compared.lower_bound:.6g} per region" in answer.output
+    assert f"bound      {compared.lower_bound:.6g} per region" in answer.output
 
 
 def everything(problem: Problem) -> list[Any]:
@@ -296,5 +296,5 @@ def test_commands_print_losses_that_are_negative(learner: Learner, tmp_path: Pat
 def test_savings_are_losses_and_no_shares() -> None:
     table = compare_learners(forged(0.4))
     assert table.rows[0].total == 0
-    for row, cells in zip(table.rows, table.cells(), strict=True):
+    for row, cells in zip(table.rows, table.table().texts(), strict=True):
         assert cells[5] == ("" if row.saves is None else f"{row.saves:.3g}")

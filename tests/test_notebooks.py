@@ -25,6 +25,7 @@ from learnroute import (
     compare,
     compare_learners,
     evaluate,
+    notebooks,
     plan,
     robustness,
     tradeoff,
@@ -33,7 +34,8 @@ from learnroute.formats import PICTURES
 from learnroute.learning import estimate, simulate
 from learnroute.model.certificates.one_tree import OneTree
 from learnroute.model.constraints import Constraints
-from learnroute.model.showing import Shown, shortened
+from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.table import route_text
 from samples import OVER, UNDER, small
 from waiting import GUARD
 
@@ -131,7 +133,7 @@ def test_a_repr_says_what_matters() -> None:
     trip = Journey(problem)
     trip.visit()
     assert repr(trip) == f"<Journey after 1 of 4 visits, next {' → '.join(trip.rest)}>"
-    assert shortened("ABCDEFG", closed=True) == "A → B → C → … 2 more … → F → G → back"
+    assert route_text("ABCDEFG", closed=True) == "A → B → C → … 2 more … → F → G → back"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -218,7 +220,7 @@ def test_everything_is_saved_by_its_ending(kind: str, tmp_path: Path) -> None:
 def test_another_ending_is_refused_before_any_work(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = result(kind)
     monkeypatch.setattr(type(found), "to_dict", lambda self: pytest.fail("work was done"))
-    monkeypatch.setattr("learnroute.notebooks._drawn", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setitem(notebooks.DRAW, type(found), lambda *_: pytest.fail("work was done"))
     for name in ("a.docx", "a"):
         with pytest.raises(InputError, match=r"unknown format .*; known are \.json, .*\.png, \.svg, \.pdf"):
             found.save(tmp_path / name)
@@ -307,7 +309,7 @@ def test_all_results_know_their_problem() -> None:
     assert found.problem is problem
     others = compare(problem, ["nearest"]), tradeoff(problem), compare_learners(problem), robustness(problem, 0.3, 2)
     for one in (*others, simulate(problem, range(4), 10)):
-        assert isinstance(one, Shown)
+        assert isinstance(one, ResultMixin)
         assert one.problem is problem
         assert "problem" not in one.to_dict()
     assert robustness(problem, 0.3, 2).plan.problem is problem
@@ -316,7 +318,8 @@ def test_all_results_know_their_problem() -> None:
 @pytest.mark.parametrize("size", [13, 60, 5000])
 def test_long_routes_are_shortened(size: int) -> None:
     page = Checked(of_size(size)._repr_html_())
-    assert sum(tag == "tr" for tag, _ in page.tags) == 14
+    parts = 6  # the head and the parts of the loss, in a table of their own
+    assert sum(tag == "tr" for tag, _ in page.tags) == 14 + parts
     assert f"… {size - 12:,} more …" in page.text
     assert f"R{size - 1}\n" in page.text
 

@@ -16,7 +16,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from learnroute.comparison import Comparison, compare
+    from learnroute.comparison.of_learners import LearnerTable, compare_learners
+    from learnroute.comparison.of_methods import Comparison, compare
     from learnroute.errors import InputError, RefusedError
     from learnroute.formats import read_plan, read_problem, write_plan, write_problem
     from learnroute.journeys import Journey
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from learnroute.solvers.registry import METHODS
     from learnroute.tradeoffs import Tradeoff, tradeoff
     from learnroute.verification import Check, Verification, verify
-    from learnroute.worth import LearnerTable, compare_learners
 
 __version__ = "0.1.0"
 
@@ -107,7 +107,7 @@ _HOMES = {
     "learnroute.model.problem": ("Problem",),
     "learnroute.model.result": ("Guarantee", "Plan"),
     "learnroute.model.subsets": ("with_depot",),
-    "learnroute.comparison": ("Comparison", "compare"),
+    "learnroute.comparison.of_methods": ("Comparison", "compare"),
     "learnroute.planner": ("evaluate", "plan"),
     "learnroute.robust": ("Robustness", "robustness"),
     "learnroute.solvers.matching.perfect_matching": ("Matching", "minimum_matching"),
@@ -115,7 +115,7 @@ _HOMES = {
     "learnroute.solvers.registry": ("METHODS",),
     "learnroute.tradeoffs": ("Tradeoff", "tradeoff"),
     "learnroute.verification": ("Check", "Verification", "verify"),
-    "learnroute.worth": ("LearnerTable", "compare_learners"),
+    "learnroute.comparison.of_learners": ("LearnerTable", "compare_learners"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

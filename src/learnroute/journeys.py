@@ -21,7 +21,6 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
-from learnroute.formats.plans import problem_of
 from learnroute.model.dissimilarities import Dissimilarities
 from learnroute.model.ends import Ends
 from learnroute.model.labels import labelled, names_along
@@ -30,13 +29,14 @@ from learnroute.model.losses import legs_of, objective_of
 from learnroute.model.objective import Objective, Paired
 from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.problem import DissimilarityKind, Problem
-from learnroute.model.showing import shortened
 from learnroute.model.subsets import only, with_region
+from learnroute.model.table import route_text
 from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
 from learnroute.planner import decided
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
 
+MEMBERS = ("problem", "method", "seed", "dissimilarities", "visits", "rest")  # of its file
 MEASURED = ("errors", "dissimilarity", "vector")
 
 
@@ -130,8 +130,8 @@ class Journey:
         path = as_path("file", file)
         with errors_naming(path):
             data = json_files.read(path)
-            if not isinstance(data, dict) or not {"problem", "method", "seed", "visits", "rest"} <= set(data):
-                raise InputError("not a journey; it has problem, method, seed, visits and rest")
+            if not isinstance(data, dict) or not set(MEMBERS) <= set(data):
+                raise InputError(f"not a journey; it has {', '.join(MEMBERS)}")
             return cls._resumed(data, path)
 
     @classmethod
@@ -140,7 +140,8 @@ class Journey:
         journey.file, journey.method = path, data["method"]
         method_named(journey.method)
         journey.seed = as_count("seed", data["seed"], least=0, meaning="the seed")
-        journey.origin = journey.problem = problem_of(data, Problem.from_dict(data["problem"]))
+        given = Problem.from_dict(data["problem"])
+        journey.origin = journey.problem = given.with_dissimilarities(data["dissimilarities"])
         journey.errors, journey.common = journey.problem.initial_errors, 0.0
         journey.visits, journey.rest = (), journey.problem.regions
         if not isinstance(data["visits"], list):
@@ -157,7 +158,7 @@ class Journey:
         return journey
 
     def __repr__(self) -> str:
-        ahead = f"next {shortened(self.rest, self.problem.closed)}" if self.rest else "at its end"
+        ahead = f"next {route_text(self.rest, self.problem.closed)}" if self.rest else "at its end"
         return f"<Journey after {len(self.visits):,} of {self.problem.size:,} visits, {ahead}>"
 
     @property

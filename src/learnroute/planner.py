@@ -15,11 +15,11 @@ from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
-from learnroute.model.losses import Loss, as_order, expected_loss, largest_loss, objective_of, travel_cost, true_loss
+from learnroute.model.losses import Loss, as_order, objective_of
 from learnroute.model.notes import first_model_note, travel_note
 from learnroute.model.objective import Objective, Weighted
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan, training_members
+from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY, margin
 from learnroute.model.validation import IntArray, as_count
 from learnroute.solvers.construction.insertion import completed
@@ -161,7 +161,6 @@ def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:
         made,
         chosen=str(problem.learner.training["regularization"]),
         regularization_range=(found.low, found.high),
-        problem=made.problem,
     )
 
 
@@ -262,16 +261,11 @@ def assessed(
 
     The budget is for the guarantee alone: it may take long to check whether travel is a metric.
     """
-    order = as_order(problem.regions_of(answer.order), problem.size)
-    problem.constraints.check([problem.regions[i] for i in order])
-    loss, most = expected_loss(problem, order), largest_loss(problem, order)
-    bound = certificate.bound / problem.size
+    priced = Plan.of(problem, problem.regions_of(answer.order))
+    loss, bound = priced.loss, certificate.bound / problem.size
     optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) + _rounding(loss, problem) <= bound
-    return Plan(
-        route=tuple(problem.regions[i] for i in order),
-        order=tuple(int(i) for i in order),
-        regime=problem.regime,
-        loss=loss,
+    return replace(
+        priced,
         lower_bound=loss.total if optimal else min(bound, loss.total),
         optimal=optimal,
         guarantee=_guarantee(problem, answer, budget),
@@ -282,22 +276,11 @@ def assessed(
         notes=(
             *answer.notes,
             *_tie_note(problem, answer),
-            *_bound_note(problem, most),
+            *_bound_note(problem, priced.loss_at_most),
             *travel_note(problem, loss),
-            *first_model_note(problem, order),
+            *first_model_note(problem, priced.order),
         ),
         certificate=certificate,
-        true_loss=true_loss(problem, order) if problem.truth is not None else None,
-        travel_cost=travel_cost(problem, order),
-        travel_rate=problem.travel_rate,
-        closed=problem.closed,
-        depot=None if problem.depot is None else problem.depot.name,
-        constraints=problem.constraints,
-        learner=problem.learner,
-        loss_at_most=most,
-        dissimilarities=problem.dissimilarity_kind,
-        **training_members(problem, order),
-        problem=problem,
     )
 
 

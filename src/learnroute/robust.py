@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,8 +14,9 @@ from learnroute.errors import InputError, check_type
 from learnroute.model.losses import expected_loss, slopes
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
+from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
-from learnroute.model.showing import Shown, shortened
+from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_count, as_number
 from learnroute.planner import decided, plan_within
 from learnroute.solvers.contract import Budget, Progress
@@ -23,6 +25,7 @@ from learnroute.solvers.registry import METHODS
 MOST_DRAWS = 100_000
 MOST_REGIONS = 2000
 TOLD = 5  # pairs of regions that are named
+MOST_ENDS = 12  # last regions that are listed
 LATE = 0.95  # the quantile of the regret that is told
 
 
@@ -47,7 +50,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Robustness(Shown):
+class Robustness(ResultMixin):
     """What becomes of a plan where each dissimilarity lies anywhere between its bounds. Losses are per region.
 
     Attributes
@@ -86,10 +89,55 @@ class Robustness(Shown):
     dissimilarities: DissimilarityKind = UPPER
 
     def __repr__(self) -> str:
-        way = shortened(self.plan.route, self.plan.closed, self.plan.depot)
+        way = route_text(self.plan.route, self.plan.closed, self.plan.depot)
         return (
             f"<Robustness of {way}: best in {self.unchanged:.0%} of {self.draws} draws, regret {self.mean_regret:.3g} "
             f"on average and at most {self.worst_regret:.3g}>"
+        )
+
+    def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
+        return self.plan.route, self.plan.order
+
+    def table(self, problem: Problem | None = None) -> Table:
+        """Return one row per pair of regions on which the plan hangs."""
+        heads = {"low": "from", "high": "to", "switch": "another route is better below", "regret": "by up to"}
+        columns = (
+            Column("region"),
+            Column("other"),
+            Column(None, "the plan hangs on", left=True),
+            *(Column(name, head, ".4g") for name, head in heads.items()),
+        )
+        rows = [(*pair.regions, " – ".join(pair.regions), pair.low, pair.high, pair.switch, pair.regret)
+                for pair in self.pairs]  # fmt: skip
+        return Table(columns, rows)
+
+    def sheet(self) -> Sheet:
+        """Return the losses and regrets of the plan, where the best routes end, and the pairs that it hangs on."""
+        facts = {
+            "its loss at worst, per region": f"{self.worst_case:.6g}",
+            "its loss at best": f"{self.best_case:.6g}",
+            "draws": f"{self.draws}",
+            "no other route is better": f"{self.unchanged:.1%}",
+            "more than the best route, on average": f"{self.mean_regret:.4g}",
+            "in 95 % of the draws at most": f"{self.late_regret:.4g}",
+            "at most": f"{self.worst_regret:.4g}",
+        }
+        ends = [
+            (name + (" (planned)" if name == self.plan.route[-1] else ""), f"{share:.1%}")
+            for name, share in list(self.last.items())[:MOST_ENDS]
+        ]
+        pairs = (self.table(),) if self.pairs else ()
+        lines = [] if self.pairs else [("hangs on", "no single dissimilarity")]
+        if not self.complete:
+            lines.append(("note", "some routes were not proved best, or the time limit came: regrets are lower bounds"))
+        return Sheet(
+            f"the planned route is best in {self.unchanged:.0%} of {self.draws} draws",
+            (
+                Table.of_texts(("the plan where dissimilarities are between their bounds", ""), facts.items()),
+                Table.of_texts(("last region of the best route", "share of draws"), ends),
+                *pairs,
+            ),
+            tuple(lines),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Real
@@ -14,8 +14,9 @@ import numpy as np
 from learnroute.errors import InputError, check_type
 from learnroute.model.losses import expected_loss, objective_of, travel_cost
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
+from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
-from learnroute.model.showing import Shown, shortened
+from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import as_count
 from learnroute.planner import decided, plan_within
 from learnroute.solvers.contract import Budget, Progress
@@ -48,7 +49,15 @@ class Choice:
     rates: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
-        return f"<Choice {shortened(self.route)}: travel {self.travel_cost:.5g}, error {self.error:.5g}>"
+        return f"<Choice {route_text(self.route)}: travel {self.travel_cost:.5g}, error {self.error:.5g}>"
+
+    @property
+    def rates_text(self) -> str:
+        """For which travel rates the route is the best one, in words."""
+        if self.rates is None:
+            return ""
+        low, high = self.rates
+        return f"above {low:.4g}" if math.isinf(high) else f"{low:.4g} … {high:.4g}"
 
     def loss(self, rate: float) -> float:
         """Return the overall loss per region at a travel rate."""
@@ -67,7 +76,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Tradeoff(Shown):
+class Tradeoff(ResultMixin):
     """Routes from least travel to least error.
 
     Attributes
@@ -129,6 +138,49 @@ class Tradeoff(Shown):
 
     def _as_found(self) -> str:
         return "" if self.complete else " (as far as found)"
+
+    def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
+        return self.points[0].route, self.points[0].order
+
+    def table(
+        self, problem: Problem | None = None, picked: Choice | None = None, marks: Mapping[str, Choice] | None = None
+    ) -> Table:
+        """Return one row per route of the curve and, where `marks` are given, one per method of them."""
+        columns = (
+            Column("method" if marks else None, "", left=True),
+            Column("travel_cost", "travel", ".6g"),
+            Column("error", "expected error", ".6g"),
+            Column("loss"),
+            Column("least_rate"),
+            Column("largest_rate"),
+            Column("chosen"),
+            Column("route"),
+            *(Column(None, head, left=k > 0) for k, head in enumerate(("best for travel rates", "first", "last"))),
+        )
+        chosen = self.points[self.chosen]
+        labels = ["picked" if point is picked else "chosen" if point is chosen else "" for point in self.points]
+        rows = [
+            (label, point.travel_cost, point.error, point.loss(self.rate), *(point.rates or (math.nan, math.nan)),
+             point is chosen, point.route, point.rates_text, point.route[0], point.route[-1])
+            for label, point in [*zip(labels, self.points, strict=True), *(marks or {}).items()]
+        ]  # fmt: skip
+        return Table(columns, rows)
+
+    def sheet(self, picked: Choice | None = None) -> Sheet:
+        """Return the curve, what methods make of the problem, and the route that is chosen."""
+        chosen = self.points[self.chosen]
+        kind = "all routes that no other one beats" if self.complete else "the best routes found; there may be others"
+        lines = [
+            ("curve", f"{len(self.points)} routes: {kind}"),
+            ("chosen", f"travel {chosen.travel_cost:.6g}, error {chosen.error:.6g} at travel rate {self.rate:g}"),
+        ]
+        if picked is not None:
+            problem = self.problem
+            home = [] if problem is None or problem.depot is None else [problem.depot.name]
+            back = ["back"] if problem is not None and problem.closed else []
+            lines.append(("picked", " → ".join([*home, *picked.route, *back])))
+        headline = f"{len(self.points)} routes between least travel and least error"
+        return Sheet(headline, (self.table(None, picked, self.marks),), tuple(lines))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""

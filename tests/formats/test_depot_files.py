@@ -24,6 +24,7 @@ from learnroute import (
     write_plan,
 )
 from learnroute.formats import plan_from, write_problem
+from learnroute.formats.schemas import plan_schema, problem_schema
 
 NAMES = ["Harbour", "Old Town", "Airport", "Station"]
 
@@ -66,15 +67,14 @@ def test_problems_with_a_depot_are_the_same_after_a_file(
 
 
 def test_the_schema_takes_what_is_written_and_what_may_be_written_by_hand(tmp_path: Path) -> None:
-    schema = json.loads(Path("src/learnroute/formats/problem.schema.json").read_text())
+    schema = problem_schema()
     write_problem(problem_of(), tmp_path / "p.json")
     data = json.loads((tmp_path / "p.json").read_text())
     Draft202012Validator(schema).validate(data)
     Draft202012Validator(schema).validate({**data, "depot": "Harbour"})
     assert list(Draft202012Validator(schema).iter_errors({**data, "depot": {"nme": "Base"}}))
     found = plan(problem_of())
-    whole = json.loads(Path("src/learnroute/formats/plan.schema.json").read_text())
-    Draft202012Validator(whole).validate(found.to_dict())
+    Draft202012Validator(plan_schema()).validate(found.to_dict())
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["with its numbers", "without"])

@@ -130,7 +130,7 @@ def wrong(path: str, value: Any) -> Any:
         (wrong("features.2.properties", [1]), "features[2] = {"),
         (wrong("crs", {"type": "name", "properties": {"name": "EPSG:2056"}}), "crs = {"),
         (wrong("lerner", {}), "lerner: unknown field; did you mean learner?"),
-        (wrong("start", [0, 0]), "start: the learner's initial model is now called initial_model"),
+        (wrong("start", [0, 0]), "start: unknown field"),
         (wrong("learner", 7), "learner = 7"),
         (wrong("features", []), "missing; give each feature a vector"),
     ],

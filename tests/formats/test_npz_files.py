@@ -60,7 +60,7 @@ def archive(path: Path, **changes: Any) -> Path:
         ({"coordinates": np.full((3, 2), np.nan)}, r"coordinates\[0, 0\]"),
         ({"vectors": np.ones((2, 1))}, "vectors has 2 rows"),
         ({"colour": np.zeros(1)}, "colour"),
-        ({"start": np.zeros(2)}, "start: the learner's initial model is now called initial_model"),
+        ({"start": np.zeros(2)}, "start: unknown field"),
         ({"vectors": np.array([[1], [None], [3]], dtype=object)}, "not a NumPy archive that can be read"),
     ],
 )

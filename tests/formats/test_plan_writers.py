@@ -120,7 +120,7 @@ def test_what_a_plan_needs_is_said_before_it_is_sought(tmp_path: Path, capsys: p
 def test_tables_of_far_places_have_longitudes(tmp_path: Path) -> None:
     problem = globe(travel=None)
     write_plan(plan(problem, "nearest"), tmp_path / "r.csv", problem)
-    assert (tmp_path / "r.csv").read_text().splitlines()[0].endswith("score,lon,lat")
+    assert (tmp_path / "r.csv").read_text().splitlines()[0].endswith("score,weight,lon,lat")
 
 
 HOSTILE = ['=HYPERLINK("http://x")', "+1", "-2", "@SUM(A1)"]

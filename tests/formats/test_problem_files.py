@@ -15,6 +15,12 @@ import pytest
 from learnroute import Constraints, InputError, Problem, plan, read_problem, write_plan, write_problem
 from learnroute.formats import files, json_files
 from learnroute.formats.json_files import problem_to_dict
+from learnroute.formats.schemas import plan_schema, problem_schema
+from learnroute.model.constraints import MEMBERS as CONSTRAINTS
+from learnroute.model.depot import MEMBERS as DEPOT
+from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
+from learnroute.model.learners import TRAINING
+from learnroute.model.problem import FIELDS
 from learnroute.study.families import random_problem
 from samples import ALL_FAMILIES, OVER, UNDER, small
 
@@ -30,8 +36,14 @@ def same(a: Problem, b: Problem) -> bool:
     return json.dumps(problem_to_dict(a)) == json.dumps(problem_to_dict(b))
 
 
-def schema(name: str) -> Any:
-    return json.loads((ROOT / "src/learnroute/formats" / name).read_text())
+def test_schemas_have_the_members_that_are_read_and_written() -> None:
+    problem, found = problem_schema()["properties"], plan_schema()["properties"]
+    assert set(problem) == set(FIELDS)
+    assert set(problem["learner"]["properties"]) == set(LEARNER_MEMBERS)
+    assert set(problem["constraints"]["properties"]) == set(CONSTRAINTS)
+    assert set(problem["depot"]["anyOf"][1]["properties"]) == set(DEPOT)
+    assert set(found) == set(plan(small()).to_dict())
+    assert set(found["learner"]["properties"]) == {*TRAINING, "chosen", "range"}
 
 
 def problems() -> list[Problem]:
@@ -53,7 +65,7 @@ def test_json_round_trips_to_the_last_bit(tmp_path: Path) -> None:
     for problem in problems():
         write_problem(problem, tmp_path / "p.json")
         assert same(read_problem(tmp_path / "p.json"), problem)
-        jsonschema.validate(json.loads((tmp_path / "p.json").read_text()), schema("problem.schema.json"))
+        jsonschema.validate(json.loads((tmp_path / "p.json").read_text()), problem_schema())
 
 
 def test_csv_folders_round_trip_to_the_last_bit(tmp_path: Path) -> None:
@@ -74,7 +86,7 @@ def test_plans_match_the_schema_and_the_table_says_the_same(tmp_path: Path) -> N
         found = plan(problem, method)
         write_plan(found, tmp_path / "plan.json")
         data = json.loads((tmp_path / "plan.json").read_text())
-        jsonschema.validate(data, schema("plan.schema.json"))
+        jsonschema.validate(data, plan_schema())
         assert data == json.loads(json.dumps(found.to_dict()))
     write_plan(found, tmp_path / "plan.csv", problem)
     lines = [line.split(",") for line in (tmp_path / "plan.csv").read_text().splitlines()]
@@ -89,7 +101,7 @@ def test_the_contract_of_the_smallest_file() -> None:
     problem = Problem.from_dict(GOOD)
     assert problem.regions == ("R1", "R2")
     assert problem.initial.tolist() == [0, 0]
-    jsonschema.validate(GOOD, schema("problem.schema.json"))
+    jsonschema.validate(GOOD, problem_schema())
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.json")), ids=lambda p: p.name)
@@ -97,7 +109,7 @@ def test_examples_are_valid_metric_and_worth_planning(path: Path) -> None:
     from learnroute import check_metric, compare
 
     problem = read_problem(path)
-    jsonschema.validate(json.loads(path.read_text()), schema("problem.schema.json"))
+    jsonschema.validate(json.loads(path.read_text()), problem_schema())
     assert check_metric(problem.travel).metric
     found = compare(problem)
     ratios = {row.method: found.ratio(row) for row in found.rows}

@@ -27,6 +27,7 @@ from learnroute import (
     write_plan,
 )  # fmt: skip
 from learnroute.formats import PLACES_NEEDED, PLAN_WRITERS
+from learnroute.formats.schemas import plan_schema
 from learnroute.formats.tracks import in_degrees
 from learnroute.web.assets import examples, page_files
 from learnroute.web.settings import Limits, Settings
@@ -59,7 +60,7 @@ def without_time(data: Any) -> Any:
 def test_plan_is_the_plan_of_the_library(service: Service, method: str) -> None:
     data = service.post("plan", problem=example(), method=method, seed=5).json()
     assert without_time(data) == without_time(plan(Problem.from_dict(example()), method, 5).to_dict())
-    jsonschema.validate(data, json.loads((ROOT / "src/learnroute/formats/plan.schema.json").read_text()))
+    jsonschema.validate(data, plan_schema())
 
 
 def test_evaluate_and_compare_are_those_of_the_library(service: Service) -> None:
@@ -93,7 +94,7 @@ def test_learners_of_every_rule(service: Service, training: dict[str, Any]) -> N
     problem = Problem.from_dict(data)
     found = service.post("plan", problem=data).json()
     assert without_time(found) == without_time(plan(problem).to_dict())
-    jsonschema.validate(found, json.loads((ROOT / "src/learnroute/formats/plan.schema.json").read_text()))
+    jsonschema.validate(found, plan_schema())
     given = service.post("evaluate", problem=data, route=found["route"]).json()
     walked = evaluate(problem, found["route"])
     assert without_time(given) == without_time(walked.to_dict())

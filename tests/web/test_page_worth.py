@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page
 
 from learnroute import Problem, compare_learners, evaluate, read_problem
-from learnroute.worth import LearnerRow
+from learnroute.comparison.of_learners import LearnerRow
 from pages import Open, cancel, route, settle, total
 from service import example
 

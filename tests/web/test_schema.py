@@ -97,7 +97,7 @@ def test_facts_and_jobs_are_answered_as_promised(service: Service, document: dic
     keeps(document, service.client.post("/api/jobs", json={}), "post", "/api/jobs", 422)
 
 
-def test_the_old_name_of_a_task_leads_to_the_new_one(service: Service) -> None:
+def test_an_unknown_task_is_refused_by_name(service: Service) -> None:
     answer = service.client.post("/api/jobs", params={"task": "journey"}, json={})
     assert (answer.status_code, answer.json()["field"]) == (422, "task")
-    assert answer.json()["detail"] == "task = 'journey': is called error_history"
+    assert answer.json()["detail"].startswith("task = 'journey': unknown; known are plan, ")

@@ -17,38 +17,33 @@ from learnroute.cli.common import (
     deliver,
     json_option,
     output_option,
-    plain,
     plot_option,
-    print_heading,
     print_json,
+    print_sheet,
     problem_options,
     progress_shown,
     seed_option,
     suffixes,
-    table,
-    terminal,
     time_option,
     told,
 )
+from learnroute.comparison.of_learners import compare_learners
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan
-from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import errors_naming, write_text
 from learnroute.journeys import MEASURED, Journey
-from learnroute.model.problem import ESTIMATE, UPPER, Problem
-from learnroute.model.showing import KINDS
+from learnroute.model.notes import KINDS
+from learnroute.model.problem import ESTIMATE, UPPER
+from learnroute.model.table import Sheet, Table
 from learnroute.planner import evaluate
-from learnroute.robust import Robustness, robustness
+from learnroute.robust import robustness
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import Choice, Tradeoff, tradeoff
-from learnroute.worth import COLUMNS, LearnerTable, compare_learners
 
 ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # what holds one route, and no curve
 NEW_REGION = (
     "region", "travel", "travel_back", "coordinates", "dissimilarity", "vector", "initial", "samples",
 )  # fmt: skip  # what a region that is added to a journey may have
-MOST_ENDS = 12  # last regions that are listed
-MOST_ROWS = 60  # points up to which the whole curve is printed
 
 
 @command(
@@ -104,8 +99,10 @@ def tradeoff_command(
     def write(path: Path) -> None:
         if route is not None and path in routes:
             write_plan(route, path, problem)
+        elif path.suffix.lower() == ".json":
+            write_text(path, json_files.dumps(_report(found, picked)))
         else:
-            _write(found, path, picked)
+            write_text(path, found.table(None, picked, found.marks).to_csv())
 
     deliver(
         outputs,
@@ -113,7 +110,7 @@ def tradeoff_command(
         pictures,
         lambda plots, path: plots.save_tradeoff(found, problem, path, picked),
         _report(found, picked) if as_json else None,
-        lambda: _print(found, problem, picked),
+        lambda: print_sheet(found.sheet(picked), problem),
     )
 
 
@@ -147,15 +144,16 @@ def robustness_command(
                          value=ESTIMATE)  # fmt: skip
     given = source.read()
     problem = given.with_upper_bounds()
+    about = [f"by {KINDS[UPPER]}, not by the unbiased estimates"] if given.has_estimates else []
     with progress_shown() as progress:
         found = robustness(given, within, draws, seed, time_limit, progress)
     deliver(
         outputs,
-        lambda path: write_text(path, json_files.dumps(found.to_dict())),
+        found.save,
         pictures,
         lambda plots, path: plots.save_robustness(found, problem, path),
         found.to_dict() if as_json else None,
-        lambda: _print_robustness(found, found.problem or problem, given.has_estimates),
+        lambda: print_sheet(found.sheet(), found.problem, *about),
     )
 
 
@@ -189,7 +187,7 @@ def learners_command(
         pictures,
         lambda plots, path: plots.save_learners(found, problem, path),
         found.to_dict() if as_json else None,
-        lambda: _print_learners(found, problem),
+        lambda: print_sheet(found.sheet(), problem),
     )
 
 
@@ -264,7 +262,7 @@ def journey_command(
             "notes": list(trip.notes), "errors": dict(zip(trip.problem.regions, trip.errors.tolist(), strict=True)),
         })  # fmt: skip
     else:
-        _print_journey(trip)
+        print_sheet(_journey_sheet(trip), trip.problem)
 
 
 COMMANDS = (tradeoff_command, robustness_command, learners_command, journey_command)
@@ -293,116 +291,22 @@ def _region_in(path: Path) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _print_journey(trip: Journey) -> None:
-    console = terminal()
-    print_heading(console, trip.problem)
-    shown = table("visit", "region", "error of the model there", left=2)
+def _journey_sheet(trip: Journey) -> Sheet:
     place = {name: i for i, name in enumerate(trip.problem.regions)}
-    for k, name in enumerate(trip.route):
-        made = k < len(trip.visits)
-        error = f"{trip.errors[place[name]]:.4g}" if trip.visits else ""
-        shown.add_row(str(k + 1) if made else f"({k + 1})", plain(name), error)
-    console.print(shown)
-    console.print(f"next       {trip.next or 'nowhere: all regions are visited'}", markup=False)
-    console.print(f"expected   error {trip.expected_error:.6g}, loss {trip.expected_loss:.6g} per region", markup=False)
+    made = len(trip.visits)
+    rows = [
+        (f"{k}" if k <= made else f"({k})", name, f"{trip.errors[place[name]]:.4g}" if made else "")
+        for k, name in enumerate(trip.route, 1)
+    ]
     unit = trip.problem.travel_unit
-    console.print(f"travel     {trip.travel_cost:.6g}{unit and ' ' + unit} for the whole route", markup=False)
-    for note in trip.notes:
-        console.print(f"note       {note}", markup=False)
-
-
-def _print(found: Tradeoff, problem: Problem, picked: Choice | None) -> None:
-    console = terminal()
-    print_heading(console, problem)
-    shown = table("", "travel", "expected error", "best for travel rates", "first", "last", left=1)
-    chosen = found.points[found.chosen]
-    rows = [(point, "") for point in found.points]
-    rows += [(mark, name) for name, mark in found.marks.items()]
-    skipped = range(MOST_ROWS // 2, len(found.points) - MOST_ROWS // 2) if len(found.points) > MOST_ROWS else range(0)
-    for k, (point, name) in enumerate(rows):
-        if k in skipped:
-            if k == skipped[0]:
-                shown.add_row(f"… {len(skipped)} more …", "", "", "", "", "")
-            continue
-        label = name or ("picked" if point is picked else "chosen" if point is chosen else "")
-        if k == len(found.points):
-            shown.add_section()
-        shown.add_row(
-            label, f"{point.travel_cost:.6g}", f"{point.error:.6g}", _range(point), plain(point.route[0]),
-            plain(point.route[-1]),
-        )  # fmt: skip
-    console.print(shown)
-    kind = "all routes that no other one beats" if found.complete else "the best routes found; there may be others"
-    console.print(f"curve      {len(found.points)} routes: {kind}", markup=False)
-    console.print(
-        f"chosen     travel {chosen.travel_cost:.6g}, error {chosen.error:.6g} at travel rate {found.rate:g}",
-        markup=False,
+    lines = (
+        ("next", trip.next or "nowhere: all regions are visited"),
+        ("expected", f"error {trip.expected_error:.6g}, loss {trip.expected_loss:.6g} per region"),
+        ("travel", f"{trip.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
+        *(("note", note) for note in trip.notes),
     )
-    if picked:
-        home = [] if problem.depot is None else [problem.depot.name]
-        back = ["back"] if problem.closed else []
-        console.print(f"picked     {' → '.join([*home, *picked.route, *back])}", markup=False)
-
-
-def _range(point: Choice) -> str:
-    if point.rates is None:
-        return ""
-    low, high = point.rates
-    return f"above {low:.4g}" if high == float("inf") else f"{low:.4g} … {high:.4g}"
+    return Sheet("", (Table.of_texts(("visit", "region", "error of the model there"), rows, left=2),), lines)
 
 
 def _report(found: Tradeoff, picked: Choice | None) -> dict[str, Any]:
     return {**found.to_dict(), "picked": picked.to_dict() if picked else None}
-
-
-def _write(found: Tradeoff, path: Path, picked: Choice | None) -> None:
-    if path.suffix.lower() == ".json":
-        return write_text(path, json_files.dumps(_report(found, picked)))
-    header = ["method", "travel_cost", "error", "least_rate", "largest_rate", "route"]
-    rows = [
-        [name, point.travel_cost, point.error, *(point.rates or ("", "")), " > ".join(point.route)]
-        for name, point in [*(("", point) for point in found.points), *found.marks.items()]
-    ]
-    return write_text(path, report_text([header, *rows]))
-
-
-def _print_learners(found: LearnerTable, problem: Problem) -> None:
-    console = terminal()
-    print_heading(console, problem)
-    shown = table(*COLUMNS, left=2)
-    for cells in found.cells():
-        shown.add_row(*cells)
-    console.print(shown)
-    for line in found.lines():
-        console.print(f"note       {line}", markup=False)
-
-
-def _print_robustness(found: Robustness, problem: Problem, estimates: bool) -> None:
-    console = terminal()
-    print_heading(console, problem)
-    if estimates:
-        console.print(f"by {KINDS[found.dissimilarities]}, not by the unbiased estimates", markup=False)
-    shown = table("the plan where dissimilarities are between their bounds", "", left=1)
-    shown.add_row("its loss at worst, per region", f"{found.worst_case:.6g}")
-    shown.add_row("its loss at best", f"{found.best_case:.6g}")
-    shown.add_row("draws", f"{found.draws}")
-    shown.add_row("no other route is better", f"{found.unchanged:.1%}")
-    shown.add_row("more than the best route, on average", f"{found.mean_regret:.4g}")
-    shown.add_row("in 95 % of the draws at most", f"{found.late_regret:.4g}")
-    shown.add_row("at most", f"{found.worst_regret:.4g}")
-    console.print(shown)
-    ends = table("last region of the best route", "share of draws", left=1)
-    for name, share in list(found.last.items())[:MOST_ENDS]:
-        ends.add_row(plain(name) + (" (planned)" if name == found.plan.route[-1] else ""), f"{share:.1%}")
-    console.print(ends)
-    if found.pairs:
-        pairs = table("the plan hangs on", "from", "to", "another route is better below", "by up to", left=1)
-        for pair in found.pairs:
-            numbers = (pair.low, pair.high, pair.switch, pair.regret)
-            pairs.add_row(plain(" – ".join(pair.regions)), *(f"{number:.4g}" for number in numbers))
-        console.print(pairs)
-    else:
-        console.print("hangs on   no single dissimilarity", markup=False)
-    if not found.complete:
-        console.print("note       some routes were not proved best, or the time limit came: regrets are lower bounds",
-                      markup=False)  # fmt: skip

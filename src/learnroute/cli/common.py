@@ -18,21 +18,24 @@ import click
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Table as RichTable
 
 from learnroute.errors import InputError, did_you_mean, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
-from learnroute.model.learners import RULES, Gradient, LeastSquares, Proximal
+from learnroute.model.learners import RULES, Gradient, Proximal
+from learnroute.model.notes import describe
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
-from learnroute.model.showing import KINDS
 from learnroute.model.subsets import with_depot
+from learnroute.model.table import Sheet, Table
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 
 if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+
     Choice = click.Choice[str]
 else:
     Choice = click.Choice  # not generic in older releases
@@ -41,6 +44,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_INPUT = Path("-")
 INTERRUPTED = 130  # the exit code after Ctrl-C
 REPORTS = (".json", ".csv")  # what tables of results are written as
+MOST_ROWS = 60  # up to which a table is printed whole
 WIDTH = 120  # of tables that do not go to a terminal
 METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
 PATIENCE = 0.5  # seconds before progress is shown
@@ -282,43 +286,30 @@ def terminal() -> Console:
     return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, soft_wrap=False, emoji=False)
 
 
-def table(*columns: str, left: int = 1) -> Table:
-    """Return a table with headed columns, the first `left` of them text and the others numbers."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for k, name in enumerate(columns):
-        made.add_column(name, justify="left" if k < left else "right", overflow="fold", no_wrap=k >= left)
-    return made
+def print_sheet(sheet: Sheet, problem: Problem | None = None, *about: str) -> None:
+    """Print what kind of problem this is and more `about` it, then tables and lines."""
+    console = terminal()
+    if problem is not None:
+        first, *others = describe(problem)
+        if problem.has_estimates:
+            others[-1] += " (--dissimilarities upper: by their upper bounds)"
+        for line in (f"{problem.title or 'problem'}: {first}", *others, *about):
+            console.print(line, markup=False)
+    for table in sheet.tables:
+        print_table(table, console)
+    for label, text in sheet.lines:
+        console.print(printable(f"{label:<10} {text}", None), markup=False)
 
 
-def print_heading(console: Console, problem: Problem) -> None:
-    """Print what kind of problem this is."""
-    console.print(
-        f"{problem.title or 'problem'}: {problem.size} regions, {problem.regime} regime ({shape(problem)})",
-        markup=False,
-    )
-    start = problem.constraints.start if problem.depot is None else f"the depot {problem.depot.name}"
-    ends = [f"from {start}"] if start else []
-    ends += [f"to {problem.constraints.end}"] if problem.constraints.end else []
-    ends += ["and back"] if problem.closed else []
-    if problem.travel_rate != 1:
-        ends.append(f"{'with ' if ends else ''}travel worth {problem.travel_rate:g} a unit")
-    if ends:
-        console.print(" ".join(ends), markup=False)
-    if problem.has_estimates:
-        console.print(f"by {KINDS[ESTIMATE]} (--dissimilarities upper: by their upper bounds)", markup=False)
-
-
-def shape(problem: Problem) -> str:
-    """Return the learner's numbers in a line."""
-    return f"{problem.shape}{training(problem)}"
-
-
-def training(problem: Problem) -> str:
-    """Return how the learner trains, as the end of a line; the paper's learner is told by its retention."""
-    learner = problem.learner
-    if isinstance(learner, LeastSquares):
-        return f", r = {learner.retention:.4g}" if problem.samples is None and learner.regime == "over" else ""
-    return f", {learner.training_text}" if learner.training_text else ""
+def print_table(table: Table, console: Console | None = None) -> None:
+    """Print a table, of a long one the first and the last rows."""
+    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.printed:
+        side: JustifyMethod = "left" if column.left else "right"
+        made.add_column(column.head or "", justify=side, overflow="fold", no_wrap=not column.left)
+    for row in table.texts(MOST_ROWS):
+        made.add_row(*map(plain, row))
+    (console or terminal()).print(made)
 
 
 def plain(text: str) -> str:

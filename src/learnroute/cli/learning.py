@@ -18,10 +18,9 @@ from learnroute.cli.common import (
     deliver,
     json_option,
     output_option,
-    plain,
     plot_option,
-    print_heading,
     print_json,
+    print_sheet,
     problem_options,
     progress_shown,
     route_stops,
@@ -29,19 +28,16 @@ from learnroute.cli.common import (
     say_written,
     seed_option,
     suffixes,
-    table,
     terminal,
     time_option,
 )
 from learnroute.errors import InputError, printable, shown
 from learnroute.formats import WRITERS, places, write_problem
-from learnroute.formats.csv_files import read_matrix, report_text, table_text, training_member
+from learnroute.formats.csv_files import read_matrix, table_text, training_member
 from learnroute.formats.files import LONGEST_NAME, check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import causes, read_samples, write_samples
-from learnroute.model.problem import Problem
-from learnroute.model.result import Plan
-from learnroute.model.showing import KINDS
+from learnroute.model.table import Column, Sheet, Table
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
 
@@ -83,11 +79,11 @@ def simulate_command(
     True models come from the file (truth, initial_model), or are drawn to match its dissimilarities. --time-limit is
     for each route.
     """
-    from learnroute.learning.simulation import simulate
+    from learnroute.learning.simulation import simulate, simulations_sheet
 
     check_outputs(outputs, REPORTS, pictures)
     problem = source.read()
-    found: list[tuple[Plan, Simulation]] = []
+    found: list[tuple[str, Simulation]] = []
     with progress_shown() as progress:
         given = [evaluate(problem, route_stops(route, problem)) for route in routes]
         wanted = methods or (() if routes else ("auto",))
@@ -95,16 +91,14 @@ def simulate_command(
         for chosen in given:
             trained = problem if chosen.learner is None else problem.changed(learner=chosen.learner)
             result = simulate(trained, chosen.order, runs, seed, sampler, level, time_limit, progress)
-            found.append((chosen, result))
+            found.append((chosen.requested, result))
     deliver(
         outputs,
         lambda path: _write_simulations(found, path),
         pictures,
-        lambda plots, path: plots.save_simulations(
-            [(chosen.requested, result) for chosen, result in found], problem, path
-        ),
+        lambda plots, path: plots.save_simulations(found, problem, path),
         _simulations_dict(found) if as_json else None,
-        lambda: _print_simulations(found, problem),
+        lambda: print_sheet(simulations_sheet(found), problem),
     )
 
 
@@ -189,7 +183,11 @@ def estimate_command(
     if as_json:
         print_json(found.to_dict())
     else:
-        _print_estimate(found)
+        terminal().print(
+            f"{len(found.regions)} regions, {found.models.shape[1]} features, {found.method}; "
+            f"noise σ = {found.pooled_noise:.4g}, bounds at {found.level:.0%}"
+        )
+        print_sheet(_estimate_sheet(found))
 
 
 def _between(path: Path) -> dict[str, Any]:
@@ -205,46 +203,17 @@ def _between(path: Path) -> dict[str, Any]:
 COMMANDS = (simulate_command, estimate_command)
 
 
-def _simulations_dict(found: list[tuple[Plan, Simulation]]) -> dict[str, Any]:
+def _simulations_dict(found: list[tuple[str, Simulation]]) -> dict[str, Any]:
     """Return the first route's result, with those of the others in it."""
-    first, *others = [{**result.to_dict(), "method": chosen.requested} for chosen, result in found]
+    first, *others = [{**result.to_dict(), "method": method} for method, result in found]
     return {**first, "others": others}
 
 
-def _write_simulations(found: list[tuple[Plan, Simulation]], path: Path) -> None:
-    if path.suffix.lower() == ".json":
-        return write_text(path, dumps(_simulations_dict(found)))
-    header = ["method", "expected", "mean", "standard_error", "low", "high", "runs", "travel", "bound", "route"]
-    rows = [
-        [chosen.requested, r.expected, r.mean, r.standard_error, *r.interval, r.runs, r.loss.travel, r.bound.error,
-         " > ".join(r.route)]
-        for chosen, r in found
-    ]  # fmt: skip
-    return write_text(path, report_text([header, *rows]))
+def _write_simulations(found: list[tuple[str, Simulation]], path: Path) -> None:
+    from learnroute.learning.simulation import simulations_table
 
-
-def _print_simulations(found: list[tuple[Plan, Simulation]], problem: Problem) -> None:
-    console = terminal()
-    print_heading(console, problem)
-    first = found[0][1]
-    shown = table("route", "closed form", "simulated", f"± {first.level:.0%}", "off by", "with travel", "bound from Δ")
-    for k, (chosen, result) in enumerate(found):
-        off = "" if result.deviation is None else f"{result.deviation:+.2f} s.e."
-        half = result.interval[1] - result.mean
-        shown.add_row(
-            f"{k + 1} {chosen.requested}", f"{result.expected:.6g}", f"{result.mean:.6g}", f"{half:.2g}", off,
-            f"{result.mean + result.loss.travel:.6g}", f"{result.bound.error:.6g}",
-        )  # fmt: skip
-    console.print(shown)
-    console.print("average final error F_T; closed form for the true models, bound for all models within Δ")
-    origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
-    for k, (_, result) in enumerate(found):
-        console.print(f"route {k + 1}    {' > '.join(result.route)}", markup=False)
-    console.print(f"models     {origin}")
-    seconds = sum(result.seconds for _, result in found)
-    console.print(f"runs       {first.runs:,} each, {first.sampler} sampler, seed {first.seed}, {seconds:.2f} s")
-    for note in dict.fromkeys(note for _, result in found for note in result.notes):
-        console.print(f"note       {note}", markup=False)
+    json = path.suffix.lower() == ".json"
+    write_text(path, dumps(_simulations_dict(found)) if json else simulations_table(found).to_csv())
 
 
 def _write_estimate(found: Estimate, path: Path) -> None:
@@ -270,27 +239,24 @@ def _write_rest(found: Estimate, target: str, folder: Path) -> None:
             write_samples(folder / part / f"{name}.csv", found.columns, target, features[rows], targets[rows])
 
 
-def _print_estimate(found: Estimate) -> None:
-    console = terminal()
+def _estimate_sheet(found: Estimate) -> Sheet:
     size = len(found.regions)
-    console.print(
-        f"{size} regions, {found.models.shape[1]} features, {found.method}; "
-        f"noise σ = {found.pooled_noise:.4g}, bounds at {found.level:.0%}"
+    columns = (
+        Column(None, "region", left=True),
+        Column(None, "used"),
+        Column(None, "left"),
+        *(Column(None, head, ".4g") for head in ("noise σ", "score / T", "bound", "first model", "bound ")),
     )
-    shown = table("region", "used", "left", "noise σ", "score / T", "bound", "first model", "bound ")
-    for i, name in enumerate(found.regions):
-        rows = found.rows[name]
-        shown.add_row(
-            plain(name), str(len(rows.estimate)), str(len(rows.train) + len(rows.test)), f"{found.noise[i]:.4g}",
-            f"{found.score_estimates[i] / size:.4g}", f"{found.scores[i] / size:.4g}", f"{found.initial[i]:.4g}",
-            f"{found.initial_upper[i]:.4g}",
-        )  # fmt: skip
-    console.print(shown)
-    console.print("score / T: mean dissimilarity to all regions; first model: squared distance to it")
-    for line in causes(found.failures):
-        console.print(f"failed     {printable(line)}", markup=False)
-    for caveat in found.caveats:
-        console.print(f"caveat     {printable(caveat, None)}", markup=False)
+    parts = [found.rows[name] for name in found.regions]
+    counts = [len(part.estimate) for part in parts], [len(part.train) + len(part.test) for part in parts]
+    scores = found.score_estimates / size, found.scores / size
+    rows = list(zip(found.regions, *counts, found.noise, *scores, found.initial, found.initial_upper, strict=True))
+    lines = (
+        ("score / T", "mean dissimilarity to all regions; first model: squared distance to it"),
+        *(("failed", line) for line in causes(found.failures)),
+        *(("caveat", caveat) for caveat in found.caveats),
+    )
+    return Sheet("", (Table(columns, rows),), lines)
 
 
 def _numbers(text: str | None) -> list[float] | None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
-from rich.console import Console
 
 from learnroute.cli.common import (
     INTERRUPTED,
@@ -23,44 +21,29 @@ from learnroute.cli.common import (
     output_option,
     plain,
     plot_option,
-    print_heading,
     print_json,
+    print_sheet,
+    print_table,
     problem_options,
     progress_shown,
     route_stops,
     say,
     seed_option,
     suffixes,
-    table,
     terminal,
     time_left,
     time_option,
 )
-from learnroute.comparison import Comparison, compare
+from learnroute.comparison.of_methods import compare
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, write_plan
-from learnroute.formats.csv_files import report_text
-from learnroute.formats.files import write_text
-from learnroute.formats.json_files import dumps
 from learnroute.interrupts import stop_on_interrupt
-from learnroute.model.itinerary import itinerary
-from learnroute.model.learners import Proximal
-from learnroute.model.losses import model_shares
-from learnroute.model.problem import ESTIMATE, Problem
+from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
+from learnroute.model.table import Table
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
-
-PARTS = {
-    "travel": "travel",
-    "dissimilarity": "error from dissimilar regions",
-    "initial": "error from the first model",
-    "noise": "error from noise",
-}
-PAIRS = {"pairs": "gained from dissimilar pairs"}  # by regularised learners
-WHAT = {"estimate": "estimate", "upper": "bound", "measured": "expected"}  # what the losses of a plan are
-MOST_STOPS = 60  # regions up to which the whole route is printed
 
 
 @command("plan", epilog="\b\nExample:\n  learnroute plan examples/city-survey.json --plot route.png -o plan.json")
@@ -162,11 +145,11 @@ def compare_command(
     problem = found.problem or problem
     deliver(
         outputs,
-        lambda path: _write_comparison(found, path),
+        found.save,
         pictures,
         lambda plots, path: plots.save_comparison(found, problem, path),
         found.to_dict() if as_json else None,
-        lambda: _print_comparison(found, problem),
+        lambda: print_sheet(found.sheet(), problem),
     )
 
 
@@ -197,10 +180,8 @@ def verify_command(
     if as_json:
         print_json(found.to_dict())
     else:
-        shown = table("claim", "verdict", "detail", left=3)
-        for check in found:
-            shown.add_row(check.what, "REFUTED" if check.holds is False else check.verdict, plain(check.detail))
-        terminal().print(shown)
+        rows = [(one.what, "REFUTED" if one.holds is False else one.verdict, one.detail) for one in found]
+        print_table(Table.of_texts(("claim", "verdict", "detail"), rows, left=3))
         if found.remarks:
             terminal().print(f"not judged (how the route was found): {plain(', '.join(found.remarks))}")
     context.exit(VERDICT_CODES[found.verdict])
@@ -220,99 +201,5 @@ def _deliver(
         pictures,
         lambda plots, path: plots.save_plan(found, problem, path),
         found.to_dict() if as_json else None,
-        lambda: _print_plan(found, problem),
+        lambda: print_sheet(found.sheet(), problem),
     )
-
-
-def _print_plan(found: Plan, problem: Problem) -> None:
-    console = terminal()
-    print_heading(console, problem)
-    console.print(_route_table(found, problem))
-    console.print(_loss_table(found, problem))
-    _print_verdict(console, found)
-
-
-def _route_table(found: Plan, problem: Problem) -> Any:
-    weights = model_shares(problem, found.order)
-    shown = table("visit", "region", "travel", "score / T", "weight", left=2)
-    skipped = range(MOST_STOPS // 2, problem.size - MOST_STOPS // 2) if problem.size > MOST_STOPS else range(0)
-    stops = itinerary(problem, found.order)
-    for stop in stops:
-        k, leg = stop.position - 1, "" if stop is stops[0] else f"{stop.travel:.4g}"
-        if not stop.visit:
-            shown.add_row("", f"{'from' if stop is stops[0] else 'back to'} {plain(stop.name)}", leg, "", "")
-        elif k not in skipped:
-            score = f"{problem.scores[stop.place] / problem.size:.4g}"
-            shown.add_row(str(k + 1), plain(stop.name), leg, score, f"{weights[k]:.3g}")
-        elif k == skipped[0]:
-            shown.add_row("…", f"… {len(skipped)} more …", "", "", "")
-    return shown
-
-
-def _loss_table(found: Plan, problem: Problem) -> Any:
-    loss, true_loss = found.loss, found.true_loss
-    other = found.loss_in_travel_units if problem.travel_rate != 1 else None
-    more = (["in units of travel, all regions"] if other else []) + (["with true models"] if true_loss else [])
-    shown = table("expected loss per region", WHAT[found.dissimilarities], "share", *more)
-    for part, name in {**PARTS, **(PAIRS if loss.pairs else {}), "total": "total"}.items():
-        value = getattr(loss, part)
-        share = f"{value / loss.total:.1%}" if loss.total > 0 else ""
-        others = [f"{getattr(one, part):.6g}" for one in (other, true_loss) if one is not None]
-        shown.add_row(name, f"{value:.6g}", share, *others)
-    return shown
-
-
-def _print_verdict(console: Console, found: Plan) -> None:
-    asked = f" (asked for {found.requested})" if found.requested != found.method else ""
-    bound = "" if found.lower_bound is None or found.optimal else f" (lower bound {found.lower_bound:.6g})"
-    console.print(f"method     {found.method}{asked}, {found.seconds:.3f} s", markup=False)
-    unit = "" if found.problem is None else found.problem.travel_unit
-    console.print(f"travel     {found.travel_cost:.6g}{unit and ' ' + unit} for the whole route", markup=False)
-    if isinstance(found.learner, Proximal) and found.regularization_range is not None:
-        values, (low, high) = found.learner.fixed_regularization, found.regularization_range
-        said = f"λ = {values[0]:.4g}" if len(values) == 1 else f"λ = {' '.join(f'{one:.3g}' for one in values)}"
-        what = "" if len(values) == 1 else "times "
-        console.print(f"chosen     {said}; {what}{low:.3g} … {high:.3g} is within 1 % on this route", markup=False)
-    if found.dissimilarities == ESTIMATE and found.loss_at_most is not None:
-        console.print(f"at most    {found.loss_at_most:.6g} by the upper bounds on the dissimilarities", markup=False)
-    console.print(f"quality    {found.quality}{bound}", markup=False)
-    value = found.guarantee.value
-    ahead = "none" if value is None else "the least loss" if value == 1 else f"at most {value:.4g} times the least loss"
-    console.print(f"guarantee  {ahead}: {found.guarantee.reason}", markup=False)
-    for note in found.notes:
-        console.print(f"note       {note}", markup=False)
-
-
-def _print_comparison(found: Comparison, problem: Problem) -> None:
-    console = terminal()
-    print_heading(console, problem)
-    kind = "optimum" if found.optimal else "bound"
-    paired = any(row.loss is not None and row.loss.pairs for row in found.rows)
-    named = ["travel", "dissimilar", "first model", "noise", *(["pairs"] if paired else [])]
-    shown = table("method", "total", *named, f"× {kind}", "seconds")
-    for row in found.rows:
-        name = f"{row.method} (mean of {row.draws})" if row.draws > 1 else row.method
-        if row.loss is None:
-            shown.add_row(name, "refused")
-            continue
-        parts = [f"{getattr(row.loss, part):.5g}" for part in ("total", *PARTS, *(PAIRS if paired else ()))]
-        ratio = found.ratio(row)
-        shown.add_row(name, *parts, "" if ratio is None else f"{ratio:.4f}", f"{row.seconds:.3f}")
-    console.print(shown)
-    console.print(f"{kind}  {found.lower_bound:.6g} per region")
-    for row in found.rows:
-        if row.refused:
-            console.print(row.refused, markup=False)
-
-
-def _write_comparison(found: Comparison, path: Path) -> None:
-    if path.suffix.lower() == ".json":
-        return write_text(path, dumps(found.to_dict()))
-    parts = ("total", *PARTS, *PAIRS)
-    rows = [
-        [row.method, row.draws, *(getattr(row.loss, p) if row.loss else "" for p in parts), found.ratio(row),
-         found.lower_bound, row.seconds, row.refused]
-        for row in found.rows
-    ]  # fmt: skip
-    header = ["method", "draws", *parts, "ratio", "lower_bound", "seconds", "refused"]
-    return write_text(path, report_text([header, *rows]))

@@ -17,13 +17,11 @@ from learnroute.cli.common import (
     json_option,
     output_option,
     print_json,
+    print_table,
     problem_options,
     say_written,
     seed_option,
-    shape,
     suffixes,
-    table,
-    terminal,
 )
 from learnroute.errors import InputError
 from learnroute.formats import (
@@ -44,10 +42,11 @@ from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.learners import Learner, LeastSquares
 from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
-from learnroute.model.notes import first_model_note
+from learnroute.model.notes import describe_learner, first_model_note
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.subsets import with_costs
+from learnroute.model.table import Table
 from learnroute.study.families import FAMILIES, random_models, random_problem
 
 BESIDE = (".tsp", ".atsp")  # formats whose other members are in a file beside them
@@ -233,25 +232,23 @@ def _squared_distances(vectors: Any) -> Any:
 
 
 def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
-    shown = table("check", "result", left=2)
-    shown.add_row("problem", f"valid: {facts['regions']} regions")
-    shown.add_row("learner", f"{problem.regime} regime ({shape(problem)})")
-    shown.add_row("least score", facts["last_region"].replace("[", "\\["))
-    shown.add_row("travel", "same in both directions" if facts["symmetric"] else "differs by direction")
-    shown.add_row("triangle inequality", _triangle(facts).replace("[", "\\["))
+    rows = [("problem", f"valid: {facts['regions']} regions")]
+    rows.append(("learner", f"{problem.regime} regime ({describe_learner(problem)})"))
+    rows.append(("least score", facts["last_region"]))
+    rows.append(("travel", "same in both directions" if facts["symmetric"] else "differs by direction"))
+    rows.append(("triangle inequality", _triangle(facts)))
     if facts["repaired_entries"] is not None:
         entries = len(problem.stops) * (len(problem.stops) - 1)
-        shown.add_row("repair", f"{facts['repaired_entries']} of {entries} entries changed; the inequality holds now")
+        rows.append(("repair", f"{facts['repaired_entries']} of {entries} entries changed; the inequality holds now"))
     if facts["truth_beyond_bounds"]:
-        shown.add_row("truth", f"{facts['truth_beyond_bounds']} pairs differ by more than the dissimilarity given")
+        rows.append(("truth", f"{facts['truth_beyond_bounds']} pairs differ by more than the dissimilarity given"))
     repaired = facts["repaired_entries"] is not None and facts["symmetric"]
     holds = "applies" if facts["guarantee"] else "applies to the repaired problem" if repaired else "does not apply"
-    shown.add_row("guarantee", f"that of Algorithm 1 {holds}")
+    rows.append(("guarantee", f"that of Algorithm 1 {holds}"))
     if problem.has_estimates:
-        shown.add_row("dissimilarities", "upper bounds and unbiased estimates; plans go by the estimates")
-    for note in facts["notes"]:
-        shown.add_row("note", note)
-    terminal().print(shown)
+        rows.append(("dissimilarities", "upper bounds and unbiased estimates; plans go by the estimates"))
+    rows += [("note", note) for note in facts["notes"]]
+    print_table(Table.of_texts(("check", "result"), rows, left=2))
 
 
 def _triangle(facts: dict[str, Any]) -> str:

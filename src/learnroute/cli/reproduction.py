@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from learnroute.cli.common import command, json_option, print_json, progress_shown, say_written, table, terminal
+from learnroute.cli.common import command, json_option, print_json, print_table, progress_shown, say_written, terminal
 from learnroute.errors import InputError
 from learnroute.formats.files import make_folder, write_text
+from learnroute.model.table import Table
 from learnroute.reproduction.claims import Claim, claims_of
 from learnroute.reproduction.measurements import reproduce
 from learnroute.reproduction.report import relative, report_text
@@ -53,11 +54,9 @@ COMMANDS = (reproduce_command,)
 
 
 def _print_claims(claims: list[Claim]) -> None:
-    shown = table("claim", "verdict", left=2)
-    for claim in claims:
-        shown.add_row(claim.name, claim.verdict)
     console = terminal()
-    console.print(shown)
+    rows = [(claim.name, claim.verdict) for claim in claims]
+    print_table(Table.of_texts(("claim", "verdict"), rows, left=2), console)
     for claim in claims:
         console.print(f"{claim.name}: {claim.says}", markup=False)
         for finding in claim.findings:

@@ -18,16 +18,17 @@ from learnroute.cli.common import (
     json_option,
     output_option,
     print_json,
+    print_table,
     progress_shown,
     say,
     say_written,
     suffixes,
-    table,
     terminal,
 )
 from learnroute.errors import InputError, printable
 from learnroute.formats import PICTURES
 from learnroute.formats.files import is_folder
+from learnroute.model.table import Table
 from learnroute.study.experiment import Experiment, is_experiment, read_experiment
 from learnroute.study.own_problems import OwnProblems, read_problems
 from learnroute.study.rows import WRITERS, read_rows, write_rows
@@ -159,19 +160,18 @@ def _row_files() -> list[str]:
 
 
 def _print_sweep(done: Sweep, experiment: Experiment, folder: Path) -> None:
-    console = terminal()
-    shown = table("method", "problems", "mean ratio", "± 95 %", "largest")
     found = {method: Running() for method in experiment.methods}
     for row in Store(folder).rows():
         if row["ratio"] is not None:
             found[row["method"]].add(row["ratio"])
+    rows = []
     for method, ratio in found.items():
-        numbers = (f"{ratio.mean:.4f}", f"{ratio.half_width:.4f}", f"{ratio.maximum:.4f}")
-        shown.add_row(method, str(ratio.count), *(numbers if ratio.count else ()))
-    console.print(shown)
+        numbers = (ratio.mean, ratio.half_width, ratio.maximum)
+        rows.append((method, f"{ratio.count}", *(f"{number:.4f}" if ratio.count else "" for number in numbers)))
+    print_table(Table.of_texts(("method", "problems", "mean ratio", "± 95 %", "largest"), rows))
     before = f"; {done.found} were stored before" if done.found else ""
     failed = f", {done.failed} of them with an error (column `error`)" if done.failed else ""
-    console.print(
+    terminal().print(
         f"solved {done.solved} problems{failed}, in {done.seconds:.1f} s on {done.workers} workers{before}",
         markup=False,
     )

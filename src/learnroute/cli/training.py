@@ -17,15 +17,15 @@ from learnroute.cli.common import (
     command,
     json_option,
     output_option,
-    plain,
     print_json,
+    print_sheet,
+    print_table,
     progress_shown,
     route_stops,
     say,
     say_written,
     seed_option,
     suffixes,
-    table,
     terminal,
     time_option,
     told,
@@ -36,6 +36,7 @@ from learnroute.formats.csv_files import read_matrix
 from learnroute.formats.files import errors_naming, is_folder
 from learnroute.formats.samples import RegionTable, causes, read_samples
 from learnroute.model.learners import LeastSquares, Proximal
+from learnroute.model.table import Column, Sheet, Table
 from learnroute.planner import evaluate
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from learnroute.learning.calibration import Calibration
     from learnroute.learning.data import RegionData
     from learnroute.learning.following import Following
+    from learnroute.learning.laws import Coefficient
     from learnroute.learning.planned_training import PlannedTraining
     from learnroute.learning.transfers import Transfer
     from learnroute.model.features_scaling import FeaturesScaling
@@ -129,7 +131,7 @@ def transfer_command(
     if as_json:
         print_json(found.to_dict())
     else:
-        _print_transfer(found)
+        print_sheet(_transfer_sheet(found))
 
 
 @command(
@@ -346,28 +348,26 @@ def _usable(tables: dict[str, RegionTable], where: Path) -> dict[str, RegionTabl
     return tables
 
 
-def _print_transfer(found: Transfer) -> None:
-    console = terminal()
-    size = len(found.regions)
-    shown = table("trained in", "trainings", "own error", "± s.e.", "mean error", "least", "most")
-    for k, name in enumerate(found.regions):
-        row, error = found.errors[k], found.standard_errors[k, k]
-        shown.add_row(
-            plain(name), str(found.trainings[k]), f"{row[k]:.4g}", "" if error != error else f"{error:.2g}",
-            f"{row.mean():.4g}", f"{row.min():.4g}", f"{row.max():.4g}",
-        )  # fmt: skip
-    console.print(shown)
-    console.print(f"{found.measure} in {size} regions, {int(found.trainings.sum())} trainings, {found.seconds:.1f} s")
-    for note in found.notes:
-        console.print(f"note       {note}", markup=False)
+def _transfer_sheet(found: Transfer) -> Sheet:
+    columns = (
+        Column(None, "trained in", left=True),
+        Column(None, "trainings"),
+        Column(None, "own error", ".4g"),
+        Column(None, "± s.e.", ".2g"),
+        *(Column(None, head, ".4g") for head in ("mean error", "least", "most")),
+    )
+    own, spread = found.errors.diagonal(), found.standard_errors.diagonal()
+    means, least, most = found.errors.mean(axis=1), found.errors.min(axis=1), found.errors.max(axis=1)
+    rows = list(zip(found.regions, found.trainings, own, spread, means, least, most, strict=True))
+    said = f"in {len(rows)} regions, {int(found.trainings.sum())} trainings, {found.seconds:.1f} s"
+    return Sheet("", (Table(columns, rows),), ((found.measure, said), *(("note", note) for note in found.notes)))
 
 
 def _print_following(found: Following) -> None:
+    heads, errors = ("after", "its error", "mean error"), found.errors
+    rows = [(name, f"{errors[i, i]:.4g}", f"{errors[i].mean():.4g}") for i, name in enumerate(found.route)]
+    print_table(Table.of_texts(heads, rows))
     console = terminal()
-    shown = table("after", "its error", "mean error")
-    for i, name in enumerate(found.route):
-        shown.add_row(plain(name), f"{found.errors[i, i]:.4g}", f"{found.errors[i].mean():.4g}")
-    console.print(shown)
     for name, value in found.metrics.to_dict().items():
         console.print(f"{name.replace('_', ' ')}: {value:.6g}")
     _print_final(console, found)
@@ -378,14 +378,20 @@ def _print_final(console: Console, found: Following) -> None:
     final = found.final
     if final.expected is None and found.repeats == 1:
         return
-    shown = table("region", "predicted", "with label noise", "measured", "± s.e.", "off by")
-    for name, one in zip(found.route, found.final_by_region, strict=True):
-        off = "" if one.deviation is None else f"{one.deviation:+.1f} s.e."
-        numbers = (one.predicted, one.expected, one.measured)
-        cells = ["" if number is None else f"{number:.4g}" for number in numbers]
-        shown.add_row(plain(name), *cells, "" if one.standard_error is None else f"{one.standard_error:.2g}", off)
+    columns = (
+        Column(None, "region", left=True),
+        Column(None, "predicted", ".4g"),
+        Column(None, "with label noise", ".4g"),
+        Column(None, "measured", ".4g"),
+        Column(None, "± s.e.", ".2g"),
+        Column(None, "off by", lambda deviation: f"{deviation:+.1f} s.e."),
+    )
+    rows = [
+        (name, one.predicted, one.expected, one.measured, one.standard_error, one.deviation)
+        for name, one in zip(found.route, found.final_by_region, strict=True)
+    ]
     console.print()
-    console.print(shown)
+    print_table(Table(columns, rows), console)
     error = "" if final.standard_error is None else f" ± {final.standard_error:.2g}"
     times = "1 repeat" if found.repeats == 1 else f"{found.repeats} repeats"
     measured = f"measured {final.measured:.4g}{error} ({times})"
@@ -405,7 +411,6 @@ def _print_calibration(found: Calibration) -> None:
     from learnroute.learning.verdict import MEANING
 
     console = terminal()
-    shown = table("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
     pairs = (
         ("retention p₁", found.retention, found.free_retention),
         ("coupling q", found.coupling, found.free_coupling),
@@ -414,16 +419,9 @@ def _print_calibration(found: Calibration) -> None:
         ("of D", None, found.free_transfer),
         ("sum of e and D", None, found.coefficient_sum),
     )
-    for name, law, free in pairs:
-        if law is None and free is None:
-            continue
-        cells = [
-            cell
-            for part in (law, free)
-            for cell in (("", "") if part is None else (f"{part.value:.4f}", f"{part.low:.4f} … {part.high:.4f}"))
-        ]
-        shown.add_row(name, *cells)
-    console.print(shown)
+    rows = [(name, *_estimate(law), *_estimate(free)) for name, law, free in pairs if law or free]
+    heads = ("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
+    print_table(Table.of_texts(heads, rows), console)
     counted = f"{found.visits} visits in {found.pilots} pilots"
     console.print(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {counted}")
     console.print(f"form       {found.form}: {FORMS[found.form]}")
@@ -437,3 +435,7 @@ def _print_calibration(found: Calibration) -> None:
     lines += [] if found.advice is None else [f"advice     {found.advice}"]
     for line in (*lines, *(f"warning    {note}" for note in found.notes)):
         console.print(printable(line, None), markup=False, soft_wrap=True)
+
+
+def _estimate(part: Coefficient | None) -> tuple[str, str]:
+    return ("", "") if part is None else (f"{part.value:.4f}", f"{part.low:.4f} … {part.high:.4f}")

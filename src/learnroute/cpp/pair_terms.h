@@ -9,7 +9,7 @@
 namespace learnroute {
 /// What training does to the expected errors of a regularised learner, by position (row) and region (column).
 ///
-/// See `learnroute.model.learner.Updates`, whose members these are, and `learnroute.model.pairs`.
+/// See `learnroute.model.law.Updates`, whose members these are, and `learnroute.model.pairs`.
 struct ErrorUpdates {
     /// One visit: T times the error is summed - count * common, of which training there changes both.
     struct Update {

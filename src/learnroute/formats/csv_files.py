@@ -24,7 +24,6 @@ from learnroute.errors import InputError, did_you_mean
 from learnroute.formats.files import is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.itinerary import itinerary
 from learnroute.model.learners import TRAINING
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
@@ -36,7 +35,6 @@ MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "tra
 OPTIONS = ("title", *MEMBERS, "travel_rate", "depot")
 SCALING = "features_scaling.csv"
 DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
-FORMULAS = ("=", "+", "-", "@")  # what makes a spreadsheet calculate a cell
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -200,21 +198,8 @@ def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write a route, one row a visit; with the problem at hand, also travel, score and coordinates."""
-    header = ["position", "region", "index"]
-    rows: list[list[Any]] = [[p + 1, name, i] for p, (name, i) in enumerate(zip(plan.route, plan.order, strict=True))]
-    if problem is not None:
-        header += ["travel_from_previous", "travel_so_far", "score"]
-        rows, so_far = [], 0.0
-        places = problem.stop_coordinates
-        if places is not None:
-            header += PLACES[0] if problem.geographic else PLACES[1]
-        for stop in itinerary(problem, plan.order):
-            so_far += stop.travel
-            known = [stop.place, float(problem.scores[stop.place])] if stop.region else ["", ""]
-            row = [stop.position, stop.name, known[0], stop.travel, so_far, known[1]]
-            rows.append(row if places is None else [*row, *places[stop.place].tolist()])
-    write_text(path, report_text([header, *rows]))
+    """Write a route, one row per stop; with the problem at hand, also travel, score, weight and coordinates."""
+    write_text(path, plan.table(problem).to_csv())
 
 
 def _labelled(names: tuple[str, ...], matrix: list[list[float]]) -> list[list[Any]]:
@@ -222,23 +207,10 @@ def _labelled(names: tuple[str, ...], matrix: list[list[float]]) -> list[list[An
 
 
 def table_text(table: list[list[Any]]) -> str:
-    """Return rows as CSV text."""
+    """Return rows as CSV text, to the letter, to be read back."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(table)
     return buffer.getvalue()
-
-
-def report_text(table: list[list[Any]]) -> str:
-    """Return rows as CSV text for people, who open it in a spreadsheet: no text in it is a formula there.
-
-    Text that begins with a sign of formulas, or with apostrophes and such a sign, gets an apostrophe in front. What is
-    read back (problems, samples, rows of sweeps) is written by `table_text`, to the letter.
-    """
-    return table_text([[_no_formula(cell) for cell in row] for row in table])
-
-
-def _no_formula(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip("'").startswith(FORMULAS) else cell
 
 
 def read_table(path: Path) -> Table:

@@ -13,7 +13,6 @@ from learnroute.formats import json_files
 from learnroute.formats.files import write_text
 from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of, stops_once, track_of
 from learnroute.model.depot import MEMBERS as DEPOT_MEMBERS
-from learnroute.model.fields import RENAMED
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -44,8 +43,6 @@ def read(path: Path) -> dict[str, Any]:
         got = data.get("type") if isinstance(data, dict) else data
         raise InputError("a FeatureCollection of Points is needed", field="type", value=got)
     for key in data:
-        if key in RENAMED:
-            raise InputError(f"{key}: {RENAMED[key]}")
         if key not in MEMBERS and key not in PASSED_OVER:
             hint = did_you_mean(key, MEMBERS, "beside features, known are")
             raise InputError(f"unknown field; {hint}", field=key)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
-from learnroute.model.losses import as_order, expected_loss, largest_loss, travel_cost, true_loss
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan, training_members
+from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import as_count, as_number, as_vector
 
@@ -25,27 +25,22 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     """
     if not isinstance(data, Mapping) or not set(NEEDED) <= set(data):
         raise InputError(f"an object with {', '.join(NEEDED)} is needed", field="plan", value=data)
-    problem = problem_of(data, problem)
+    problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
     trained = data.get("learner")
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
         problem = problem.regularized(trained["regularization"])
-    order = as_order(data["order"], problem.size, problem.regions)
-    route = tuple(problem.regions[i] for i in order.tolist())
-    if not isinstance(data["route"], list) or tuple(data["route"]) != route:
+    found = Plan.of(problem, data["order"])
+    if data["route"] != list(found.route):
         raise InputError("not the names of order in this problem; give the problem that it was made for", field="route")
-    problem.constraints.check(route)
-    loss = expected_loss(problem, order)
+    loss = found.loss
     total = data["loss"].get("total") if isinstance(data["loss"], Mapping) else None
     claimed = as_number("loss.total", total, meaning="losses")
     if not math.isclose(claimed, loss.total, rel_tol=PRINTED, abs_tol=SAME * loss.magnitude):
         reason = f"{loss.total:.9g} on this problem; give the problem that it was made for, with the same options"
         raise InputError(reason, field="loss.total", value=claimed)
     bound, certificate = data.get("lower_bound"), data.get("certificate")
-    return Plan(
-        route=route,
-        order=tuple(order.tolist()),
-        regime=problem.regime,
-        loss=loss,
+    return replace(
+        found,
         lower_bound=None if bound is None else as_number("lower_bound", bound, meaning="bounds"),
         optimal=data.get("optimal") is True,
         guarantee=Guarantee(
@@ -57,26 +52,10 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         seconds=_number(data, "seconds") or 0.0,
         seed=as_count("seed", data.get("seed", 0), least=0, meaning="the seed"),
         notes=_notes(data),
-        true_loss=true_loss(problem, order) if problem.truth is not None else None,
         certificate=None if certificate is None else read_certificate(certificate, len(problem.stops), problem.size),
-        travel_cost=travel_cost(problem, order),
-        travel_rate=problem.travel_rate,
-        closed=problem.closed,
-        depot=None if problem.depot is None else problem.depot.name,
-        constraints=problem.constraints,
-        learner=problem.learner,
         chosen=str(trained.get("chosen", "")) if isinstance(trained, Mapping) else "",
         regularization_range=_range(trained),
-        loss_at_most=largest_loss(problem, order),
-        dissimilarities=problem.dissimilarity_kind,
-        **training_members(problem, order),
     )  # fmt: skip
-
-
-def problem_of(data: Mapping[str, Any], problem: Problem) -> Problem:
-    """Return the problem with the dissimilarities that a plan goes by; plans that do not say go by upper bounds."""
-    kind = data.get("dissimilarities")
-    return problem.with_upper_bounds() if kind is None else problem.with_dissimilarities(kind)
 
 
 def _range(trained: Any) -> tuple[float, float] | None:

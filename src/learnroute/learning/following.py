@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, check_callable, did_you_mean, listed, shown
-from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import write_text
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import (
@@ -33,6 +32,7 @@ from learnroute.learning.records import learner_record
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.labels import aligned
 from learnroute.model.result import Plan
+from learnroute.model.table import Column, Table
 from learnroute.model.validation import FloatArray, as_count, frozen
 from learnroute.solvers.contract import Progress
 
@@ -116,8 +116,8 @@ class Following:
         """Write the errors: `.csv` (the matrix, one row a stop) or `.json` (with the metrics)."""
         path = Path(path)
         if path.suffix.lower() == ".csv":
-            rows = ([name, *row] for name, row in zip(self.route, self.errors.tolist(), strict=True))
-            write_text(path, report_text([["after training on", *self.route], *rows]))
+            rows = [(name, *row) for name, row in zip(self.route, self.errors.tolist(), strict=True)]
+            write_text(path, Table(tuple(map(Column, ("after training on", *self.route))), rows).to_csv())
         elif path.suffix.lower() == ".json":
             write_text(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
         else:

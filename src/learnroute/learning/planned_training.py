@@ -18,10 +18,6 @@ from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_
 
 LEARNERS = "learnroute.learning.learners"  # the module of the learners that plans are made for
 MANY = 10**9  # samples with which every rate and every rule is possible; a plan's own number is kept apart
-OLDER = (
-    "this plan file does not say what it expects (an earlier version wrote it), so features stay as they are and "
-    "nothing is predicted; plan again, or give the problem"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +34,6 @@ class PlannedTraining:
         How raw features become the learner's.
     errors, label_noise
         Expected errors per stop without label noise, and the variance of that noise.
-    notes
-        What the plan cannot say, one sentence each.
     """
 
     route: tuple[str, ...]
@@ -49,11 +43,10 @@ class PlannedTraining:
     scaling: FeaturesScaling | None = None
     errors: FloatArray | None = None
     label_noise: float | None = None
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
-        """Return what a plan, or its JSON object, says; members that older plan files lack are unknown."""
+        """Return what a plan, or its JSON object, says."""
         data = plan.training() if isinstance(plan, Plan) else plan
         route = data.get("route")
         if not isinstance(route, list) or not all(isinstance(name, str) for name in route):
@@ -75,7 +68,6 @@ class PlannedTraining:
             None if scaling is None else FeaturesScaling.from_dict(scaling),
             errors,
             None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
-            () if "features_scaling" in data else (OLDER,),
         )
 
     @property
@@ -98,7 +90,7 @@ class PlannedTraining:
 
     def remarks(self, regions: Sequence[RegionData], model: Any) -> tuple[str, ...]:
         """Say where samples and learner are not those that the plan assumes, one sentence each."""
-        found = list(self.notes)
+        found = []
         width = regions[0].train[0].shape[1]
         counts = np.array([len(region.train[1]) for region in regions])
         if self.samples is not None and not np.array_equal(self.samples, counts):

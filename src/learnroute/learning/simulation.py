@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from statistics import NormalDist
@@ -18,9 +19,11 @@ from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_
 from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.learners import Learner, LeastSquares
 from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
+from learnroute.model.notes import KINDS
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
+from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
-from learnroute.model.showing import Shown, shortened
+from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_count, as_number, frozen
 from learnroute.solvers.contract import Budget, Progress
 
@@ -34,7 +37,7 @@ MOST_CHUNK = 4096  # runs
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation(Shown):
+class Simulation(ResultMixin):
     """Draws of the final error F_T (e2) on one route, beside its closed form.
 
     Attributes
@@ -78,7 +81,7 @@ class Simulation(Shown):
     def __repr__(self) -> str:
         half = self.interval[1] - self.mean
         return (
-            f"<Simulation of {shortened(self.route)}: error {self.mean:.5g} ± {half:.2g} ({self.level:.0%} interval), "
+            f"<Simulation of {route_text(self.route)}: error {self.mean:.5g} ± {half:.2g} ({self.level:.0%} interval), "
             f"closed form {self.expected:.5g}, {self.runs:,} runs>"
         )
 
@@ -93,6 +96,17 @@ class Simulation(Shown):
         """How many standard errors the mean is above the closed form; None where nothing is random."""
         random = self.standard_error > 1e-12 * abs(self.mean)  # else it is but rounding
         return (self.mean - self.expected) / self.standard_error if random else None
+
+    def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
+        return self.route, self.order
+
+    def table(self, problem: Problem | None = None) -> Table:
+        """Return one row per run."""
+        return Table((Column("run"), Column("error")), list(enumerate(self.errors.tolist(), 1)))
+
+    def sheet(self) -> Sheet:
+        """Return the mean error beside the closed form."""
+        return simulations_sheet([("route", self)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the single errors as plain JSON values (see docs/learning.md)."""
@@ -124,6 +138,45 @@ class Simulation(Shown):
             "seconds": self.seconds,
             "notes": list(self.notes),
         }
+
+
+def simulations_table(found: Sequence[tuple[str, Simulation]]) -> Table:
+    """Return one row per route, each with the method that it is of."""
+    first = found[0][1]
+    columns = (
+        Column("method"),
+        Column(None, "route", left=True),
+        Column("expected", "closed form", ".6g"),
+        Column("mean", "simulated", ".6g"),
+        Column(None, f"± {first.level:.0%}", ".2g"),
+        Column(None, "off by", lambda deviation: f"{deviation:+.2f} s.e."),
+        Column(None, "with travel", ".6g"),
+        *map(Column, ("standard_error", "low", "high", "runs", "travel")),
+        Column("bound", "bound from Δ", ".6g"),
+        Column("route"),
+    )
+    rows = [
+        (method, f"{k} {method}", one.expected, one.mean, one.interval[1] - one.mean, one.deviation,
+         one.mean + one.loss.travel, one.standard_error, *one.interval, one.runs, one.loss.travel, one.bound.error,
+         one.route)
+        for k, (method, one) in enumerate(found, 1)
+    ]  # fmt: skip
+    return Table(columns, rows)
+
+
+def simulations_sheet(found: Sequence[tuple[str, Simulation]]) -> Sheet:
+    """Return what is read of simulations of the same problem along some routes."""
+    first = found[0][1]
+    origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
+    seconds = sum(one.seconds for _, one in found)
+    lines = [("error", "average final error F_T; closed form for the true models, bound for all models within Δ")]
+    lines += [(f"route {k}", " > ".join(one.route)) for k, (_, one) in enumerate(found, 1)]
+    lines += [
+        ("models", origin),
+        ("runs", f"{first.runs:,} each, {first.sampler} sampler, seed {first.seed}, {seconds:.2f} s"),
+        *(("note", note) for note in dict.fromkeys(note for _, one in found for note in one.notes)),
+    ]
+    return Sheet(f"{first.runs:,} trainings along a route", (simulations_table(found),), tuple(lines))
 
 
 def simulate(

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
-from learnroute.formats.csv_files import report_text
 from learnroute.formats.files import errors_naming, write_text
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import FeatureMap, RegionData, dealt_anew
@@ -26,6 +25,7 @@ from learnroute.learning.trainings import TrainingFile, fingerprint
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
+from learnroute.model.table import Column, Table
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, as_vector, frozen
 from learnroute.solvers.contract import Budget, Progress
 
@@ -92,8 +92,8 @@ class Transfer:
         """Write the matrix: `.csv` (region names in the first row and column) or `.json` (with all else)."""
         path = Path(path)
         if path.suffix.lower() == ".csv":
-            rows = ([name, *row] for name, row in zip(self.regions, self.errors.tolist(), strict=True))
-            write_text(path, report_text([["trained in", *self.regions], *rows]))
+            rows = [(name, *row) for name, row in zip(self.regions, self.errors.tolist(), strict=True)]
+            write_text(path, Table(tuple(map(Column, ("trained in", *self.regions))), rows).to_csv())
         elif path.suffix.lower() == ".json":
             write_text(path, json_files.dumps(self.to_dict()))
         else:

@@ -11,6 +11,15 @@ from learnroute.model.depot import Depot
 from learnroute.model.ends import Ends
 
 MEMBERS = {"start": "start", "end": "end", "return": "returns"}  # in files, and here
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "start": {"type": "string", "description": "The region that routes begin with"},
+        "end": {"type": "string", "description": "The region that routes end with"},
+        "return": {"type": "boolean", "description": "Whether the way back to the first region is paid too"},
+    },
+}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,25 @@ MEMBERS = {
     "name": "name", "coordinates": "coordinates", "travel": "travel", "travel_back": "travel_back",
     "return": "returns",
 }  # fmt: skip  # in files, and here
+PLACE = {"type": "array", "minItems": 2, "maxItems": 2, "items": {"$ref": "#/$defs/anyNumber"}}
+COSTS = {"type": "array", "items": {"$ref": "#/$defs/nonNegative"}}
+SCHEMA: dict[str, Any] = {
+    "description": "A place that is no region: routes start there, and nothing is learnt there",
+    "anyOf": [
+        {"type": "string", "description": "The name of one of the regions, which is the depot instead"},
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "name": {"type": "string", "minLength": 1, "description": "Depot if omitted"},
+                "coordinates": {**PLACE, "description": "Its [x, y]; needed where the regions have some"},
+                "travel": {**COSTS, "description": "Cost from the depot to each region; needed where travel is given"},
+                "travel_back": {**COSTS, "description": "Cost from each region to the depot; as travel if omitted"},
+                "return": {"type": "boolean", "description": "Whether routes come back to the depot; true if omitted"},
+            },
+        },
+    ],
+}
 
 
 @dataclass(frozen=True, eq=False)

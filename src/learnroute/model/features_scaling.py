@@ -12,7 +12,34 @@ from learnroute.errors import InputError, listed
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_matrix, as_vector, frozen
 
 FIELD = "features_scaling"
-MEMBERS = ("means", "matrix", "intercept", "columns")
+MEMBERS: dict[str, Any] = {
+    "means": {
+        "type": "array",
+        "minItems": 1,
+        "items": {"type": "number"},
+        "description": "What is subtracted from each raw feature",
+    },
+    "matrix": {
+        "type": "array",
+        "minItems": 1,
+        "items": {"type": "array", "items": {"type": "number"}},
+        "description": "Raw features x learner's features: what the differences are multiplied with",
+    },
+    "intercept": {"type": "boolean", "description": "Whether a constant feature is appended; false if omitted"},
+    "columns": {
+        "type": "array",
+        "items": {"type": "string"},
+        "uniqueItems": True,
+        "description": "Names of the raw features, where they are known",
+    },
+}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["means", "matrix"],
+    "additionalProperties": False,
+    "properties": MEMBERS,
+    "description": "How raw features become the learner's; learnroute follow and transfer apply it to samples",
+}
 
 
 @dataclass(frozen=True, eq=False)

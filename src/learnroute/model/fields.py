@@ -22,11 +22,6 @@ from learnroute.model.validation import (
     frozen,
 )
 
-RENAMED = {
-    "route": "belongs to a plan; give the problem that it was made for",
-    "start": "the learner's initial model is now called initial_model; the region to start from is constraints.start",
-}
-
 
 def check_one_kind(dissimilarity: Any, vectors: Any, transfer: Any) -> None:
     """Refuse none or several of what says how regions differ."""
@@ -147,8 +142,6 @@ def members_of(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str
         )
     for key in data:
         if key not in known:
-            if not prefix and key in RENAMED:
-                raise InputError(RENAMED[key], field=key)
             raise InputError(f"unknown field; {did_you_mean(key, known)}", field=f"{prefix}{key}")
     for key in needed:
         if key not in data:

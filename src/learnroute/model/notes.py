@@ -1,4 +1,4 @@
-"""What a problem leaves to chance, said in a sentence: a travel rate that decides everything, an untrained model."""
+"""A problem in words: what is asked, and what it leaves to chance (a travel rate that decides everything, …)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,41 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from learnroute.model.learners import LeastSquares
 from learnroute.model.losses import Loss
-from learnroute.model.problem import Problem
+from learnroute.model.problem import DissimilarityKind, Problem
 
 LITTLE, MUCH = 0.01, 0.95  # shares of the loss below, above which travel hardly counts, counts alone
+KINDS: dict[DissimilarityKind, str] = {
+    "estimate": "unbiased estimates of the dissimilarities",
+    "upper": "upper bounds on the dissimilarities",
+    "measured": "measured errors (transfer)",
+}
 NEGLIGIBLE = 1e-3  # a share of the untrained model in the final one that does not matter
+
+
+def describe(problem: Problem) -> tuple[str, ...]:
+    """Return what kind of problem this is, in lines: its size and learner, where routes begin and end."""
+    start = problem.constraints.start if problem.depot is None else f"the depot {problem.depot.name}"
+    ends = [f"from {start}"] if start else []
+    ends += [f"to {problem.constraints.end}"] if problem.constraints.end else []
+    ends += ["and back"] if problem.closed else []
+    if problem.travel_rate != 1:
+        ends.append(f"{'with ' if ends else ''}travel worth {problem.travel_rate:g} a unit")
+    return (
+        f"{problem.size} regions, {problem.regime} regime ({describe_learner(problem)})",
+        *([" ".join(ends)] if ends else []),
+        *([f"by {KINDS['estimate']}"] if problem.has_estimates else []),
+    )
+
+
+def describe_learner(problem: Problem) -> str:
+    """Return the learner's numbers, and how it trains; the paper's learner is told by its retention."""
+    learner = problem.learner
+    training = learner.training_text
+    if isinstance(learner, LeastSquares) and problem.samples is None and learner.regime == "over":
+        training = f"r = {learner.retention:.4g}"
+    return f"{problem.shape}, {training}" if training else problem.shape
 
 
 def travel_note(problem: Problem, loss: Loss) -> tuple[str, ...]:

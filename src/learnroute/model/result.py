@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.itinerary import itinerary
 from learnroute.model.learners import Learner, LeastSquares, Regime
-from learnroute.model.losses import Loss, final_errors
-from learnroute.model.problem import UPPER, DissimilarityKind, Problem
-from learnroute.model.showing import Shown, shortened
+from learnroute.model.losses import (
+    Loss,
+    as_order,
+    expected_loss,
+    final_errors,
+    largest_loss,
+    model_shares,
+    travel_cost,
+    true_loss,
+)
+from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
+from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.table import Column, Sheet, Table, route_text
 
 
 @dataclass(frozen=True)
@@ -31,11 +43,21 @@ class Guarantee:
     sharper: float | None = None
 
 
+PARTS = {
+    "travel": "travel",
+    "dissimilarity": "error from dissimilar regions",
+    "initial": "error from the first model",
+    "noise": "error from noise",
+    "pairs": "gained from dissimilar pairs",  # by regularised learners
+    "total": "total",
+}
+WHAT = {"estimate": "estimate", "upper": "bound", "measured": "expected"}  # what the losses of a plan are
+NO_GUARANTEE = Guarantee(None, "")
 MOST_ERRORS = 10_000  # regions up to which a plan says the expected error of each
 
 
 @dataclass(frozen=True)
-class Plan(Shown):
+class Plan(ResultMixin):
     """A route with its value and its certificate. Losses and bounds are per region, as in the paper.
 
     Attributes
@@ -84,13 +106,13 @@ class Plan(Shown):
     order: tuple[int, ...]
     regime: Regime
     loss: Loss
-    lower_bound: float | None
-    optimal: bool
-    guarantee: Guarantee
-    method: str
-    requested: str
-    seconds: float
-    seed: int
+    lower_bound: float | None = None
+    optimal: bool = False
+    guarantee: Guarantee = NO_GUARANTEE
+    method: str = ""
+    requested: str = ""
+    seconds: float = 0.0
+    seed: int = 0
     notes: tuple[str, ...] = ()
     true_loss: Loss | None = None
     certificate: Certificate | None = None
@@ -108,6 +130,37 @@ class Plan(Shown):
     features_scaling: FeaturesScaling | None = None
     expected_errors: tuple[float, ...] | None = None
 
+    @classmethod
+    def of(cls, problem: Problem, order: ArrayLike) -> Plan:
+        """Return what follows from problem and order alone; nothing is proved yet. Unless the order is one, refuse it.
+
+        All plans are made here. What a solver or a file claims about the route is put in with `dataclasses.replace`.
+        """
+        stops = as_order(order, problem.size, problem.regions)
+        route = tuple(problem.regions[i] for i in stops.tolist())
+        problem.constraints.check(route)
+        samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
+        few = problem.size <= MOST_ERRORS
+        return cls(
+            route=route,
+            order=tuple(stops.tolist()),
+            regime=problem.regime,
+            loss=expected_loss(problem, stops),
+            true_loss=true_loss(problem, stops) if problem.truth is not None else None,
+            travel_cost=travel_cost(problem, stops),
+            travel_rate=problem.travel_rate,
+            closed=problem.closed,
+            constraints=problem.constraints,
+            learner=problem.learner,
+            loss_at_most=largest_loss(problem, stops),
+            depot=None if problem.depot is None else problem.depot.name,
+            dissimilarities=problem.dissimilarity_kind,
+            samples=samples if problem.learner.has_shape else None,
+            features_scaling=problem.features_scaling,
+            expected_errors=tuple(final_errors(problem, stops).tolist()) if few else None,
+            problem=problem,
+        )
+
     @property
     def label_noise(self) -> float | None:
         """The variance of the label noise, which measured squared errors contain beside `expected_errors`.
@@ -123,7 +176,7 @@ class Plan(Shown):
         return (*way, way[0]) if self.closed else way
 
     def __repr__(self) -> str:
-        way = shortened(self.route, self.closed, self.depot)
+        way = route_text(self.route, self.closed, self.depot)
         return f"<Plan {way}: total loss {self.loss.total:.5g}, {self.quality}, method {self.method}>"
 
     @property
@@ -158,6 +211,80 @@ class Plan(Shown):
         if self.gap is None:  # there is no share of a loss that may be negative, or zero
             return f"at most {self.loss.total - self.lower_bound:.3g} above the least possible total loss"
         return f"at most {100 * self.gap:.3g} % above the best possible route"
+
+    def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
+        return self.route, self.order
+
+    def table(self, problem: Problem | None = None) -> Table:
+        """Return one row per stop; without a problem, only what they are called."""
+        problem = self.known_problem(problem)
+        names = (Column("position", "visit", left=True), Column("region", "region", left=True), Column("index"))
+        if problem is None:
+            return Table(names, [(k + 1, name, self.order[k]) for k, name in enumerate(self.route)])
+        if problem.learner.undecided and self.learner is not None:
+            problem = problem.changed(learner=self.learner)
+        size, places = problem.size, problem.stop_coordinates
+        columns = (
+            *(column._replace(head=None) for column in names),
+            *map(Column, ("travel_from_previous", "travel_so_far", "score", "weight")),
+            *map(Column, () if places is None else ("lon", "lat") if problem.geographic else ("x", "y")),
+            *(column._replace(name=None) for column in names[:2]),
+            Column(None, "travel", ".4g"),
+            Column(None, "score / T", ".4g"),
+            Column(None, "weight", ".3g"),
+        )
+        rows, so_far, shares = [], 0.0, model_shares(problem, self.order).tolist()
+        for k, stop in enumerate(itinerary(problem, self.order)):
+            so_far += stop.travel
+            score = float(problem.scores[stop.place]) if stop.region else math.nan
+            share = shares[stop.position - 1] if stop.visit else math.nan  # nothing is learnt on coming back
+            data = (stop.position, stop.name, stop.place if stop.region else None, stop.travel, so_far, score, share)
+            place = () if places is None else places[stop.place].tolist()
+            leg = stop.travel if k else None
+            named = (stop.position, stop.name, leg, score / size, share)
+            away = (None, f"{'back to' if k else 'from'} {stop.name}", leg, None, None)
+            rows.append((*data, *place, *(named if stop.visit else away)))
+        return Table(columns, rows)
+
+    def _loss_table(self) -> Table:
+        """Return the parts of the loss, what share of it they are, and what they are in other units."""
+        units = self.loss_in_travel_units if self.travel_rate != 1 else None
+        others = {"in units of travel, all regions": units, "with true models": self.true_loss}
+        more = {name: loss for name, loss in others.items() if loss is not None}
+        rows = []
+        for part, name in PARTS.items():
+            value = getattr(self.loss, part)
+            if part != "pairs" or value:
+                share = value / self.loss.total if self.loss.total > 0 else None
+                rows.append((name, value, share, *(getattr(loss, part) for loss in more.values())))
+        heads = (WHAT[self.dissimilarities], "share", *more)
+        first = Column(None, "expected loss per region", left=True)
+        return Table((first, *(Column(None, head, ".1%" if head == "share" else ".6g") for head in heads)), rows)
+
+    def sheet(self) -> Sheet:
+        """Return the route, the parts of its loss, and how good it is proved to be."""
+        asked = f" (asked for {self.requested})" if self.requested != self.method else ""
+        unit = "" if self.problem is None else self.problem.travel_unit
+        lines = [
+            ("method", f"{self.method}{asked}, {self.seconds:.3f} s"),
+            ("travel", f"{self.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
+        ]
+        if isinstance(self.learner, Proximal) and self.regularization_range is not None:
+            values, (low, high) = self.learner.fixed_regularization, self.regularization_range
+            said = f"{values[0]:.4g}" if len(values) == 1 else " ".join(f"{one:.3g}" for one in values)
+            near = f"{'' if len(values) == 1 else 'times '}{low:.3g} … {high:.3g}"
+            lines.append(("chosen", f"λ = {said}; {near} is within 1 % on this route"))
+        if self.dissimilarities == ESTIMATE and self.loss_at_most is not None:
+            lines.append(("at most", f"{self.loss_at_most:.6g} by the upper bounds on the dissimilarities"))
+        bound = "" if self.lower_bound is None or self.optimal else f" (lower bound {self.lower_bound:.6g})"
+        value = self.guarantee.value
+        most = "none" if value is None else "the least loss"
+        if value is not None and value > 1:
+            most = f"at most {value:.4g} times {most}"
+        lines += [("quality", f"{self.quality}{bound}"), ("guarantee", f"{most}: {self.guarantee.reason}")]
+        headline = f"{len(self.route):,} regions, total loss {self.loss.total:.5g}, {self.quality}"
+        notes = (("note", note) for note in self.notes)
+        return Sheet(headline, (self.table(), self._loss_table()), (*lines, *notes))
 
     def _learner(self) -> dict[str, Any]:
         """Return how the learner trains, and how that was chosen."""
@@ -213,17 +340,3 @@ class Plan(Shown):
             "true_loss": self.true_loss.to_dict() if self.true_loss else None,
             "certificate": self.certificate.to_dict(len(self.order)) if self.certificate else None,
         }
-
-
-def training_members(problem: Problem, order: ArrayLike) -> dict[str, Any]:
-    """Return what a plan of this problem says about following it: fields of `Plan`."""
-    stops = np.asarray(order, dtype=np.int64)
-    samples = None
-    if problem.learner.has_shape:
-        samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
-    few = problem.size <= MOST_ERRORS
-    return {
-        "samples": samples,
-        "features_scaling": problem.features_scaling,
-        "expected_errors": tuple(final_errors(problem, stops).tolist()) if few else None,
-    }

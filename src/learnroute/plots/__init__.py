@@ -1,5 +1,6 @@
 """Pictures: what was planned, compared, simulated, and swept. Needs matplotlib."""
 
+from learnroute.plots.compared_learners import draw_learners, save_learners
 from learnroute.plots.comparisons import draw_comparison, save_comparison
 from learnroute.plots.pictures import check_picture
 from learnroute.plots.ratios import draw_ratios, save_ratios
@@ -7,7 +8,6 @@ from learnroute.plots.robust import draw_robustness, save_robustness
 from learnroute.plots.routes import draw_plan, save_plan
 from learnroute.plots.simulations import draw_simulations, save_simulations
 from learnroute.plots.tradeoffs import draw_tradeoff, save_tradeoff
-from learnroute.plots.worth import draw_learners, save_learners
 
 __all__ = [
     "check_picture",

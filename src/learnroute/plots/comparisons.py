@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from learnroute.comparison import Comparison
+from learnroute.comparison.of_methods import Comparison
 from learnroute.errors import InputError, check_type
 from learnroute.model.problem import Problem
 from learnroute.plots.losses import PART_COLOURS, draw_bars, draw_bound, number_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from learnroute.comparison import mean_loss
+from learnroute.comparison.of_methods import mean_loss
 from learnroute.errors import InputError
 from learnroute.model.certificates import Certificate
 from learnroute.model.losses import Loss

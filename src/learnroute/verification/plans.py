@@ -11,7 +11,6 @@ from numbers import Rational
 from typing import Any
 
 from learnroute.errors import InputError, check_type, shown
-from learnroute.formats.plans import problem_of
 from learnroute.model.certificates import read_certificate
 from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
@@ -70,7 +69,7 @@ def verify(problem: Problem, plan: Plan | Mapping[str, Any]) -> Verification:
         raise InputError("an object with route, order and loss is needed", field="plan", value=data)
     remarks = tuple(str(member) for member in data if member not in CLAIMS)
     try:
-        problem = problem_of(data, problem)
+        problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
     except InputError as error:
         return Verification((Check("dissimilarities", REFUTED, str(error)),), remarks)
     learner = _learner(problem, data)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, NonNegativeInt, RootModel
+
+from learnroute.formats.schemas import plan_schema, problem_schema
 
 Regime = Literal["under", "over", "mixed"]
 Dissimilarities = Annotated[
@@ -227,7 +228,7 @@ class Refusal(BaseModel):
 def document_schemas() -> dict[str, Any]:
     """Return the schemas of Problem and Plan, which are those of the files, under names of an OpenAPI document."""
     found: dict[str, Any] = {}
-    for name, schema in (("Problem", _file_schema("problem")), ("Plan", _file_schema("plan"))):
+    for name, schema in (("Problem", problem_schema()), ("Plan", plan_schema())):
         text = json.dumps(schema).replace('"#/$defs/', f'"#/components/schemas/{name}_')
         whole = json.loads(text)
         whole.pop("$schema", None)
@@ -247,9 +248,3 @@ def add_null(schema: dict[str, Any]) -> None:
         if name not in schema.get("required", ()) and nothing not in member.get("anyOf", ()):
             default = {"default": member.pop("default")} if "default" in member else {}
             schema["properties"][name] = {"anyOf": [member, nothing], **default}
-
-
-def _file_schema(file: str) -> dict[str, Any]:
-    text = (resources.files("learnroute.formats") / f"{file}.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema

@@ -30,7 +30,7 @@ from learnroute.web.metrics import Metrics, Observer, exposition, one
 from learnroute.web.pool import Pool
 from learnroute.web.refusals import PROBLEM_JSON, Refusal, refusal_of
 from learnroute.web.settings import Settings
-from learnroute.web.tasks import RENAMED, TASKS, Result
+from learnroute.web.tasks import TASKS, Result
 
 TaskName = Annotated[str, Query(json_schema_extra={"enum": list(TASKS)})]
 
@@ -106,8 +106,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, intake: Intake, settings: Settings) -> N
     async def submit(task: TaskName, request: Request, response: Response) -> answers.Job:
         body = await intake.read(request)
         if task not in TASKS:
-            reason = f"is called {RENAMED[task]}" if task in RENAMED else f"unknown; known are {', '.join(TASKS)}"
-            raise refusal_of(InputError(reason, field="task", value=task))
+            raise refusal_of(InputError(f"unknown; known are {', '.join(TASKS)}", field="task", value=task))
         job = jobs.submit(task, body)
         response.headers["Location"] = f"{settings.root_path}/api/jobs/{job.id}"
         return job.shown()

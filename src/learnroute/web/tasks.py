@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from learnroute.comparison import compare
+from learnroute.comparison.of_learners import compare_learners
+from learnroute.comparison.of_methods import compare
 from learnroute.errors import InputError
 from learnroute.formats import json_files, read_problem, write_plan, write_problem
 from learnroute.model.losses import error_over_time, model_shares
@@ -36,7 +37,6 @@ from learnroute.web.requests import (
     TradeoffRequest,
 )
 from learnroute.web.settings import Limits
-from learnroute.worth import compare_learners
 
 MOST_WAY_PLACES = 100_000  # on all ways along streets that a page gets
 
@@ -191,7 +191,6 @@ TASKS: dict[str, Kind] = {
     "read": Kind(_read, ReadRequest, answers.ReadProblem, "Read uploaded files into a problem"),
     "export": Kind(_export, ExportRequest, None, "Write a plan or a problem as a file"),
 }
-RENAMED = {"journey": "error_history"}
 
 
 def run_task(

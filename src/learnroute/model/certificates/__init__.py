@@ -38,7 +38,6 @@ __all__ = [
 KINDS: dict[str, type[Certificate]] = {
     each.kind: each for each in (Simple, OneTree, HeldKarp, NgRoutes, BranchAndBound)
 }
-RENAMED = {"tree": "one-tree", "walks": "ng-routes", "cases": "branch-and-bound"}  # kinds of earlier drafts
 
 
 def read_certificate(data: Any, size: int, regions: int | None = None) -> Certificate:
@@ -47,16 +46,13 @@ def read_certificate(data: Any, size: int, regions: int | None = None) -> Certif
         raise InputError(f"an object with kind {', '.join(KINDS)} is needed", field="certificate", value=data)
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        hint = f"is called {RENAMED[kind]} now" if isinstance(kind, str) and kind in RENAMED else "unknown"
-        raise InputError(f"{hint}; {did_you_mean(kind, KINDS)}", field="certificate.kind", value=kind)
+        raise InputError(f"unknown; {did_you_mean(kind, KINDS)}", field="certificate.kind", value=kind)
     chosen = KINDS[kind]
     known = {"kind", "bound", *chosen.members}
     for member in data:
         if member not in known:
-            hint = f"is called {chosen.renamed[member]} now" if member in chosen.renamed else "unknown member"
-            raise InputError(
-                f"{hint}; members of kind {kind} are {', '.join(sorted(known))}", field=f"certificate.{member}"
-            )
+            reason = f"unknown member; members of kind {kind} are {', '.join(sorted(known))}"
+            raise InputError(reason, field=f"certificate.{member}")
     bound = as_number("certificate.bound", data.get("bound"), least=-math.inf, meaning="bounds", most=math.inf)
     return chosen.read(bound * (size if regions is None else regions), data, size)
 

@@ -30,8 +30,6 @@ class Certificate(ABC):
         The members of its JSON object besides `kind` and `bound`, each with its schema.
     optional
         Those of them that may be left out.
-    renamed
-        What members were called in earlier drafts.
     bound
         No order has a smaller value.
     """
@@ -39,7 +37,6 @@ class Certificate(ABC):
     kind: ClassVar[str]
     members: ClassVar[Mapping[str, Any]] = {}
     optional: ClassVar[tuple[str, ...]] = ()
-    renamed: ClassVar[Mapping[str, str]] = {}
 
     bound: float
 

@@ -82,7 +82,6 @@ class BranchAndBound(Certificate):
         },
     }
     optional: ClassVar[tuple[str, ...]] = ("combs",)
-    renamed: ClassVar[Mapping[str, str]] = {"cases": "nodes"}
 
     multipliers: FloatArray
     nodes: tuple[Node, ...]

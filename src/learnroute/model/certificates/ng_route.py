@@ -113,7 +113,6 @@ class NgRoutes(Certificate):
         },
     }
     optional: ClassVar[tuple[str, ...]] = ("ng_sets_at", "fixing", "turns")
-    renamed: ClassVar[Mapping[str, str]] = {"memory": "ng_sets", "places": "ng_sets_at", "before": "fixing"}
 
     stages: tuple[NgRelaxation, ...]
     turns: tuple[Rows, ...] = ()

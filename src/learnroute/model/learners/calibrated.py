@@ -58,10 +58,10 @@ class Calibrated(Learner):
         share = {"type": "number", "minimum": 0, "maximum": 1}
         texts = {
             "retention": "p₁, the share of an error that stays",
-            "coupling": "q, the share of the error in the region trained in that all errors lose",
+            "coupling": "q, the share of the error in the region trained in that all errors lose; at most p₁",
             "common_retention": "ρ, the share of a common gain that a later visit leaves; p₁ - q if omitted",
         }
-        return {name: {"description": text, **share} for name, text in texts.items()}
+        return {name: {**share, "description": f"Of the rule calibrated: {text}"} for name, text in texts.items()}
 
     def step(self, samples: int) -> Step:
         """Return what was measured."""

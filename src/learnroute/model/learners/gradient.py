@@ -37,8 +37,12 @@ class Gradient(Learner):
     def schema(cls) -> dict[str, Any]:
         """Return the JSON schema of steps and rate."""
         return {
-            "steps": {"description": "number of gradient steps", "type": "integer", "minimum": 1},
-            "rate": {"description": "size of a gradient step", "type": "number", "exclusiveMinimum": 0},
+            "steps": {"type": "integer", "minimum": 1, "description": "Of the rule gradient: the number of steps"},
+            "rate": {
+                "type": "number",
+                "exclusiveMinimum": 0,
+                "description": "Of the rule gradient: the size of a step",
+            },
         }
 
     def shares(self, eigenvalues: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ from learnroute.model.law import Step
 from learnroute.model.learners.base import Learner
 from learnroute.model.learners.least_squares import LeastSquares, check_inverse
 from learnroute.model.spectrum import proximal_moments
-from learnroute.model.validation import as_number, as_vector
+from learnroute.model.validation import LARGEST_VALUE, as_number, as_vector
 
 AUTO, SCHEDULE = "auto", "schedule"
 CHOSEN = (AUTO, SCHEDULE)  # what a plan chooses: one λ, or one per position
@@ -49,13 +49,10 @@ class Proximal(Learner):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Return the JSON schema of λ."""
-        number = {"type": "number", "minimum": 0}
-        return {
-            "regularization": {
-                "description": "λ: a number, one per position, or \"auto\" or \"schedule\" (chosen with the route)",
-                "anyOf": [number, {"type": "array", "items": number, "minItems": 1}, {"enum": list(CHOSEN)}],
-            }
-        }  # fmt: skip
+        number = {"type": "number", "minimum": 0, "maximum": LARGEST_VALUE}
+        kinds = [number, {"type": "array", "minItems": 2, "items": number}, {"enum": list(CHOSEN)}]
+        text = "Of the rule proximal: one number, one per position, or chosen with the route"
+        return {"regularization": {"anyOf": kinds, "description": text}}
 
     def step(self, samples: int) -> Step:
         """Return the moments of P = λ(C + λI)⁻¹."""

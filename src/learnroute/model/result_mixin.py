@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learnroute.model.problem import DissimilarityKind, Problem
+from learnroute.errors import InputError
+from learnroute.model.problem import Problem
+from learnroute.model.table import Sheet, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-MOST_NAMES = 6  # regions up to which a route is written out
-LONGEST_NAME = 24  # characters
-KINDS: dict[DissimilarityKind, str] = {
-    "estimate": "unbiased estimates of the dissimilarities",
-    "upper": "upper bounds on the dissimilarities",
-    "measured": "measured errors (transfer)",
-}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shown:
-    """A result that a notebook shows as a table and a picture.
+class ResultMixin(ABC):
+    """A result that has a table, a sheet to be read, and a picture.
 
     `problem` is what was asked. It is no part of the result's JSON, equality or pickle: a result that comes from
     another process or from a file of pickles has none, and is told it where it needs it (`plot(problem=…)`).
@@ -36,10 +31,37 @@ class Shown:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "problem": None}  # whoever asked has it: T x T numbers need not travel back
 
+    @abstractmethod
+    def table(self, problem: Problem | None = None) -> Table:
+        """Return the table of `to_frame` and of .csv files."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """Return what is read: printed in a terminal, shown in a notebook, saved as Markdown."""
+
+    @abstractmethod
+    def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
+        """Return some route of the result, as names and as indices."""
+
+    def known_problem(self, problem: Problem | None = None) -> Problem | None:
+        """Return the problem that the result answers: the given one, if it can be that, or its own."""
+        if problem is None:
+            return self.problem
+        if not isinstance(problem, Problem):
+            raise InputError("a Problem is needed", field="problem", value=problem)
+        route, order = self._some_route()
+        if len(route) != problem.size or any(problem.regions[i] != name for name, i in zip(route, order, strict=True)):
+            raise InputError("has other regions; give the problem that was planned", field="problem")
+        return problem
+
     def _repr_html_(self) -> str:
         from learnroute import notebooks
 
-        return notebooks.html_of(self)
+        return notebooks.to_html(self)
 
     def plot(self, ax: Axes | None = None, *, path: str | Path | None = None, problem: Problem | None = None) -> Figure:
         """Draw the result; the picture is that of the matching function of `learnroute.plots`.
@@ -66,13 +88,13 @@ class Shown:
         """
         from learnroute import notebooks
 
-        return notebooks.figure_of(self, ax, path, problem)
+        return notebooks.draw(self, ax, path, problem)
 
     def save(self, path: str | Path, *, problem: Problem | None = None) -> None:
         """Write the result in the format that the name ends in, whole or not at all.
 
         All results: .json (`to_dict`), .csv (the table of `to_frame`), and as a picture .png, .svg or .pdf. Plans
-        also: all other formats of `write_plan`, and their .csv is that of `write_plan`. Learners also: .md.
+        also: all other formats of `write_plan`. Other results also: .md (the sheet).
 
         Parameters
         ----------
@@ -101,30 +123,13 @@ class Shown:
         Returns
         -------
         pandas.DataFrame
-            A plan: one row a stop. A comparison: one row a method. A trade-off: one row a route. Learners: one
-            row a learner and route. Robustness: one row a pair of regions on which the plan hangs. A simulation: one
-            row a run.
+            A plan: one row per stop. A comparison: one row per method. A trade-off: one row per route. Learners: one
+            row per learner and route. Robustness: one row per pair of regions that can change the choice. A simulation:
+            one row per run.
 
         Raises
         ------
         InputError
             Without pandas.
         """
-        from learnroute import notebooks
-
-        return notebooks.frame_of(self, problem)
-
-
-def shortened(route: Sequence[str], closed: bool = False, depot: str | None = None) -> str:
-    """Write a route in few words: `A → B → C`, `Depot → A → B → C → … 54 more … → Y → Z → back`."""
-    names = [clipped(name) for name in (*route[:3], *route[-2:])] if len(route) > MOST_NAMES else map(clipped, route)
-    stops = list(names)
-    if len(route) > MOST_NAMES:
-        stops.insert(3, f"… {len(route) - 5:,} more …")
-    stops = stops if depot is None else [clipped(depot), *stops]
-    return " → ".join([*stops, "back"] if closed else stops)
-
-
-def clipped(name: str, most: int = LONGEST_NAME) -> str:
-    """Return a name, cut to a readable length."""
-    return name if len(name) <= most else name[: most - 1] + "…"
+        return self.table(problem).to_frame()

@@ -16,7 +16,8 @@ from learnroute.model.losses import Loss, expected_loss, objective_of
 from learnroute.model.objective import Objective
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
-from learnroute.model.showing import Shown
+from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_count
 from learnroute.planner import assessed, decided, seen
 from learnroute.solvers.contract import Answer, Budget, Progress
@@ -24,6 +25,9 @@ from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS, Method, method_named
 
+HEADS = {
+    "travel": "travel", "dissimilarity": "dissimilar", "initial": "first model", "noise": "noise",
+}  # fmt: skip  # of the parts of a loss
 COMPARE_LIMIT = 60.0  # seconds for each method of a comparison, unless told otherwise
 
 
@@ -40,7 +44,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison(Shown):
+class Comparison(ResultMixin):
     """All methods on one problem, and the best lower bound that any of them proved.
 
     `dissimilarities` says what all losses go by: `estimate`, `upper` or `measured`.
@@ -66,6 +70,45 @@ class Comparison(Shown):
         if row.loss is None or self.lower_bound <= 0:
             return None
         return row.loss.total / self.lower_bound
+
+    def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
+        found = next((row.plan for row in self.rows if row.plan is not None), None)
+        return ((), ()) if found is None else (found.route, found.order)
+
+    def table(self, problem: Problem | None = None) -> Table:
+        """Return one row per method."""
+        paired = any(row.loss is not None and row.loss.pairs for row in self.rows)
+        columns = (
+            Column("method"),
+            Column("draws"),
+            Column(None, "method", left=True),
+            Column("total", "total", ".5g", missing="refused"),
+            *(Column(part, head, ".5g") for part, head in HEADS.items()),
+            Column("pairs", "pairs" if paired else None, ".5g"),
+            Column("ratio", f"× {self._kind}", ".4f"),
+            Column("lower_bound"),
+            Column("seconds", "seconds", lambda seconds: f"{seconds:.3f}" if seconds else ""),
+            Column("refused"),
+        )
+        rows = []
+        for row in self.rows:
+            name = f"{row.method} (mean of {row.draws})" if row.draws > 1 else row.method
+            parts = [math.nan if row.loss is None else getattr(row.loss, part) for part in ("total", *HEADS, "pairs")]
+            ratio = self.ratio(row)
+            known = (math.nan if ratio is None else ratio, self.lower_bound, row.seconds, row.refused)
+            rows.append((row.method, row.draws, name, *parts, *known))
+        return Table(columns, rows)
+
+    def sheet(self) -> Sheet:
+        """Return the methods, and the bound that their losses are compared with."""
+        refused = (("refused", row.refused) for row in self.rows if row.refused)
+        bound = (self._kind, f"{self.lower_bound:.6g} per region")
+        headline = f"{len(self.rows)} methods, {self.bound_text('.5g')}, per region"
+        return Sheet(headline, (self.table(),), (bound, *refused))
+
+    @property
+    def _kind(self) -> str:
+        return "optimum" if self.optimal else "bound"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain JSON values."""

@@ -1,4 +1,4 @@
-"""Which learner is worth it: the paper's, regularised ones with a λ of their own, and one that never forgets.
+"""Learners side by side: the paper's, regularised ones with a λ of their own, and one that never forgets.
 
 All are priced by the same closed forms (docs/theory.md) for the same dissimilarities, each on the shortest route, and
 those whose error depends on the route on the best one as well.
@@ -6,6 +6,8 @@ those whose error depends on the route on the best one as well.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,10 +17,12 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, check_type
 from learnroute.model.learners import LeastSquares, Proximal
 from learnroute.model.losses import expected_loss, travel_cost
+from learnroute.model.notes import KINDS
 from learnroute.model.pooled import floor_of, pooled_error
 from learnroute.model.problem import DissimilarityKind, Problem
+from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
-from learnroute.model.showing import KINDS, Shown
+from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
 from learnroute.planner import route_finder
 from learnroute.solvers.contract import Budget, Progress
@@ -47,7 +51,23 @@ LEARNERS = {
 }
 SHORTEST, PAPERS, OWN = "shortest", "papers-best", "own-best"
 ROUTES = {SHORTEST: "shortest", PAPERS: "paper's best", OWN: "own best"}
-COLUMNS = ("learner", "route", "error", "travel", "total", "saves", "step", "kept", "λ", "within 1 %")
+COLUMNS = (
+    Column("learner", "learner", LEARNERS.__getitem__, left=True),
+    Column("route_kind", "route", ROUTES.__getitem__, left=True),
+    Column("error", "error", ".5g", missing="none"),
+    Column("travel_cost", "travel", ".5g"),
+    Column("total", "total", ".5g"),
+    Column("saves", "saves", ".3g"),
+    Column("step", "step", ".3g"),
+    Column("memory", "kept"),
+    Column("regularization"),
+    Column("least_regularization"),
+    Column("largest_regularization"),
+    Column("refused"),
+    Column("route"),
+    Column(None, "λ"),
+    Column(None, "within 1 %"),
+)
 FIRST = 0.3  # λ of the running mean at its first visit, where least squares has no expected error
 CURVE = np.logspace(-3, 4, 71)  # λ of the curves
 PRIOR = np.logspace(-9, 5, 57)  # λ of the ridge prior that are tried first
@@ -95,6 +115,23 @@ class LearnerRow:
         found = f"total loss {self.total:.5g}" if self.total is not None else "no expected error"
         return f"<LearnerRow {LEARNERS[self.learner]}, route {ROUTES[self.route_kind]}: {found}>"
 
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        """The cells below `COLUMNS`."""
+        given, within = self.regularization, self.regularization_range
+        numbers = (self.error, self.travel_cost, self.total, self.saves, self.step, self.memory)
+        return (
+            self.learner,
+            self.route_kind,
+            *(math.nan if number is None else number for number in numbers),
+            " ".join(f"{value:.6g}" for value in given) if isinstance(given, tuple) else given,
+            *(within or (math.nan, math.nan)),
+            self.refused,
+            self.route,
+            None if given is None else _span(given) if isinstance(given, tuple) else f"{given:.3g}",
+            None if within is None else f"{'× ' * isinstance(given, tuple)}{_span(within)}",
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         lists = {name: list(value) for name, value in vars(self).items() if isinstance(value, tuple)}
@@ -116,7 +153,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class LearnerTable(Shown):
+class LearnerTable(ResultMixin):
     """Learners side by side, from the paper's on the shortest route down to the floor.
 
     Attributes
@@ -169,25 +206,31 @@ class LearnerTable(Shown):
             "notes": list(self.notes),
         }
 
-    def lines(self) -> tuple[str, ...]:
-        """Return what is to be said below a table of `cells`."""
-        late = () if self.complete else ("the time limit came first: better routes or λ may exist",)
-        return (
+    def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
+        return self.floor.route or (), self.floor.order or ()
+
+    def table(self, problem: Problem | None = None) -> Table:
+        """Return one row per learner and route."""
+        return Table(COLUMNS, [row.cells for row in self.rows])
+
+    def sheet(self) -> Sheet:
+        """Return the table, and what its columns mean."""
+        best = self.best
+        lines = [
             f"errors are by {KINDS[self.dissimilarities]}; kept: numbers in memory",
             "saves: loss below the first row; step: loss below the row before",
             *self.notes,
-            *late,
-        )
-
-    def cells(self) -> list[tuple[str, ...]]:
-        """Return what tables show below `COLUMNS`, one tuple of texts a row."""
-        return [_cells(row) for row in self.rows]
+            *([] if self.complete else ["the time limit came first: better routes or λ may exist"]),
+        ]
+        kind = f"{LEARNERS[best.learner]}, route: {ROUTES[best.route_kind]}"
+        headline = f"least total loss {best.total:.5g} per region by {kind}"
+        return Sheet(headline, (self.table(),), tuple(("note", line) for line in lines))
 
 
 def compare_learners(
     problem: Problem, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None
 ) -> LearnerTable:
-    """Return what each learner is worth on this problem.
+    """Compare learners on this problem: error, travel and total loss.
 
     How the problem's own learner trains is left aside; its m, n and σ count. All routes, λ and errors go by the same
     dissimilarities as those of `plan`: unbiased estimates, where the problem has some.
@@ -408,25 +451,6 @@ def _squared_distances(problem: Problem) -> bool:
     rows = matrix.mean(axis=0)
     gram = (rows[:, None] + rows[None, :] - matrix - rows.mean()) / 2
     return bool(np.linalg.eigvalsh(gram)[0] >= -PRINTED * max(1e-300, float(np.abs(matrix).max())) * problem.size)
-
-
-def _cells(row: LearnerRow) -> tuple[str, ...]:
-    error, travel, total = ("" if x is None else f"{x:.5g}" for x in (row.error, row.travel_cost, row.total))
-    given, within = row.regularization, row.regularization_range
-    regularization = "" if given is None else f"{given:.3g}" if isinstance(given, float) else _span(given)
-    near = "" if within is None else f"{'× ' * isinstance(given, tuple)}{_span(within)}"
-    return (
-        LEARNERS[row.learner],
-        ROUTES[row.route_kind],
-        error if row.refused is None else "none",
-        travel,
-        total,
-        "" if row.saves is None else f"{row.saves:.3g}",
-        "" if row.step is None else f"{row.step:.3g}",
-        "" if row.memory is None else f"{row.memory}",
-        regularization,
-        near,
-    )
 
 
 def _span(values: tuple[float, ...]) -> str:

@@ -14,12 +14,7 @@ import pytest
 import oracle
 from calls import call
 from learnroute import Constraints, InputError, Learner, LearnerTable, Problem, Proximal, compare_learners, plan
-from learnroute.model.pooled import floor_of, pooled_error
-from learnroute.model.spectrum import proximal_moments
-from learnroute.plots import draw_learners
-from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
-from learnroute.study.families import random_problem
-from learnroute.worth import (
+from learnroute.comparison.of_learners import (
     FIRST,
     MEAN_MODEL,
     OWN,
@@ -31,6 +26,11 @@ from learnroute.worth import (
     SHORTEST,
     LearnerRow,
 )
+from learnroute.model.pooled import floor_of, pooled_error
+from learnroute.model.spectrum import proximal_moments
+from learnroute.plots import draw_learners
+from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
+from learnroute.study.families import random_problem
 from samples import small
 
 ROOT = Path(__file__).parents[1]
@@ -195,7 +195,7 @@ def test_unbiased_estimates_are_what_all_errors_are_by() -> None:
     found, wanted = compare_learners(wide), compare_learners(exact)
     assert (found.dissimilarities, wanted.dissimilarities) == ("estimate", "upper")
     assert found.rows == wanted.rows
-    assert "unbiased estimates" in found.lines()[0]
+    assert "unbiased estimates" in found.sheet().lines[0][1]
 
 
 def test_a_table_is_the_same_for_a_seed_and_comes_in_time() -> None:
@@ -203,7 +203,7 @@ def test_a_table_is_the_same_for_a_seed_and_comes_in_time() -> None:
     assert compare_learners(problem, seed=3).to_dict() == compare_learners(problem, seed=3).to_dict()
     hurried = compare_learners(problem, time_limit=1e-3)
     assert not hurried.complete
-    assert "time limit" in hurried.lines()[-1]
+    assert "time limit" in hurried.sheet().lines[-1][1]
     assert [one.learner for one in hurried.rows][-1] == MEAN_MODEL
     assert all(sorted(one.order or ()) == list(range(10)) for one in hurried.rows)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from learnroute.comparison.of_learners import OWN, PAPERS, PROXIMAL, RECURSIVE, SHORTEST, Curve, LearnerTable
 from learnroute.errors import check_type
 from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
 from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, entitle, own_or_new, save_figure, tidy
-from learnroute.worth import OWN, PAPERS, PROXIMAL, RECURSIVE, SHORTEST, Curve, LearnerTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

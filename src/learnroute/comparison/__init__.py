@@ -1,0 +1,1 @@
+"""Methods, or learners, side by side on one problem."""

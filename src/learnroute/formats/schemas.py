@@ -1,0 +1,260 @@
+"""JSON schemas of problem and plan files: the members that the classes read and write, put together."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, get_args
+
+from learnroute.model import constraints, depot, features_scaling
+from learnroute.model.certificates import certificate_schema
+from learnroute.model.learners import CHOSEN, RULES, Calibrated, Regime
+from learnroute.model.losses import Loss
+from learnroute.model.problem import DissimilarityKind
+from learnroute.model.validation import LARGEST_VALUE
+
+Schema = dict[str, Any]
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+TEXT: Schema = {"type": "string"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+FLAG: Schema = {"type": "boolean"}
+NUMBER: Schema = {"type": "number"}
+POSITIVE: Schema = {"type": "number", "minimum": 0}
+SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+COUNT: Schema = {"type": "integer", "minimum": 1}
+INDEX: Schema = {"type": "integer", "minimum": 0}
+NULL: Schema = {"type": "null"}
+
+
+def problem_schema() -> Schema:
+    """Return the JSON schema of a problem file."""
+    number = {"type": "number", "minimum": -LARGEST_VALUE, "maximum": LARGEST_VALUE}
+    return {
+        "$schema": DRAFT,
+        "title": "learnroute problem",
+        "type": "object",
+        "required": ["learner"],
+        "oneOf": [{"required": [kind]} for kind in ("dissimilarity", "vectors", "transfer")],
+        "anyOf": [{"required": ["travel"]}, {"required": ["coordinates"]}],
+        "additionalProperties": False,
+        "$defs": {
+            "nonNegative": {**number, "minimum": 0},
+            "anyNumber": number,
+            "square": _list(_list(_ref("nonNegative"), least=2), least=2),
+            "rows": _list(_list(_ref("anyNumber"), least=1), least=2),
+        },
+        "properties": {
+            "title": _said(TEXT, "What the problem is called in print"),
+            "regions": {
+                **_list({**TEXT, "minLength": 1}, least=2),
+                "uniqueItems": True,
+                "description": "Names; R1, R2, ... if omitted",
+            },
+            "travel": _ref("square", "Cost of travel, from row to column; diagonal 0"),
+            "dissimilarity": _ref(
+                "square", "Upper bounds on the squared distance of two regions' true models; symmetric, diagonal 0"
+            ),
+            "dissimilarity_low": _ref(
+                "square", "Lower bounds beside the upper ones of dissimilarity, for learnroute robustness"
+            ),
+            "dissimilarity_estimate": _ref(
+                "rows", "Unbiased estimates beside the upper bounds of dissimilarity: what plans go by"
+            ),
+            "initial_estimate": _said(
+                _list(_ref("anyNumber")), "Unbiased estimates beside the upper bounds of initial"
+            ),
+            "vectors": _ref(
+                "rows", "Instead of dissimilarity: one vector per region, whose squared distances are the bounds"
+            ),
+            "transfer": _ref(
+                "square",
+                "Instead of dissimilarity: the error in the column's region of a model trained in the row's alone",
+            ),
+            "initial": _said(
+                _list(_ref("nonNegative")),
+                "Upper bounds on the squared distance of each true model to the first one; 0 if omitted",
+            ),
+            "learner": _learner(),
+            "coordinates": _said(
+                _list(depot.PLACE), "One [x, y] per region: for drawing, and for travel where no costs are given"
+            ),
+            "truth": _ref("rows", "The regions' true models, where they are known"),
+            "initial_model": _said(
+                _list(_ref("anyNumber")), "The learner's initial model; only with truth; 0 if omitted"
+            ),
+            "geographic": _said(
+                FLAG, "Whether coordinates are [longitude, latitude] in degrees; distances are then great circles in km"
+            ),
+            "constraints": constraints.SCHEMA,
+            "travel_rate": _ref("nonNegative", "Loss per unit of travel cost; 1 if omitted"),
+            "depot": depot.SCHEMA,
+            "samples": _said(
+                _list(COUNT), "One number of samples per region, where they differ; instead of learner.samples"
+            ),
+            "features_scaling": features_scaling.SCHEMA,
+        },
+    }
+
+
+def plan_schema() -> Schema:
+    """Return the JSON schema of a plan file."""
+    certificate = certificate_schema()
+    return {
+        "$schema": DRAFT,
+        "title": "learnroute plan",
+        "type": "object",
+        "required": [
+            "route",
+            "order",
+            "regime",
+            "loss",
+            "lower_bound",
+            "gap",
+            "optimal",
+            "guarantee",
+            "method",
+            "seconds",
+            "seed",
+        ],
+        "$defs": {"loss": _loss()},
+        "properties": {
+            "route": _said(TEXTS, "Names in order of visit"),
+            "order": _said(_list(INDEX), "The same, 0-based"),
+            "regime": {"enum": list(get_args(Regime))},
+            "loss": _ref("loss", "Expected loss per region: (e8) or (e14)"),
+            "travel_cost": _said(POSITIVE, "Of the whole route, in units of travel"),
+            "travel_rate": _said(POSITIVE, "Loss per unit of travel"),
+            "learner": _training(),
+            "dissimilarities": {
+                "enum": list(get_args(DissimilarityKind)),
+                "description": "What loss, bound and route go by: unbiased estimates, upper bounds, or measured errors "
+                "(transfer)",
+            },
+            "features": _or_null(COUNT, "The learner's number of features m; null for the rule calibrated"),
+            "samples": {
+                "anyOf": [COUNT, _list(COUNT), NULL],
+                "description": "Fresh samples in each region: one number, or one per region in the order of route; "
+                "null for the rule calibrated",
+            },
+            "features_scaling": {
+                "anyOf": [features_scaling.SCHEMA, NULL],
+                "description": "As in the problem; null where it has none",
+            },
+            "expected_errors": {
+                "anyOf": [_list(NUMBER), NULL],
+                "description": "Expected error on each region after the last visit, in the order of route, without "
+                "label noise; null above 10,000 regions",
+            },
+            "label_noise": _or_null(
+                POSITIVE,
+                "Variance of the label noise, which measured squared errors contain beside expected_errors; 0 for the "
+                "rule calibrated, whose errors contain it already",
+            ),
+            "loss_at_most": _or_null(
+                NUMBER, "The largest total loss with dissimilarities between their bounds; null where that is not known"
+            ),
+            "loss_in_travel_units": {
+                "oneOf": [_ref("loss"), NULL],
+                "description": "The loss of the whole route; null where travel is worth nothing",
+            },
+            "closed": _said(FLAG, "Whether the way back to the depot, or to the first region, counts"),
+            "depot": _or_null(
+                TEXT, "Where the route starts, if that is no region; null if it starts at its first region"
+            ),
+            "constraints": {
+                "type": "object",
+                "description": "start, end and return, as far as the problem has them",
+            },
+            "lower_bound": _or_null(NUMBER, "No route has a smaller total"),
+            "gap": _or_null(POSITIVE, "total / lower_bound - 1"),
+            "certified_ratio": _or_null({**NUMBER, "minimum": 1}, "1 + gap"),
+            "optimal": _said(FLAG, "Proved to have the least total"),
+            "guarantee": _or_null({**NUMBER, "minimum": 1}, "Ratio proved before solving"),
+            "guarantee_reason": _said(TEXT, "Why it holds, or why there is none"),
+            "guarantee_paper": _or_null(NUMBER, "That of the paper"),
+            "guarantee_sharper": _or_null(NUMBER, "The sharper one of docs/bounds.md"),
+            "method": _said(TEXT, "The method that found the route"),
+            "requested": _said(TEXT, "The method asked for"),
+            "seconds": POSITIVE,
+            "seed": INDEX,
+            "notes": TEXTS,
+            "true_loss": {"oneOf": [_ref("loss"), NULL]},
+            "certificate": {**certificate, "oneOf": [*certificate["oneOf"], NULL]},
+        },
+    }
+
+
+def _loss() -> Schema:
+    """All parts are numbers from 0 on, but for the total and for what pairs of regions gain."""
+    gained = (
+        "What a regularised learner gains where dissimilar regions follow each other; never > 0 but for long gradient"
+    )
+    free = {"total": NUMBER, "pairs": _said(NUMBER, f"{gained} steps")}
+    return {
+        "type": "object",
+        "required": [part.name for part in fields(Loss) if part.name != "pairs"],
+        "properties": free,
+        "additionalProperties": POSITIVE,
+    }
+
+
+def _learner() -> Schema:
+    """The learner of a problem."""
+    whole = {"features": _said(COUNT, "m; with least squares, not n-1, n or n+1")}
+    whole["samples"] = _said(COUNT, "n, fresh samples in each region; may be left out where samples lists them")
+    whole["noise"] = _ref(
+        "anyNumber",
+        "Standard deviation σ; of the rule calibrated, what each visit adds, which may be negative; 0 if omitted",
+    )
+    training = _rule_members()
+    training["rule"] = _said(training["rule"], "How the learner trains; least-squares, the paper's learner, if omitted")
+    calibrated = {"properties": {"rule": {"const": Calibrated.rule}}, "required": ["rule"]}
+    return {
+        "type": "object",
+        "anyOf": [{"required": ["features"]}, calibrated],
+        "additionalProperties": False,
+        "properties": {**whole, **training},
+    }
+
+
+def _training() -> Schema:
+    """How the learner of a plan trains: all is decided."""
+    chosen = _said({"enum": list(CHOSEN)}, "Where regularization was chosen with the route")
+    members = _rule_members()
+    members["regularization"] = {"anyOf": [each for each in members["regularization"]["anyOf"] if "enum" not in each]}
+    near = "From where to where regularization (a factor of it, for a schedule) is within 1 % of the loss"
+    return {
+        "type": "object",
+        "required": ["rule"],
+        "properties": {
+            **members,
+            "chosen": chosen,
+            "range": _said(_list(POSITIVE), near),
+        },
+        "additionalProperties": False,
+        "description": "How the learner trains",
+    }
+
+
+def _rule_members() -> Schema:
+    """Return the members that say how a learner trains, for all rules."""
+    return {
+        "rule": {"enum": [each.rule for each in RULES]},
+        **{name: schema for each in RULES for name, schema in each.schema().items()},
+    }
+
+
+def _said(schema: Schema, description: str) -> Schema:
+    return {**schema, "description": description}
+
+
+def _ref(name: str, description: str = "") -> Schema:
+    found = {"$ref": f"#/$defs/{name}"}
+    return _said(found, description) if description else found
+
+
+def _list(items: Schema, least: int = 0) -> Schema:
+    return {"type": "array", **({"minItems": least} if least else {}), "items": items}
+
+
+def _or_null(schema: Schema, description: str) -> Schema:
+    return {**schema, "type": [schema["type"], "null"], "description": description}
