@@ -13,7 +13,7 @@ from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.itinerary import itinerary
-from learnroute.model.learners import Learner, LeastSquares, Regime
+from learnroute.model.learners import Learner, LeastSquares, Proximal, Regime
 from learnroute.model.losses import (
     Loss,
     as_order,
