@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +98,7 @@ def plan_command(
         cores = os.cpu_count() or 1
         threads = 1 if time_limit is None else cores
         if time_limit is None:  # all cores where the route does not depend on how many there are
-            params = replace(params, search=replace(params.search, threads=cores))
+            params = params._replace(search=params.search._replace(threads=cores))
     with progress_shown() as progress, stop_on_interrupt() as stop:
         found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads, stop)
     _deliver(found, problem, as_json, outputs, pictures)

@@ -21,7 +21,8 @@ def edges_between(near: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return the edges of all candidate lists in both directions: where each vertex's begin, sources, targets."""
     size = len(near)
     source, target = np.repeat(np.arange(size), near.shape[1]), near.ravel()
-    codes = np.unique(np.concatenate([source * size + target, target * size + source]))
+    codes = np.sort(np.concatenate([source * size + target, target * size + source]))
+    codes = codes[np.diff(codes, prepend=-1) > 0]
     source, target = codes // size, codes % size
     return np.searchsorted(source, np.arange(size + 1)).astype(np.int64), source, target
 
