@@ -17,7 +17,6 @@ from learnroute.cli.common import (
     deliver,
     json_option,
     output_option,
-    plain,
     plot_option,
     print_heading,
     print_json,
@@ -25,11 +24,10 @@ from learnroute.cli.common import (
     progress_shown,
     seed_option,
     suffixes,
-    table,
-    terminal,
     time_option,
     told,
 )
+from learnroute.cli.tables import Table, show
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan
 from learnroute.formats.csv_files import report_text
@@ -294,27 +292,25 @@ def _region_in(path: Path) -> dict[str, Any]:
 
 
 def _print_journey(trip: Journey) -> None:
-    console = terminal()
-    print_heading(console, trip.problem)
-    shown = table("visit", "region", "error of the model there", left=2)
+    print_heading(trip.problem)
+    shown = Table("visit", "region", "error of the model there", left=2)
     place = {name: i for i, name in enumerate(trip.problem.regions)}
     for k, name in enumerate(trip.route):
         made = k < len(trip.visits)
         error = f"{trip.errors[place[name]]:.4g}" if trip.visits else ""
-        shown.add_row(str(k + 1) if made else f"({k + 1})", plain(name), error)
-    console.print(shown)
-    console.print(f"next       {trip.next or 'nowhere: all regions are visited'}", markup=False)
-    console.print(f"expected   error {trip.expected_error:.6g}, loss {trip.expected_loss:.6g} per region", markup=False)
+        shown.add_row(str(k + 1) if made else f"({k + 1})", name, error)
+    show(shown)
+    show(f"next       {trip.next or 'nowhere: all regions are visited'}")
+    show(f"expected   error {trip.expected_error:.6g}, loss {trip.expected_loss:.6g} per region")
     unit = trip.problem.travel_unit
-    console.print(f"travel     {trip.travel_cost:.6g}{unit and ' ' + unit} for the whole route", markup=False)
+    show(f"travel     {trip.travel_cost:.6g}{unit and ' ' + unit} for the whole route")
     for note in trip.notes:
-        console.print(f"note       {note}", markup=False)
+        show(f"note       {note}")
 
 
 def _print(found: Tradeoff, problem: Problem, picked: Choice | None) -> None:
-    console = terminal()
-    print_heading(console, problem)
-    shown = table("", "travel", "expected error", "best for travel rates", "first", "last", left=1)
+    print_heading(problem)
+    shown = Table("", "travel", "expected error", "best for travel rates", "first", "last", left=1)
     chosen = found.points[found.chosen]
     rows = [(point, "") for point in found.points]
     rows += [(mark, name) for name, mark in found.marks.items()]
@@ -326,22 +322,19 @@ def _print(found: Tradeoff, problem: Problem, picked: Choice | None) -> None:
             continue
         label = name or ("picked" if point is picked else "chosen" if point is chosen else "")
         if k == len(found.points):
-            shown.add_section()
+            shown.add_row()
         shown.add_row(
-            label, f"{point.travel_cost:.6g}", f"{point.error:.6g}", _range(point), plain(point.route[0]),
-            plain(point.route[-1]),
+            label, f"{point.travel_cost:.6g}", f"{point.error:.6g}", _range(point), point.route[0],
+            point.route[-1],
         )  # fmt: skip
-    console.print(shown)
+    show(shown)
     kind = "all routes that no other one beats" if found.complete else "the best routes found; there may be others"
-    console.print(f"curve      {len(found.points)} routes: {kind}", markup=False)
-    console.print(
-        f"chosen     travel {chosen.travel_cost:.6g}, error {chosen.error:.6g} at travel rate {found.rate:g}",
-        markup=False,
-    )
+    show(f"curve      {len(found.points)} routes: {kind}")
+    show(f"chosen     travel {chosen.travel_cost:.6g}, error {chosen.error:.6g} at travel rate {found.rate:g}")
     if picked:
         home = [] if problem.depot is None else [problem.depot.name]
         back = ["back"] if problem.closed else []
-        console.print(f"picked     {' → '.join([*home, *picked.route, *back])}", markup=False)
+        show(f"picked     {' → '.join([*home, *picked.route, *back])}")
 
 
 def _range(point: Choice) -> str:
@@ -367,22 +360,20 @@ def _write(found: Tradeoff, path: Path, picked: Choice | None) -> None:
 
 
 def _print_learners(found: LearnerTable, problem: Problem) -> None:
-    console = terminal()
-    print_heading(console, problem)
-    shown = table(*COLUMNS, left=2)
+    print_heading(problem)
+    shown = Table(*COLUMNS, left=2)
     for cells in found.cells():
         shown.add_row(*cells)
-    console.print(shown)
+    show(shown)
     for line in found.lines():
-        console.print(f"note       {line}", markup=False)
+        show(f"note       {line}")
 
 
 def _print_robustness(found: Robustness, problem: Problem, estimates: bool) -> None:
-    console = terminal()
-    print_heading(console, problem)
+    print_heading(problem)
     if estimates:
-        console.print(f"by {KINDS[found.dissimilarities]}, not by the unbiased estimates", markup=False)
-    shown = table("the plan where dissimilarities are between their bounds", "", left=1)
+        show(f"by {KINDS[found.dissimilarities]}, not by the unbiased estimates")
+    shown = Table("the plan where dissimilarities are between their bounds", "", left=1)
     shown.add_row("its loss at worst, per region", f"{found.worst_case:.6g}")
     shown.add_row("its loss at best", f"{found.best_case:.6g}")
     shown.add_row("draws", f"{found.draws}")
@@ -390,19 +381,18 @@ def _print_robustness(found: Robustness, problem: Problem, estimates: bool) -> N
     shown.add_row("more than the best route, on average", f"{found.mean_regret:.4g}")
     shown.add_row("in 95 % of the draws at most", f"{found.late_regret:.4g}")
     shown.add_row("at most", f"{found.worst_regret:.4g}")
-    console.print(shown)
-    ends = table("last region of the best route", "share of draws", left=1)
+    show(shown)
+    ends = Table("last region of the best route", "share of draws", left=1)
     for name, share in list(found.last.items())[:MOST_ENDS]:
-        ends.add_row(plain(name) + (" (planned)" if name == found.plan.route[-1] else ""), f"{share:.1%}")
-    console.print(ends)
+        ends.add_row(name + (" (planned)" if name == found.plan.route[-1] else ""), f"{share:.1%}")
+    show(ends)
     if found.pairs:
-        pairs = table("the plan hangs on", "from", "to", "another route is better below", "by up to", left=1)
+        pairs = Table("the plan hangs on", "from", "to", "another route is better below", "by up to", left=1)
         for pair in found.pairs:
             numbers = (pair.low, pair.high, pair.switch, pair.regret)
-            pairs.add_row(plain(" – ".join(pair.regions)), *(f"{number:.4g}" for number in numbers))
-        console.print(pairs)
+            pairs.add_row(" – ".join(pair.regions), *(f"{number:.4g}" for number in numbers))
+        show(pairs)
     else:
-        console.print("hangs on   no single dissimilarity", markup=False)
+        show("hangs on   no single dissimilarity")
     if not found.complete:
-        console.print("note       some routes were not proved best, or the time limit came: regrets are lower bounds",
-                      markup=False)  # fmt: skip
+        show("note       some routes were not proved best, or the time limit came: regrets are lower bounds")

@@ -15,11 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from learnroute.cli.tables import show
 from learnroute.errors import InputError, did_you_mean, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
 from learnroute.formats.csv_files import training_member
@@ -41,7 +38,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_INPUT = Path("-")
 INTERRUPTED = 130  # the exit code after Ctrl-C
 REPORTS = (".json", ".csv")  # what tables of results are written as
-WIDTH = 120  # of tables that do not go to a terminal
 METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
 PATIENCE = 0.5  # seconds before progress is shown
 PRINTING = 0.1  # seconds that printing and writing a plan take, kept from its time limit
@@ -275,25 +271,9 @@ def print_json(data: dict[str, Any]) -> None:
     click.echo(dumps(data), nl=False)
 
 
-def terminal() -> Console:
-    """Return where tables go."""
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, soft_wrap=False, emoji=False)
-
-
-def table(*columns: str, left: int = 1) -> Table:
-    """Return a table with headed columns, the first `left` of them text and the others numbers."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for k, name in enumerate(columns):
-        made.add_column(name, justify="left" if k < left else "right", overflow="fold", no_wrap=k >= left)
-    return made
-
-
-def print_heading(console: Console, problem: Problem) -> None:
+def print_heading(problem: Problem) -> None:
     """Print what kind of problem this is."""
-    console.print(
-        f"{problem.title or 'problem'}: {problem.size} regions, {problem.regime} regime ({shape(problem)})",
-        markup=False,
-    )
+    show(f"{problem.title or 'problem'}: {problem.size} regions, {problem.regime} regime ({shape(problem)})")
     start = problem.constraints.start if problem.depot is None else f"the depot {problem.depot.name}"
     ends = [f"from {start}"] if start else []
     ends += [f"to {problem.constraints.end}"] if problem.constraints.end else []
@@ -301,9 +281,9 @@ def print_heading(console: Console, problem: Problem) -> None:
     if problem.travel_rate != 1:
         ends.append(f"{'with ' if ends else ''}travel worth {problem.travel_rate:g} a unit")
     if ends:
-        console.print(" ".join(ends), markup=False)
+        show(" ".join(ends))
     if problem.has_estimates:
-        console.print(f"by {KINDS[ESTIMATE]} (--dissimilarities upper: by their upper bounds)", markup=False)
+        show(f"by {KINDS[ESTIMATE]} (--dissimilarities upper: by their upper bounds)")
 
 
 def shape(problem: Problem) -> str:
@@ -319,11 +299,6 @@ def training(problem: Problem) -> str:
     return (
         f", r = {learner.least_squares_retention:.4g}" if problem.samples is None and learner.regime == "over" else ""
     )
-
-
-def plain(text: str) -> str:
-    """Keep the terminal library from reading brackets in names as its own markup, and the terminal from obeying."""
-    return escape(printable(text, None))
 
 
 def deliver(
@@ -387,6 +362,7 @@ def progress_shown() -> Iterator[Progress]:
         yield speak
         return
 
+    from rich.console import Console
     from rich.progress import Progress as Bars
 
     with contextlib.ExitStack() as stack:

@@ -18,7 +18,6 @@ from learnroute.cli.common import (
     deliver,
     json_option,
     output_option,
-    plain,
     plot_option,
     print_heading,
     print_json,
@@ -29,10 +28,9 @@ from learnroute.cli.common import (
     say_written,
     seed_option,
     suffixes,
-    table,
-    terminal,
     time_option,
 )
+from learnroute.cli.tables import Table, show
 from learnroute.errors import InputError, printable, shown
 from learnroute.formats import WRITERS, places, write_problem
 from learnroute.formats.csv_files import read_matrix, report_text, table_text, training_member
@@ -224,10 +222,9 @@ def _write_simulations(found: list[tuple[Plan, Simulation]], path: Path) -> None
 
 
 def _print_simulations(found: list[tuple[Plan, Simulation]], problem: Problem) -> None:
-    console = terminal()
-    print_heading(console, problem)
+    print_heading(problem)
     first = found[0][1]
-    shown = table("route", "closed form", "simulated", f"± {first.level:.0%}", "off by", "with travel", "bound from Δ")
+    shown = Table("route", "closed form", "simulated", f"± {first.level:.0%}", "off by", "with travel", "bound from Δ")
     for k, (chosen, result) in enumerate(found):
         off = "" if result.deviation is None else f"{result.deviation:+.2f} s.e."
         half = result.interval[1] - result.mean
@@ -235,16 +232,16 @@ def _print_simulations(found: list[tuple[Plan, Simulation]], problem: Problem) -
             f"{k + 1} {chosen.requested}", f"{result.expected:.6g}", f"{result.mean:.6g}", f"{half:.2g}", off,
             f"{result.mean + result.loss.travel:.6g}", f"{result.bound.error:.6g}",
         )  # fmt: skip
-    console.print(shown)
-    console.print("average final error F_T; closed form for the true models, bound for all models within Δ")
+    show(shown)
+    show("average final error F_T; closed form for the true models, bound for all models within Δ")
     origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
     for k, (_, result) in enumerate(found):
-        console.print(f"route {k + 1}    {' > '.join(result.route)}", markup=False)
-    console.print(f"models     {origin}")
+        show(f"route {k + 1}    {' > '.join(result.route)}")
+    show(f"models     {origin}")
     seconds = sum(result.seconds for _, result in found)
-    console.print(f"runs       {first.runs:,} each, {first.sampler} sampler, seed {first.seed}, {seconds:.2f} s")
+    show(f"runs       {first.runs:,} each, {first.sampler} sampler, seed {first.seed}, {seconds:.2f} s")
     for note in dict.fromkeys(note for _, result in found for note in result.notes):
-        console.print(f"note       {note}", markup=False)
+        show(f"note       {note}")
 
 
 def _write_estimate(found: Estimate, path: Path) -> None:
@@ -271,26 +268,25 @@ def _write_rest(found: Estimate, target: str, folder: Path) -> None:
 
 
 def _print_estimate(found: Estimate) -> None:
-    console = terminal()
     size = len(found.regions)
-    console.print(
+    show(
         f"{size} regions, {found.models.shape[1]} features, {found.method}; "
         f"noise σ = {found.pooled_noise:.4g}, bounds at {found.level:.0%}"
     )
-    shown = table("region", "used", "left", "noise σ", "score / T", "bound", "first model", "bound ")
+    shown = Table("region", "used", "left", "noise σ", "score / T", "bound", "first model", "bound ")
     for i, name in enumerate(found.regions):
         rows = found.rows[name]
         shown.add_row(
-            plain(name), str(len(rows.estimate)), str(len(rows.train) + len(rows.test)), f"{found.noise[i]:.4g}",
+            name, str(len(rows.estimate)), str(len(rows.train) + len(rows.test)), f"{found.noise[i]:.4g}",
             f"{found.score_estimates[i] / size:.4g}", f"{found.scores[i] / size:.4g}", f"{found.initial[i]:.4g}",
             f"{found.initial_upper[i]:.4g}",
         )  # fmt: skip
-    console.print(shown)
-    console.print("score / T: mean dissimilarity to all regions; first model: squared distance to it")
+    show(shown)
+    show("score / T: mean dissimilarity to all regions; first model: squared distance to it")
     for line in causes(found.failures):
-        console.print(f"failed     {printable(line)}", markup=False)
+        show(f"failed     {printable(line)}")
     for caveat in found.caveats:
-        console.print(f"caveat     {printable(caveat, None)}", markup=False)
+        show(f"caveat     {caveat}")
 
 
 def _numbers(text: str | None) -> list[float] | None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from learnroute.cli.common import (
     INTERRUPTED,
@@ -20,7 +19,6 @@ from learnroute.cli.common import (
     deliver,
     json_option,
     output_option,
-    plain,
     plot_option,
     print_heading,
     print_json,
@@ -30,11 +28,10 @@ from learnroute.cli.common import (
     say,
     seed_option,
     suffixes,
-    table,
-    terminal,
     time_left,
     time_option,
 )
+from learnroute.cli.tables import Table, show
 from learnroute.comparison import Comparison, compare
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, write_plan
@@ -195,12 +192,12 @@ def verify_command(
     if as_json:
         print_json(found.to_dict())
     else:
-        shown = table("claim", "verdict", "detail", left=3)
+        shown = Table("claim", "verdict", "detail", left=3)
         for check in found:
-            shown.add_row(check.what, "REFUTED" if check.holds is False else check.verdict, plain(check.detail))
-        terminal().print(shown)
+            shown.add_row(check.what, "REFUTED" if check.holds is False else check.verdict, check.detail)
+        show(shown)
         if found.remarks:
-            terminal().print(f"not judged (how the route was found): {plain(', '.join(found.remarks))}")
+            show(f"not judged (how the route was found): {', '.join(found.remarks)}")
     context.exit(VERDICT_CODES[found.verdict])
 
 
@@ -223,25 +220,24 @@ def _deliver(
 
 
 def _print_plan(found: Plan, problem: Problem) -> None:
-    console = terminal()
-    print_heading(console, problem)
-    console.print(_route_table(found, problem))
-    console.print(_loss_table(found, problem))
-    _print_verdict(console, found)
+    print_heading(problem)
+    show(_route_table(found, problem))
+    show(_loss_table(found, problem))
+    _print_verdict(found)
 
 
 def _route_table(found: Plan, problem: Problem) -> Any:
     weights = model_shares(problem, found.order)
-    shown = table("visit", "region", "travel", "score / T", "weight", left=2)
+    shown = Table("visit", "region", "travel", "score / T", "weight", left=2)
     skipped = range(MOST_STOPS // 2, problem.size - MOST_STOPS // 2) if problem.size > MOST_STOPS else range(0)
     stops = itinerary(problem, found.order)
     for stop in stops:
         k, leg = stop.position - 1, "" if stop is stops[0] else f"{stop.travel:.4g}"
         if not stop.visit:
-            shown.add_row("", f"{'from' if stop is stops[0] else 'back to'} {plain(stop.name)}", leg, "", "")
+            shown.add_row("", f"{'from' if stop is stops[0] else 'back to'} {stop.name}", leg, "", "")
         elif k not in skipped:
             score = f"{problem.scores[stop.place] / problem.size:.4g}"
-            shown.add_row(str(k + 1), plain(stop.name), leg, score, f"{weights[k]:.3g}")
+            shown.add_row(str(k + 1), stop.name, leg, score, f"{weights[k]:.3g}")
         elif k == skipped[0]:
             shown.add_row("…", f"… {len(skipped)} more …", "", "", "")
     return shown
@@ -251,7 +247,7 @@ def _loss_table(found: Plan, problem: Problem) -> Any:
     loss, true_loss = found.loss, found.true_loss
     other = found.loss_in_travel_units if problem.travel_rate != 1 else None
     more = (["in units of travel, all regions"] if other else []) + (["with true models"] if true_loss else [])
-    shown = table("expected loss per region", WHAT[found.dissimilarities], "share", *more)
+    shown = Table("expected loss per region", WHAT[found.dissimilarities], "share", *more)
     for part, name in {**PARTS, **(PAIRS if loss.pairs else {}), "total": "total"}.items():
         value = getattr(loss, part)
         share = f"{value / loss.total:.1%}" if loss.total > 0 else ""
@@ -260,34 +256,33 @@ def _loss_table(found: Plan, problem: Problem) -> Any:
     return shown
 
 
-def _print_verdict(console: Console, found: Plan) -> None:
+def _print_verdict(found: Plan) -> None:
     asked = f" (asked for {found.requested})" if found.requested != found.method else ""
     bound = "" if found.lower_bound is None or found.optimal else f" (lower bound {found.lower_bound:.6g})"
-    console.print(f"method     {found.method}{asked}, {found.seconds:.3f} s", markup=False)
+    show(f"method     {found.method}{asked}, {found.seconds:.3f} s")
     unit = "" if found.problem is None else found.problem.travel_unit
-    console.print(f"travel     {found.travel_cost:.6g}{unit and ' ' + unit} for the whole route", markup=False)
+    show(f"travel     {found.travel_cost:.6g}{unit and ' ' + unit} for the whole route")
     if found.chosen and found.learner is not None and found.regularization_range is not None:
         values, (low, high) = found.learner.fixed_regularization, found.regularization_range
         said = f"λ = {values[0]:.4g}" if len(values) == 1 else f"λ = {' '.join(f'{one:.3g}' for one in values)}"
         what = "" if len(values) == 1 else "times "
-        console.print(f"chosen     {said}; {what}{low:.3g} … {high:.3g} is within 1 % on this route", markup=False)
+        show(f"chosen     {said}; {what}{low:.3g} … {high:.3g} is within 1 % on this route")
     if found.dissimilarities == ESTIMATE and found.loss_at_most is not None:
-        console.print(f"at most    {found.loss_at_most:.6g} by the upper bounds on the dissimilarities", markup=False)
-    console.print(f"quality    {found.quality}{bound}", markup=False)
+        show(f"at most    {found.loss_at_most:.6g} by the upper bounds on the dissimilarities")
+    show(f"quality    {found.quality}{bound}")
     value = found.guarantee.value
     ahead = "none" if value is None else "the least loss" if value == 1 else f"at most {value:.4g} times the least loss"
-    console.print(f"guarantee  {ahead}: {found.guarantee.reason}", markup=False)
+    show(f"guarantee  {ahead}: {found.guarantee.reason}")
     for note in found.notes:
-        console.print(f"note       {note}", markup=False)
+        show(f"note       {note}")
 
 
 def _print_comparison(found: Comparison, problem: Problem) -> None:
-    console = terminal()
-    print_heading(console, problem)
+    print_heading(problem)
     kind = "optimum" if found.optimal else "bound"
     paired = any(row.loss is not None and row.loss.pairs for row in found.rows)
     named = ["travel", "dissimilar", "first model", "noise", *(["pairs"] if paired else [])]
-    shown = table("method", "total", *named, f"× {kind}", "seconds")
+    shown = Table("method", "total", *named, f"× {kind}", "seconds")
     for row in found.rows:
         name = f"{row.method} (mean of {row.draws})" if row.draws > 1 else row.method
         if row.loss is None:
@@ -296,11 +291,11 @@ def _print_comparison(found: Comparison, problem: Problem) -> None:
         parts = [f"{getattr(row.loss, part):.5g}" for part in ("total", *PARTS, *(PAIRS if paired else ()))]
         ratio = found.ratio(row)
         shown.add_row(name, *parts, "" if ratio is None else f"{ratio:.4f}", f"{row.seconds:.3f}")
-    console.print(shown)
-    console.print(f"{kind}  {found.lower_bound:.6g} per region")
+    show(shown)
+    show(f"{kind}  {found.lower_bound:.6g} per region")
     for row in found.rows:
         if row.refused:
-            console.print(row.refused, markup=False)
+            show(row.refused)
 
 
 def _write_comparison(found: Comparison, path: Path) -> None:

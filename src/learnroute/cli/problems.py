@@ -22,9 +22,8 @@ from learnroute.cli.common import (
     seed_option,
     shape,
     suffixes,
-    table,
-    terminal,
 )
+from learnroute.cli.tables import Table, show
 from learnroute.errors import InputError
 from learnroute.formats import (
     PLAN_WRITERS,
@@ -235,12 +234,12 @@ def _squared_distances(vectors: Any) -> Any:
 
 
 def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
-    shown = table("check", "result", left=2)
+    shown = Table("check", "result", left=2)
     shown.add_row("problem", f"valid: {facts['regions']} regions")
     shown.add_row("learner", f"{problem.regime} regime ({shape(problem)})")
-    shown.add_row("least score", facts["last_region"].replace("[", "\\["))
+    shown.add_row("least score", facts["last_region"])
     shown.add_row("travel", "same in both directions" if facts["symmetric"] else "differs by direction")
-    shown.add_row("triangle inequality", _triangle(facts).replace("[", "\\["))
+    shown.add_row("triangle inequality", _triangle(facts))
     if facts["repaired_entries"] is not None:
         entries = len(problem.stops) * (len(problem.stops) - 1)
         shown.add_row("repair", f"{facts['repaired_entries']} of {entries} entries changed; the inequality holds now")
@@ -253,7 +252,7 @@ def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
         shown.add_row("dissimilarities", "upper bounds and unbiased estimates; plans go by the estimates")
     for note in facts["notes"]:
         shown.add_row("note", note)
-    terminal().print(shown)
+    show(shown)
 
 
 def _triangle(facts: dict[str, Any]) -> str:

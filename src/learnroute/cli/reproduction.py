@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from learnroute.cli.common import command, json_option, print_json, progress_shown, say_written, table, terminal
+from learnroute.cli.common import command, json_option, print_json, progress_shown, say_written
+from learnroute.cli.tables import Table, show
 from learnroute.errors import InputError
 from learnroute.formats.files import make_folder, write_text
 from learnroute.reproduction.claims import Claim, claims_of
@@ -53,12 +54,11 @@ COMMANDS = (reproduce_command,)
 
 
 def _print_claims(claims: list[Claim]) -> None:
-    shown = table("claim", "verdict", left=2)
+    shown = Table("claim", "verdict", left=2)
     for claim in claims:
         shown.add_row(claim.name, claim.verdict)
-    console = terminal()
-    console.print(shown)
+    show(shown)
     for claim in claims:
-        console.print(f"{claim.name}: {claim.says}", markup=False)
+        show(f"{claim.name}: {claim.says}")
         for finding in claim.findings:
-            console.print(f"  {finding}", markup=False)
+            show(f"  {finding}")

@@ -22,9 +22,8 @@ from learnroute.cli.common import (
     say,
     say_written,
     suffixes,
-    table,
-    terminal,
 )
+from learnroute.cli.tables import Table, show
 from learnroute.errors import InputError, printable
 from learnroute.formats import PICTURES
 from learnroute.formats.files import is_folder
@@ -159,8 +158,7 @@ def _row_files() -> list[str]:
 
 
 def _print_sweep(done: Sweep, experiment: Experiment, folder: Path) -> None:
-    console = terminal()
-    shown = table("method", "problems", "mean ratio", "± 95 %", "largest")
+    shown = Table("method", "problems", "mean ratio", "± 95 %", "largest")
     found = {method: Running() for method in experiment.methods}
     for row in Store(folder).rows():
         if row["ratio"] is not None:
@@ -168,10 +166,7 @@ def _print_sweep(done: Sweep, experiment: Experiment, folder: Path) -> None:
     for method, ratio in found.items():
         numbers = (f"{ratio.mean:.4f}", f"{ratio.half_width:.4f}", f"{ratio.maximum:.4f}")
         shown.add_row(method, str(ratio.count), *(numbers if ratio.count else ()))
-    console.print(shown)
+    show(shown)
     before = f"; {done.found} were stored before" if done.found else ""
     failed = f", {done.failed} of them with an error (column `error`)" if done.failed else ""
-    console.print(
-        f"solved {done.solved} problems{failed}, in {done.seconds:.1f} s on {done.workers} workers{before}",
-        markup=False,
-    )
+    show(f"solved {done.solved} problems{failed}, in {done.seconds:.1f} s on {done.workers} workers{before}")

@@ -17,7 +17,6 @@ from learnroute.cli.common import (
     command,
     json_option,
     output_option,
-    plain,
     print_json,
     progress_shown,
     route_stops,
@@ -25,11 +24,10 @@ from learnroute.cli.common import (
     say_written,
     seed_option,
     suffixes,
-    table,
-    terminal,
     time_option,
     told,
 )
+from learnroute.cli.tables import Table, show
 from learnroute.errors import InputError, listed, printable
 from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
 from learnroute.formats.csv_files import read_matrix
@@ -40,8 +38,6 @@ from learnroute.planner import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from rich.console import Console
 
     from learnroute.learning.calibration import Calibration
     from learnroute.learning.data import RegionData
@@ -347,65 +343,62 @@ def _usable(tables: dict[str, RegionTable], where: Path) -> dict[str, RegionTabl
 
 
 def _print_transfer(found: Transfer) -> None:
-    console = terminal()
     size = len(found.regions)
-    shown = table("trained in", "trainings", "own error", "± s.e.", "mean error", "least", "most")
+    shown = Table("trained in", "trainings", "own error", "± s.e.", "mean error", "least", "most")
     for k, name in enumerate(found.regions):
         row, error = found.errors[k], found.standard_errors[k, k]
         shown.add_row(
-            plain(name), str(found.trainings[k]), f"{row[k]:.4g}", "" if error != error else f"{error:.2g}",
+            name, str(found.trainings[k]), f"{row[k]:.4g}", "" if error != error else f"{error:.2g}",
             f"{row.mean():.4g}", f"{row.min():.4g}", f"{row.max():.4g}",
         )  # fmt: skip
-    console.print(shown)
-    console.print(f"{found.measure} in {size} regions, {int(found.trainings.sum())} trainings, {found.seconds:.1f} s")
+    show(shown)
+    show(f"{found.measure} in {size} regions, {int(found.trainings.sum())} trainings, {found.seconds:.1f} s")
     for note in found.notes:
-        console.print(f"note       {note}", markup=False)
+        show(f"note       {note}")
 
 
 def _print_following(found: Following) -> None:
-    console = terminal()
-    shown = table("after", "its error", "mean error")
+    shown = Table("after", "its error", "mean error")
     for i, name in enumerate(found.route):
-        shown.add_row(plain(name), f"{found.errors[i, i]:.4g}", f"{found.errors[i].mean():.4g}")
-    console.print(shown)
+        shown.add_row(name, f"{found.errors[i, i]:.4g}", f"{found.errors[i].mean():.4g}")
+    show(shown)
     for name, value in found.metrics.to_dict().items():
-        console.print(f"{name.replace('_', ' ')}: {value:.6g}")
-    _print_final(console, found)
+        show(f"{name.replace('_', ' ')}: {value:.6g}")
+    _print_final(found)
 
 
-def _print_final(console: Console, found: Following) -> None:
+def _print_final(found: Following) -> None:
     """Print the predicted and the measured error after the last stop, in each region and on average."""
     final = found.final
     if final.expected is None and found.repeats == 1:
         return
-    shown = table("region", "predicted", "with label noise", "measured", "± s.e.", "off by")
+    shown = Table("region", "predicted", "with label noise", "measured", "± s.e.", "off by")
     for name, one in zip(found.route, found.final_by_region, strict=True):
         off = "" if one.deviation is None else f"{one.deviation:+.1f} s.e."
         numbers = (one.predicted, one.expected, one.measured)
         cells = ["" if number is None else f"{number:.4g}" for number in numbers]
-        shown.add_row(plain(name), *cells, "" if one.standard_error is None else f"{one.standard_error:.2g}", off)
-    console.print()
-    console.print(shown)
+        shown.add_row(name, *cells, "" if one.standard_error is None else f"{one.standard_error:.2g}", off)
+    show()
+    show(shown)
     error = "" if final.standard_error is None else f" ± {final.standard_error:.2g}"
     times = "1 repeat" if found.repeats == 1 else f"{found.repeats} repeats"
     measured = f"measured {final.measured:.4g}{error} ({times})"
     if final.expected is None:
-        console.print(measured)
+        show(measured)
     elif final.label_noise:
-        console.print(
+        show(
             f"predicted {final.predicted:.4g} + label noise {final.label_noise:.4g} = {final.expected:.4g}; {measured}"
         )
     else:
-        console.print(f"predicted {final.predicted:.4g}; {measured}")
+        show(f"predicted {final.predicted:.4g}; {measured}")
     if found.verdict is not None:
-        console.print(printable(found.verdict, None), markup=False)
+        show(found.verdict)
 
 
 def _print_calibration(found: Calibration) -> None:
     from learnroute.learning.verdict import MEANING
 
-    console = terminal()
-    shown = table("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
+    shown = Table("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
     pairs = (
         ("retention p₁", found.retention, found.free_retention),
         ("coupling q", found.coupling, found.free_coupling),
@@ -423,17 +416,15 @@ def _print_calibration(found: Calibration) -> None:
             for cell in (("", "") if part is None else (f"{part.value:.4f}", f"{part.low:.4f} … {part.high:.4f}"))
         ]
         shown.add_row(name, *cells)
-    console.print(shown)
+    show(shown)
     counted = f"{found.visits} visits in {found.pilots} pilots"
-    console.print(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {counted}")
-    console.print(f"form       {found.form}: {FORMS[found.form]}")
+    show(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {counted}")
+    show(f"form       {found.form}: {FORMS[found.form]}")
     scores = ", ".join(f"{name} {score:.3f}" for name, score in found.forms.items())
-    console.print(f"forms      R² in left-out {'pilots' if found.pilots > 1 else 'visits'}: {scores}")
+    show(f"forms      R² in left-out {'pilots' if found.pilots > 1 else 'visits'}: {scores}")
     worst = max(found.residuals, key=lambda name: abs(found.residuals[name][0]))
-    console.print(
-        printable(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}", None), markup=False
-    )
+    show(printable(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}", None))
     lines = [f"verdict    {found.verdict}, {MEANING[found.verdict]}: {found.reason}"]
     lines += [] if found.advice is None else [f"advice     {found.advice}"]
     for line in (*lines, *(f"warning    {note}" for note in found.notes)):
-        console.print(printable(line, None), markup=False, soft_wrap=True)
+        show(line)
