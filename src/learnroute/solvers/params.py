@@ -4,8 +4,6 @@ The defaults were found by measurement (benchmarks/). None of them touches corre
 recomputed and bounds hold. What nobody would ever change is a named constant beside its use.
 """
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from types import UnionType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
