@@ -83,7 +83,7 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
     few = params.held_karp.most_regions if objective.pairs is None else params.held_karp.few_regions
     objective = objective.linear  # with pair terms, the bound is that of a linear relaxation
     size, bound = objective.size, params.bound
-    short = (budget.seconds_left or math.inf) < bound.seconds_per_pair * size**2
+    short = budget.stopped or (budget.seconds_left or math.inf) < bound.seconds_per_pair * size**2
     if objective.points is not None and (size > bound.one_tree.most_regions or (short and size > few)):
         return Simple(sparse_bound(objective))
     rng = np.random.default_rng(0)
