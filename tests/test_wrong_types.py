@@ -256,10 +256,10 @@ def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) 
         (lambda: problem().changed(travle=[]), "travle: unknown field; did you mean travel?"),
         (lambda: with_params(search=3), "search = 3: an IteratedLocalSearchParams is needed"),
         (
-            lambda: with_params(proof=DEFAULTS.proof._replace(both_regions=1.5)),
+            lambda: with_params(proof=ProofParams(both_regions=1.5)),  # type: ignore[arg-type]
             "both_regions = 1.5: a whole number is needed",
-        ),  # type: ignore[arg-type]
-        (lambda: with_params(proof=DEFAULTS.proof._replace(one_tree=())), "one_tree = (): an OneTreeParams is needed"),
+        ),
+        (lambda: with_params(proof=ProofParams(one_tree=())), "one_tree = (): an OneTreeParams is needed"),  # type: ignore[arg-type]
         (lambda: with_params(auto=AutoParams(efforts=((9, ProofParams(both_regions="all")),))), "both_regions = 'all'"),  # type: ignore[arg-type]
         (lambda: with_params(search=DEFAULTS.search._replace(short=True)), "short = True: a number is needed"),
         (
