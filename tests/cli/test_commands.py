@@ -279,7 +279,8 @@ def test_a_plan_imports_no_more_than_it_needs(tmp_path: Path) -> None:
         "matplotlib", "scipy", "networkx", "highspy", "rich", "numpy.ma", "numpy.testing", "concurrent.futures",
         "logging", "asyncio", "tempfile", "shutil", "zipfile", "html", "xml", "email", "http", "importlib.metadata",
         "learnroute.verification", "learnroute.learning", "learnroute.plots", "learnroute.study",
-        "learnroute.comparison", "learnroute.formats.geojson", "learnroute.formats.tsplib", "learnroute.formats.npz_files",
+        "learnroute.comparison", "learnroute.formats.geojson", "learnroute.formats.tsplib",
+        "learnroute.formats.npz_files",
     }  # fmt: skip
     write_problem(random_problem("euclidean", 25, UNDER, 0), tmp_path / "p.json")
     code = (
