@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
-from dataclasses import replace
 
 import numpy as np
 
@@ -97,7 +96,8 @@ def one_tree(size: int) -> Run:
 def label(size: int, features: int) -> Run:
     objective = problem(size, features)
     order = searched(objective, 1000)
-    params = replace(DEFAULTS, proof=replace(DEFAULTS.proof, ng_route=replace(DEFAULTS.proof.ng_route, rounds=1)))
+    few = DEFAULTS.proof._replace(ng_route=DEFAULTS.proof.ng_route._replace(rounds=1))
+    params = DEFAULTS._replace(proof=few)
     return lambda run: NgRouteProof(Incumbent(objective, order), np.random.default_rng(run), Budget(), params).run()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import platform
 import time
-from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
@@ -35,7 +34,7 @@ def main() -> None:
                 floor = float(objective.weights.sum() * objective.scores.min())
                 taken, values = [], []
                 for threads in many:
-                    params = replace(DEFAULTS, search=replace(DEFAULTS.search, threads=threads))
+                    params = DEFAULTS._replace(search=DEFAULTS.search._replace(threads=threads))
                     started = time.perf_counter()
                     order = iterated_local_search(
                         objective, np.random.default_rng(0), Budget(), PERTURBATIONS * size, 1, params=params

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from calls import call
-from learnroute import Learner, Plan, Problem, Proximal, plan, write_problem
+from learnroute import Learner, Plan, Problem, Proximal, guarantees, plan, write_problem
 from learnroute.cli import planning
 from learnroute.errors import InputError
+from learnroute.model.distances import Points
 from learnroute.model.losses import objective_of
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.iterated import iterated_local_search
@@ -47,6 +48,34 @@ def test_stop_gives_the_best_route_so_far(size: int, method: str, learner: Learn
     assert found.lower_bound is not None
     assert found.lower_bound <= found.loss.total
     assert later < 40  # an uninterrupted plan tells of progress hundreds of times
+
+
+@pytest.mark.parametrize("method", ["auto", "search", "algorithm1"])
+@pytest.mark.parametrize("learner", [UNDER, OVER])
+def test_after_stop_places_are_bounded_without_a_matrix(
+    learner: Learner, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, stop = random_problem("places", 400, learner, 1), threading.Event()
+    monkeypatch.delattr(Points, "matrix")
+    found = plan(problem, method, progress=lambda _stage, _share: stop.set(), stop=stop)
+    assert len(found.route) == 400
+    assert found.lower_bound is not None
+
+
+@pytest.mark.parametrize("method", ["auto", "algorithm1"])
+@pytest.mark.parametrize("learner", [UNDER, OVER])
+def test_after_stop_the_triangle_inequality_is_not_checked(
+    learner: Learner, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, stop = problem_of(400, learner), threading.Event()
+    monkeypatch.delattr(guarantees, "metric_report")
+
+    def watch(stage: str, _share: float) -> None:
+        if stage in ("search", "bound"):  # Algorithm 1 has ended
+            stop.set()
+
+    found = plan(problem, method, progress=watch, stop=stop)
+    assert "there was no time to check the triangle inequality" in found.guarantee.reason
 
 
 def test_stop_must_be_an_event() -> None:

@@ -18,6 +18,7 @@ import learnroute.learning
 import learnroute.plots
 from learnroute import InputError, plan
 from learnroute.learning import RegionData, RouteRegressor
+from learnroute.solvers.params import DEFAULTS, AutoParams, KOptParams, MatchingParams, ProofParams
 from samples import small
 
 WRONG = {"None": None, "text": "abc", "a list": [1, "b"], "a number": 3.5, "a class": dict, "an object": object()}
@@ -38,7 +39,6 @@ FUNCTIONS = {
 CLASSES = {
     "Problem": learnroute.Problem, "Learner": learnroute.Learner, "Constraints": learnroute.Constraints,
     "Depot": learnroute.Depot, "FeaturesScaling": learnroute.FeaturesScaling, "Journey": learnroute.Journey,
-    "SolverParams": learnroute.SolverParams,
 }  # fmt: skip
 
 
@@ -142,7 +142,6 @@ def right() -> dict[str, dict[str, Any]]:
         "Depot": {"name": "Base", "coordinates": None, "travel": None, "travel_back": None, "returns": True},
         "FeaturesScaling": {"means": [1.0, 2.0], "matrix": [[1.0], [2.0]], "intercept": True, "columns": ["p", "q"]},
         "Journey": {"problem": asked, "method": "auto", "seed": 0, "file": None, "progress": None, "time_limit": None},
-        "SolverParams": dict(vars(learnroute.SolverParams())),
     }  # fmt: skip
 
 
@@ -200,6 +199,10 @@ METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
 }
 
 
+def with_params(**params: Any) -> learnroute.Plan:
+    return plan(problem(), params=DEFAULTS._replace(**params))
+
+
 def called(name: str) -> tuple[Callable[..., Any], dict[str, Any]]:
     if name in METHODS:
         return METHODS[name]()
@@ -251,7 +254,22 @@ def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) 
             "is a class; give a learner, RouteRegressor()",
         ),
         (lambda: problem().changed(travle=[]), "travle: unknown field; did you mean travel?"),
-        (lambda: learnroute.SolverParams(search=3), "search = 3: an IteratedLocalSearchParams is needed"),  # type: ignore[arg-type]
+        (lambda: with_params(search=3), "search = 3: an IteratedLocalSearchParams is needed"),
+        (
+            lambda: with_params(proof=ProofParams(both_regions=1.5)),  # type: ignore[arg-type]
+            "both_regions = 1.5: a whole number is needed",
+        ),
+        (lambda: with_params(proof=ProofParams(one_tree=())), "one_tree = (): an OneTreeParams is needed"),  # type: ignore[arg-type]
+        (lambda: with_params(auto=AutoParams(efforts=((9, ProofParams(both_regions="all")),))), "both_regions = 'all'"),  # type: ignore[arg-type]
+        (lambda: with_params(search=DEFAULTS.search._replace(short=True)), "short = True: a number is needed"),
+        (
+            lambda: with_params(search=DEFAULTS.search._replace(k_opt=KOptParams(breadth=3))),  # type: ignore[arg-type]
+            "breadth = 3: a tuple is needed",
+        ),
+        (
+            lambda: learnroute.minimum_matching(1 - np.eye(4), params=MatchingParams(dense="few")),  # type: ignore[arg-type]
+            "dense = 'few': a whole number is needed",
+        ),
         (lambda: learnroute.minimum_matching([[0, 1, 2, 3]] * 3), "weights[0] has 4 entries: 3 needed"),
     ],
 )

@@ -70,7 +70,7 @@ def _not_metric(problem: Problem, report: MetricReport | None, stop: Callable[[]
     if report is None:
         if problem.size > MOST_CHECKED:
             return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
-        report = metric_report(problem.stop_travel, stop)
+        report = None if stop() else metric_report(problem.stop_travel, stop)
     if report is None:
         return "there was no time to check the triangle inequality; `learnroute check` does that"
     if not report.symmetric:

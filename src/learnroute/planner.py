@@ -26,7 +26,7 @@ from learnroute.solvers.construction.insertion import completed
 from learnroute.solvers.contract import Answer, Budget, Progress, Solver
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
-from learnroute.solvers.params import DEFAULTS, SolverParams
+from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
 from learnroute.solvers.registry import METHODS, Method, method_named
 from learnroute.tuning import Tuned, tune, tuned_for
 
@@ -88,11 +88,12 @@ def plan(
     """
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
+    check_params(params)
     check_type("stop", stop, threading.Event, type(None))
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
-        params = replace(params, search=replace(params.search, threads=threads, rounds_at_once=threads))
+        params = params._replace(search=params.search._replace(threads=threads, rounds_at_once=threads))
     budget = Budget.of(time_limit, progress, stop, spend_all=True)
     if problem.learner.undecided:
         return _plan_with_learner(problem, chosen, seed, budget, params, initial)

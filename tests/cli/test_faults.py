@@ -158,7 +158,7 @@ def test_narrow_encodings_are_no_obstacle() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("module", ["numpy", "click", "rich", "difflib"])
+@pytest.mark.parametrize("module", ["numpy", "click", "difflib"])
 @pytest.mark.parametrize("how", [("-m", "learnroute"), ("-c", "from learnroute.__main__ import main; main()")])
 def test_ctrl_c_during_imports_is_one_line(tmp_path: Path, module: str, how: tuple[str, str]) -> None:
     (tmp_path / f"{module}.py").write_text(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,7 @@ def test_an_ascent_on_few_edges_bounds_all_orders_and_is_no_worse_than_one_on_al
     order = iterated_local_search(objective, np.random.default_rng(0), Budget(), 2000)
     value, params = objective(order), OneTreeParams()
     few = one_tree_bound(objective, value, Budget(), params)
-    every = one_tree_bound(objective, value, Budget(), replace(params, sparse_regions=objective.size + 1))
+    every = one_tree_bound(objective, value, Budget(), params._replace(sparse_regions=objective.size + 1))
     assert few.bound <= value
     assert value - few.bound <= 1.02 * (value - every.bound)
     # the bound is what all edges give at the multipliers that are stored

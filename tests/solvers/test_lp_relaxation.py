@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import combinations, permutations
 
 import numpy as np
@@ -12,8 +13,8 @@ from learnroute.model.ends import BoolArray
 from learnroute.model.objective import Linear
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.exact.branch_and_cut.lp_relaxation import LpRelaxation, least_crossings
-from learnroute.solvers.exact.branch_and_cut.separation import violated_combs, violated_subtours
+from learnroute.solvers.exact.branch_and_cut.lp_relaxation import LpRelaxation
+from learnroute.solvers.exact.branch_and_cut.separation import least_crossings, violated_combs, violated_subtours
 from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.one_tree import StatusArray, all_free, minimum_one_tree, tour_graph
@@ -157,3 +158,25 @@ def test_where_it_is_infeasible_bounds_grow_along_a_dual_ray() -> None:
     assert found.duals is not None
     nothing = np.where(np.isfinite(costs), 0.0, costs)
     assert minimum_one_tree(nothing, status, found.duals.multipliers).total > 0
+
+
+class StopAfter(threading.Event):
+    """An event that is set once somebody has looked at it this often."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    def is_set(self) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+
+@pytest.mark.parametrize("looks", [0, 5, 100])
+def test_simplex_iterations_end_with_the_budget(looks: int) -> None:
+    costs, lp, status = lp_of(60, 0)
+    stop = StopAfter(looks)
+    found = lp.solve(costs, status, np.inf, Budget(stop=stop))
+    assert (found.value, found.duals) == (-np.inf, None)
+    assert -3 <= stop.looks < 0  # HiGHS asked once more at most, and so did the caller
+    assert np.isfinite(lp.solve(costs, status, np.inf, Budget()).value)

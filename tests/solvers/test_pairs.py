@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -188,7 +187,7 @@ def test_beyond_many_regions_searches_go_by_typical_pair_terms() -> None:
     rng = np.random.default_rng(0)
     asked = Problem(coordinates=rng.random((80, 2)), vectors=rng.standard_normal((80, 3)),
                     learner=Proximal(12, 15, 0.5, regularization=1.0))  # fmt: skip
-    few = replace(DEFAULTS, pair_search=PairSearchParams(most_regions=79))
+    few = DEFAULTS._replace(pair_search=PairSearchParams(most_regions=79))
     found = plan(asked, "search", params=few)
     assert any("typical pair terms" in note for note in found.notes)
     assert found.loss.total == pytest.approx(expected_loss(asked, found.order).total)

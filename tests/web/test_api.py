@@ -26,9 +26,8 @@ from learnroute import (
     read_problem,
     write_plan,
 )  # fmt: skip
-from learnroute.formats import PLACES_NEEDED, PLAN_WRITERS
+from learnroute.formats import DEGREES, PLACES_NEEDED, PLAN_WRITERS
 from learnroute.formats.schemas import plan_schema
-from learnroute.formats.tracks import in_degrees
 from learnroute.web.assets import examples, page_files
 from learnroute.web.settings import Limits, Settings
 from learnroute.web.tasks import MEDIA
@@ -156,7 +155,7 @@ def test_learners_are_those_of_the_library(service: Service) -> None:
 @pytest.mark.parametrize("format_", PLAN_WRITERS)
 def test_files_are_those_of_the_library(service: Service, tmp_path: Path, format_: str) -> None:
     problem = example()
-    if PLACES_NEEDED.get(format_) is in_degrees:
+    if PLACES_NEEDED.get(format_) == DEGREES:
         refused = service.post("export", problem=problem, format=format_)
         assert refused.status_code == 422
         assert "geographic: true" in refused.json()["detail"]

@@ -25,7 +25,8 @@ Example:
 
 # Commands by the module that has them: only the module of the command that is asked for is imported
 MODULES = {
-    "planning": ("plan", "evaluate", "compare", "verify"),
+    "planning": ("plan", "evaluate", "verify"),
+    "comparing": ("compare",),
     "choosing": ("tradeoff", "robustness", "learners", "journey"),
     "problems": ("generate", "check", "convert"),
     "learning": ("simulate", "estimate"),

@@ -19,7 +19,6 @@ from learnroute.cli.common import (
     output_option,
     plot_option,
     print_json,
-    print_sheet,
     problem_options,
     progress_shown,
     seed_option,
@@ -27,6 +26,7 @@ from learnroute.cli.common import (
     time_option,
     told,
 )
+from learnroute.cli.tables import print_sheet
 from learnroute.comparison.of_learners import compare_learners
 from learnroute.errors import InputError, did_you_mean
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan

@@ -15,10 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table as RichTable
 
 from learnroute.errors import InputError, did_you_mean, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
@@ -26,16 +22,12 @@ from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
 from learnroute.model.learners import RULES, Gradient, Proximal
-from learnroute.model.notes import describe
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
 from learnroute.model.subsets import with_depot
-from learnroute.model.table import Sheet, Table
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod
-
     Choice = click.Choice[str]
 else:
     Choice = click.Choice  # not generic in older releases
@@ -44,8 +36,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_INPUT = Path("-")
 INTERRUPTED = 130  # the exit code after Ctrl-C
 REPORTS = (".json", ".csv")  # what tables of results are written as
-MOST_ROWS = 60  # up to which a table is printed whole
-WIDTH = 120  # of tables that do not go to a terminal
 METHOD_HELP = "How to find the route. " + "; ".join(f"{m.name}: {m.summary}" for m in METHODS.values()) + "."
 PATIENCE = 0.5  # seconds before progress is shown
 PRINTING = 0.1  # seconds that printing and writing a plan take, kept from its time limit
@@ -281,42 +271,6 @@ def print_json(data: dict[str, Any]) -> None:
     click.echo(dumps(data), nl=False)
 
 
-def terminal() -> Console:
-    """Return where tables go."""
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, soft_wrap=False, emoji=False)
-
-
-def print_sheet(sheet: Sheet, problem: Problem | None = None, *about: str) -> None:
-    """Print what kind of problem this is and more `about` it, then tables and lines."""
-    console = terminal()
-    if problem is not None:
-        first, *others = describe(problem)
-        if problem.has_estimates:
-            others[-1] += " (--dissimilarities upper: by their upper bounds)"
-        for line in (f"{problem.title or 'problem'}: {first}", *others, *about):
-            console.print(line, markup=False)
-    for table in sheet.tables:
-        print_table(table, console)
-    for label, text in sheet.lines:
-        console.print(printable(f"{label:<10} {text}", None), markup=False)
-
-
-def print_table(table: Table, console: Console | None = None) -> None:
-    """Print a table, of a long one the first and the last rows."""
-    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in table.printed:
-        side: JustifyMethod = "left" if column.left else "right"
-        made.add_column(column.head or "", justify=side, overflow="fold", no_wrap=not column.left)
-    for row in table.texts(MOST_ROWS):
-        made.add_row(*map(plain, row))
-    (console or terminal()).print(made)
-
-
-def plain(text: str) -> str:
-    """Keep the terminal library from reading brackets in names as its own markup, and the terminal from obeying."""
-    return escape(printable(text, None))
-
-
 def deliver(
     outputs: Sequence[Path], write: Callable[[Path], None], pictures: Sequence[Path],
     draw: Callable[[Any, Path], None], report: dict[str, Any] | None, show: Callable[[], None],
@@ -378,6 +332,7 @@ def progress_shown() -> Iterator[Progress]:
         yield speak
         return
 
+    from rich.console import Console
     from rich.progress import Progress as Bars
 
     with contextlib.ExitStack() as stack:

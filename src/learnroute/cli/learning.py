@@ -20,7 +20,6 @@ from learnroute.cli.common import (
     output_option,
     plot_option,
     print_json,
-    print_sheet,
     problem_options,
     progress_shown,
     route_stops,
@@ -28,9 +27,9 @@ from learnroute.cli.common import (
     say_written,
     seed_option,
     suffixes,
-    terminal,
     time_option,
 )
+from learnroute.cli.tables import print_sheet, show
 from learnroute.errors import InputError, printable, shown
 from learnroute.formats import WRITERS, places, write_problem
 from learnroute.formats.csv_files import read_matrix, table_text, training_member
@@ -183,7 +182,7 @@ def estimate_command(
     if as_json:
         print_json(found.to_dict())
     else:
-        terminal().print(
+        show(
             f"{len(found.regions)} regions, {found.models.shape[1]} features, {found.method}; "
             f"noise σ = {found.pooled_noise:.4g}, bounds at {found.level:.0%}"
         )

@@ -1,9 +1,8 @@
-"""plan, evaluate, compare."""
+"""plan, evaluate, verify."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,7 +10,6 @@ import click
 from learnroute.cli.common import (
     INTERRUPTED,
     METHOD_HELP,
-    REPORTS,
     Name,
     Source,
     check_outputs,
@@ -19,22 +17,18 @@ from learnroute.cli.common import (
     deliver,
     json_option,
     output_option,
-    plain,
     plot_option,
     print_json,
-    print_sheet,
-    print_table,
     problem_options,
     progress_shown,
     route_stops,
     say,
     seed_option,
     suffixes,
-    terminal,
     time_left,
     time_option,
 )
-from learnroute.comparison.of_methods import compare
+from learnroute.cli.tables import print_sheet, print_table, show
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, write_plan
 from learnroute.interrupts import stop_on_interrupt
@@ -83,7 +77,7 @@ def plan_command(
         cores = os.cpu_count() or 1
         threads = 1 if time_limit is None else cores
         if time_limit is None:  # all cores where the route does not depend on how many there are
-            params = replace(params, search=replace(params.search, threads=cores))
+            params = params._replace(search=params.search._replace(threads=cores))
     with progress_shown() as progress, stop_on_interrupt() as stop:
         found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads, stop)
     _deliver(found, problem, as_json, outputs, pictures)
@@ -123,36 +117,6 @@ def evaluate_command(
     _deliver(evaluate(problem, route_stops(route, problem)), problem, as_json, outputs, pictures)
 
 
-@command("compare", epilog="\b\nExample:\n  learnroute compare examples/warehouse-robot.json --plot methods.png")
-@problem_options
-@click.option("--methods", metavar="A,B", help=f"Only these (of {', '.join(METHODS)}).")
-@seed_option
-@time_option
-@click.option("--draws", type=int, default=100, show_default=True, help="Routes to average random methods over.")
-@json_option
-@output_option(f"Write the table ({suffixes(REPORTS)}).")
-@plot_option
-def compare_command(
-    source: Source, methods: str | None, seed: int,
-    time_limit: float | None, draws: int, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
-) -> None:  # fmt: skip
-    """Run all methods on the problem in FILE and show their losses side by side."""
-    check_outputs(outputs, REPORTS, pictures)
-    problem = source.read()
-    names = [name.strip() for name in methods.split(",")] if methods is not None else None
-    with progress_shown() as progress:
-        found = compare(problem, names, seed, time_limit, draws, progress)
-    problem = found.problem or problem
-    deliver(
-        outputs,
-        found.save,
-        pictures,
-        lambda plots, path: plots.save_comparison(found, problem, path),
-        found.to_dict() if as_json else None,
-        lambda: print_sheet(found.sheet(), problem),
-    )
-
-
 VERDICT_CODES = {"confirmed": 0, "refuted": 1, "not checked": 3}
 
 
@@ -183,11 +147,11 @@ def verify_command(
         rows = [(one.what, "REFUTED" if one.holds is False else one.verdict, one.detail) for one in found]
         print_table(Table.of_texts(("claim", "verdict", "detail"), rows, left=3))
         if found.remarks:
-            terminal().print(f"not judged (how the route was found): {plain(', '.join(found.remarks))}")
+            show(f"not judged (how the route was found): {', '.join(found.remarks)}")
     context.exit(VERDICT_CODES[found.verdict])
 
 
-COMMANDS = (plan_command, evaluate_command, compare_command, verify_command)
+COMMANDS = (plan_command, evaluate_command, verify_command)
 
 
 def _deliver(

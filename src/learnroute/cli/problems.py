@@ -17,12 +17,12 @@ from learnroute.cli.common import (
     json_option,
     output_option,
     print_json,
-    print_table,
     problem_options,
     say_written,
     seed_option,
     suffixes,
 )
+from learnroute.cli.tables import print_table
 from learnroute.errors import InputError
 from learnroute.formats import (
     PLAN_WRITERS,

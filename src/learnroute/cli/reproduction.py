@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from learnroute.cli.common import command, json_option, print_json, print_table, progress_shown, say_written, terminal
+from learnroute.cli.common import command, json_option, print_json, progress_shown, say_written
+from learnroute.cli.tables import print_table, show
 from learnroute.errors import InputError
 from learnroute.formats.files import make_folder, write_text
 from learnroute.model.table import Table
@@ -54,10 +55,9 @@ COMMANDS = (reproduce_command,)
 
 
 def _print_claims(claims: list[Claim]) -> None:
-    console = terminal()
     rows = [(claim.name, claim.verdict) for claim in claims]
-    print_table(Table.of_texts(("claim", "verdict"), rows, left=2), console)
+    print_table(Table.of_texts(("claim", "verdict"), rows, left=2))
     for claim in claims:
-        console.print(f"{claim.name}: {claim.says}", markup=False)
+        show(f"{claim.name}: {claim.says}")
         for finding in claim.findings:
-            console.print(f"  {finding}", markup=False)
+            show(f"  {finding}")

@@ -18,13 +18,12 @@ from learnroute.cli.common import (
     json_option,
     output_option,
     print_json,
-    print_table,
     progress_shown,
     say,
     say_written,
     suffixes,
-    terminal,
 )
+from learnroute.cli.tables import print_table, show
 from learnroute.errors import InputError, printable
 from learnroute.formats import PICTURES
 from learnroute.formats.files import is_folder
@@ -171,7 +170,4 @@ def _print_sweep(done: Sweep, experiment: Experiment, folder: Path) -> None:
     print_table(Table.of_texts(("method", "problems", "mean ratio", "± 95 %", "largest"), rows))
     before = f"; {done.found} were stored before" if done.found else ""
     failed = f", {done.failed} of them with an error (column `error`)" if done.failed else ""
-    terminal().print(
-        f"solved {done.solved} problems{failed}, in {done.seconds:.1f} s on {done.workers} workers{before}",
-        markup=False,
-    )
+    show(f"solved {done.solved} problems{failed}, in {done.seconds:.1f} s on {done.workers} workers{before}")

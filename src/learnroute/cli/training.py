@@ -18,18 +18,16 @@ from learnroute.cli.common import (
     json_option,
     output_option,
     print_json,
-    print_sheet,
-    print_table,
     progress_shown,
     route_stops,
     say,
     say_written,
     seed_option,
     suffixes,
-    terminal,
     time_option,
     told,
 )
+from learnroute.cli.tables import print_sheet, print_table, show
 from learnroute.errors import InputError, listed, printable
 from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
 from learnroute.formats.csv_files import read_matrix
@@ -41,8 +39,6 @@ from learnroute.planner import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from rich.console import Console
 
     from learnroute.learning.calibration import Calibration
     from learnroute.learning.data import RegionData
@@ -367,13 +363,12 @@ def _print_following(found: Following) -> None:
     heads, errors = ("after", "its error", "mean error"), found.errors
     rows = [(name, f"{errors[i, i]:.4g}", f"{errors[i].mean():.4g}") for i, name in enumerate(found.route)]
     print_table(Table.of_texts(heads, rows))
-    console = terminal()
     for name, value in found.metrics.to_dict().items():
-        console.print(f"{name.replace('_', ' ')}: {value:.6g}")
-    _print_final(console, found)
+        show(f"{name.replace('_', ' ')}: {value:.6g}")
+    _print_final(found)
 
 
-def _print_final(console: Console, found: Following) -> None:
+def _print_final(found: Following) -> None:
     """Print the predicted and the measured error after the last stop, in each region and on average."""
     final = found.final
     if final.expected is None and found.repeats == 1:
@@ -390,27 +385,26 @@ def _print_final(console: Console, found: Following) -> None:
         (name, one.predicted, one.expected, one.measured, one.standard_error, one.deviation)
         for name, one in zip(found.route, found.final_by_region, strict=True)
     ]
-    console.print()
-    print_table(Table(columns, rows), console)
+    show()
+    print_table(Table(columns, rows))
     error = "" if final.standard_error is None else f" ± {final.standard_error:.2g}"
     times = "1 repeat" if found.repeats == 1 else f"{found.repeats} repeats"
     measured = f"measured {final.measured:.4g}{error} ({times})"
     if final.expected is None:
-        console.print(measured)
+        show(measured)
     elif final.label_noise:
-        console.print(
+        show(
             f"predicted {final.predicted:.4g} + label noise {final.label_noise:.4g} = {final.expected:.4g}; {measured}"
         )
     else:
-        console.print(f"predicted {final.predicted:.4g}; {measured}")
+        show(f"predicted {final.predicted:.4g}; {measured}")
     if found.verdict is not None:
-        console.print(printable(found.verdict, None), markup=False)
+        show(found.verdict)
 
 
 def _print_calibration(found: Calibration) -> None:
     from learnroute.learning.verdict import MEANING
 
-    console = terminal()
     pairs = (
         ("retention p₁", found.retention, found.free_retention),
         ("coupling q", found.coupling, found.free_coupling),
@@ -421,20 +415,18 @@ def _print_calibration(found: Calibration) -> None:
     )
     rows = [(name, *_estimate(law), *_estimate(free)) for name, law, free in pairs if law or free]
     heads = ("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
-    print_table(Table.of_texts(heads, rows), console)
+    print_table(Table.of_texts(heads, rows))
     counted = f"{found.visits} visits in {found.pilots} pilots"
-    console.print(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {counted}")
-    console.print(f"form       {found.form}: {FORMS[found.form]}")
+    show(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {counted}")
+    show(f"form       {found.form}: {FORMS[found.form]}")
     scores = ", ".join(f"{name} {score:.3f}" for name, score in found.forms.items())
-    console.print(f"forms      R² in left-out {'pilots' if found.pilots > 1 else 'visits'}: {scores}")
+    show(f"forms      R² in left-out {'pilots' if found.pilots > 1 else 'visits'}: {scores}")
     worst = max(found.residuals, key=lambda name: abs(found.residuals[name][0]))
-    console.print(
-        printable(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}", None), markup=False
-    )
+    show(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}")
     lines = [f"verdict    {found.verdict}, {MEANING[found.verdict]}: {found.reason}"]
     lines += [] if found.advice is None else [f"advice     {found.advice}"]
     for line in (*lines, *(f"warning    {note}" for note in found.notes)):
-        console.print(printable(line, None), markup=False, soft_wrap=True)
+        show(line)
 
 
 def _estimate(part: Coefficient | None) -> tuple[str, str]:

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError, check_type, listed
-from learnroute.formats import (
-    csv_files,
-    geojson,
-    gpx,
-    graphml,
-    json_files,
-    kml,
-    missions,
-    npz_files,
-    orders,
-    places,
-    poses,
-    tracks,
-    tsplib,
-)
+from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_folder, is_there
 from learnroute.formats.plans import plan_from
 from learnroute.model.learners import TRAINING
@@ -31,54 +18,52 @@ from learnroute.model.streets import Streets
 from learnroute.model.validation import as_path
 
 __all__ = [
-    "FOLDER", "ONE_FILE", "PICTURES", "PLACES_NEEDED", "PLAN_WRITERS", "READERS", "TEXT_READERS", "WRITERS",
-    "check_plan_destination", "main_file", "plan_from", "read_plan", "read_problem", "write_plan", "write_problem",
+    "DEGREES", "FOLDER", "METRES", "ONE_FILE", "PICTURES", "PLACES_NEEDED", "PLAN_WRITERS", "READERS", "TEXT_READERS",
+    "WRITERS", "check_plan_destination", "main_file", "plan_from", "read_plan", "read_problem", "write_plan",
+    "write_problem",
 ]  # fmt: skip
 
 FOLDER = ""  # a path without a suffix
-READERS: dict[str, Callable[[Path], Any]] = {
-    ".json": json_files.read,
-    ".csv": lambda path: (places if places.is_places(path) else csv_files).read(path),
-    ".geojson": geojson.read,
-    ".tsp": tsplib.read,
-    ".atsp": tsplib.read,
-    ".graphml": graphml.read,
-    ".npz": npz_files.read,
-    FOLDER: csv_files.read,
+
+# The module of each format. It is imported when a file of that format is read or written.
+READERS = {  # each has read(path)
+    ".json": "json_files",
+    ".csv": "places",
+    ".geojson": "geojson",
+    ".tsp": "tsplib",
+    ".atsp": "tsplib",
+    ".graphml": "graphml",
+    ".npz": "npz_files",
+    FOLDER: "csv_files",
 }
 TEXT_READERS = tuple(suffix for suffix in READERS if suffix not in (FOLDER, ".npz"))
-WRITERS: dict[str, Callable[[Problem, Path], tuple[Path, ...] | None]] = {
-    ".json": json_files.write,
-    ".geojson": geojson.write,
-    ".csv": places.write,
-    ".tsp": tsplib.write,
-    ".atsp": tsplib.write,
-    ".npz": npz_files.write,
-    FOLDER: csv_files.write,
+WRITERS = {  # write(problem, path)
+    ".json": "json_files",
+    ".geojson": "geojson",
+    ".csv": "places",
+    ".tsp": "tsplib",
+    ".atsp": "tsplib",
+    ".npz": "npz_files",
+    FOLDER: "csv_files",
 }
 ONE_FILE = (".json", ".geojson")  # formats that hold a problem in one file
-PLAN_WRITERS: dict[str, Callable[[Plan, Path, Problem | None], None]] = {
-    ".json": json_files.write_plan,
-    ".csv": csv_files.write_plan,
-    ".geojson": geojson.write_plan,
-    ".gpx": gpx.write_plan,
-    ".kml": kml.write_plan,
-    ".plan": missions.write_plan,
-    ".yaml": poses.write_plan,
-    ".tour": tsplib.write_tour,
-    ".txt": orders.write_plan,
-    ".npz": npz_files.write_plan,
+PLAN_WRITERS = {  # write_plan(plan, path, problem)
+    ".json": "json_files",
+    ".csv": "csv_files",
+    ".geojson": "geojson",
+    ".gpx": "gpx",
+    ".kml": "kml",
+    ".plan": "missions",
+    ".yaml": "poses",
+    ".tour": "tsplib",
+    ".txt": "orders",
+    ".npz": "npz_files",
 }
 PICTURES = (".png", ".svg", ".pdf")
 
-# what the places of a problem must be for its plans to be written
-PLACES_NEEDED: dict[str, Callable[[Problem, Path], object]] = {
-    ".geojson": tracks.in_degrees,
-    ".gpx": tracks.in_degrees,
-    ".kml": tracks.in_degrees,
-    ".plan": tracks.in_degrees,
-    ".yaml": tracks.in_metres,
-}
+# what the places of a problem must be in for its plans to be written: functions of `tracks`, which refuse others
+DEGREES, METRES = "in_degrees", "in_metres"
+PLACES_NEEDED = {".geojson": DEGREES, ".gpx": DEGREES, ".kml": DEGREES, ".plan": DEGREES, ".yaml": METRES}
 
 
 def read_problem(
@@ -185,7 +170,8 @@ def write_problem(problem: Problem, path: str | Path) -> tuple[Path, ...]:
     check_type("problem", problem, Problem)
     path = as_path("path", path)
     check_destination(path, WRITERS)
-    return WRITERS[path.suffix.lower()](problem, path) or (path,)
+    written: tuple[Path, ...] | None = _module(WRITERS[path.suffix.lower()]).write(problem, path)
+    return written or (path,)
 
 
 def read_plan(path: str | Path) -> Any:
@@ -235,7 +221,7 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
         check_type("problem", problem, Problem)
     path = as_path("path", path)
     check_destination(path, PLAN_WRITERS)
-    PLAN_WRITERS[path.suffix.lower()](plan, path, problem)
+    _module(PLAN_WRITERS[path.suffix.lower()]).write_plan(plan, path, problem)
 
 
 def check_plan_destination(path: str | Path, problem: Problem) -> None:
@@ -243,19 +229,23 @@ def check_plan_destination(path: str | Path, problem: Problem) -> None:
     path = as_path("path", path)
     check_destination(path, PLAN_WRITERS)
     if path.suffix.lower() in PLACES_NEEDED:
-        PLACES_NEEDED[path.suffix.lower()](problem, path)
+        getattr(_module("tracks"), PLACES_NEEDED[path.suffix.lower()])(problem, path)
 
 
 def _read(path: Path) -> Any:
     path = main_file(path)
     if is_folder(path):
-        return READERS[FOLDER](path)
+        return _module(READERS[FOLDER]).read(path)
     if not is_there(path):
         raise InputError("no such file", where=path)
     if path.suffix.lower() not in READERS:
         known = ", ".join(suffix or "a folder" for suffix in READERS)
         raise InputError(f"unknown format {path.suffix!r}; known are {known}", where=path)
-    return READERS[path.suffix.lower()](path)
+    return _module(READERS[path.suffix.lower()]).read(path)
+
+
+def _module(name: str) -> Any:
+    return import_module(f"{__name__}.{name}")
 
 
 def main_file(path: Path) -> Path:
@@ -278,7 +268,7 @@ def _is_problem(file: Path) -> bool:
     """Whether a file of a folder can be its problem: not a table of it, nor what goes with another file, nor a plan."""
     suffix, name = file.suffix.lower(), file.name.lower()
     if suffix == ".csv":
-        return name not in csv_files.TABLES and places.is_places(file)
+        return name not in _module("csv_files").TABLES and bool(_module("places").is_places(file))
     if suffix != ".json":
         return True
     if name.endswith(".regions.json"):

@@ -6,7 +6,6 @@ import contextlib
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -168,6 +167,8 @@ def remove_leftovers(folder: Path) -> None:
 
 def _temporary_beside(path: Path) -> tuple[Path, int | None]:
     """Make an empty file with a name of its own; return what to close to unlock it, if it could be locked."""
+    import tempfile
+
     while True:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY, suffix=path.suffix)
         locked = os.name == "posix" and lock(handle)  # on Windows, an open file cannot be renamed

@@ -55,7 +55,9 @@ def read_places(path: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a table of places, and the tables beside it, into the members of a problem."""
+    """Read a table of places, or of travel costs, and the tables beside it, into the members of a problem."""
+    if not is_places(path):
+        return csv_files.read(path)
     table, depot = _depot_apart(path, _names_first(csv_files.read_table(path)))
     settings = csv_files.read_settings(path.parent)
     named = settings.pop("depot", None)

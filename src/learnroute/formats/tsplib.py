@@ -91,7 +91,7 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
     return path, file_beside(path)
 
 
-def write_tour(plan: Plan, path: Path, problem: Problem | None = None) -> None:
+def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     """Write the order of visits as a tour, regions counted from 1; a depot is the node after the last of them."""
     stops = [str(i + 1) for i in ([len(plan.order)] if plan.depot is not None else [])]
     stops += [str(i + 1) for i in plan.order]

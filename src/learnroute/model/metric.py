@@ -14,7 +14,7 @@ from learnroute.model.labels import aligned_square
 from learnroute.model.rounding import SAME
 from learnroute.model.validation import FloatArray, IntArray, as_square, frozen, is_symmetric
 
-ROWS_AT_ONCE = 50  # regions between two looks at the clock
+ROWS_AT_ONCE = 5  # regions between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,13 @@ def _cheapest_ways(
 ) -> tuple[FloatArray, int] | None:
     """Return each way's cost by the best detour with a short first leg, and how many save (`find_detours`)."""
     size, twice = len(travel), 0
-    shortest, near = travel.copy(), np.argsort(travel, axis=1, kind="stable")
+    shortest, near = travel.copy(), np.empty(travel.shape, dtype=np.int64)
     for start in range(0, size, ROWS_AT_ONCE):
         if stop():
             return None
-        twice += find_detours(travel, back, near, slack, shortest, start, min(start + ROWS_AT_ONCE, size))
+        rows = slice(start, min(start + ROWS_AT_ONCE, size))
+        near[rows] = np.argsort(travel[rows], axis=1, kind="stable")
+        twice += find_detours(travel, back, near, slack, shortest, rows.start, rows.stop)
     return shortest, twice
 
 

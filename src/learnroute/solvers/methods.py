@@ -155,7 +155,7 @@ def auto(
         note = f"{budget.end} after {start.method} and one descent of the search"
         return Answer(order, "search", complete=False, notes=(note, *start.notes), basis=basis)
     if effort is not None:
-        found = search_and_prove(objective, rng, budget, replace(params, proof=effort), start.order)
+        found = search_and_prove(objective, rng, budget, params._replace(proof=effort), start.order)
         return replace(found, basis=basis)
     # where scores count far back, a search finds its own start: moves do not lead far from Algorithm 1's tail
     begin = start.order if initial is not None or objective.only_last_counts else None

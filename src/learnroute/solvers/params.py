@@ -1,46 +1,17 @@
-"""Everything that can be tuned, one frozen dataclass a component; `plan(problem, params=...)` takes them.
+"""Everything that can be tuned, one named tuple per component; `plan(problem, params=...)` takes them.
 
 The defaults were found by measurement (benchmarks/). None of them touches correctness: whatever they are, values are
 recomputed and bounds hold. What nobody would ever change is a named constant beside its use.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, fields
-from functools import cache
 from numbers import Integral, Real
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from learnroute.errors import InputError, check_type
 
 
-@cache
-def _kinds(owner: type) -> dict[str, Any]:
-    """Return the declared type of each parameter."""
-    return get_type_hints(owner)
-
-
-class _Checked:
-    """Parameters that refuse values of other types than they are declared with."""
-
-    def __post_init__(self) -> None:
-        owner: Any = type(self)
-        for name in (field.name for field in fields(owner) if getattr(self, field.name) is not field.default):
-            kind, value = _kinds(owner)[name], getattr(self, name)
-            if kind in (int, float):
-                wanted: type = Integral if kind is int else Real
-                if isinstance(value, bool) or not isinstance(value, wanted):
-                    raise InputError("a whole number is needed" if kind is int else "a number is needed", field=name,
-                                     value=value)  # fmt: skip
-            elif isinstance(kind, UnionType):  # something, or None
-                check_type(name, value, *get_args(kind))
-            else:
-                check_type(name, value, get_origin(kind) or kind)
-
-
-@dataclass(frozen=True)
-class HeldKarpParams(_Checked):
+class HeldKarpParams(NamedTuple):
     """Dynamic programming over sets (`exact.held_karp`)."""
 
     most_regions: int = 20  # regions up to which all sets are enumerated: 2^(T-1)·T numbers are kept
@@ -49,8 +20,7 @@ class HeldKarpParams(_Checked):
     sets_a_call: int = 1 << 14  # sets that a call of the core fills, between two looks at the clock
 
 
-@dataclass(frozen=True)
-class SuffixLabellingParams(_Checked):
+class SuffixLabellingParams(NamedTuple):
     """Labelling of suffixes, for objectives with pair terms (`exact.suffix_labelling`)."""
 
     most_regions: int = 16  # regions up to which it is tried ...
@@ -60,8 +30,7 @@ class SuffixLabellingParams(_Checked):
     enumerated: int = 10
 
 
-@dataclass(frozen=True)
-class PairSearchParams(_Checked):
+class PairSearchParams(NamedTuple):
     """Search with pair terms (`exact.pair_methods.search_with_pairs`)."""
 
     most_regions: int = 1000  # regions up to which moves are priced by pair terms; with more, by typical ones
@@ -74,8 +43,7 @@ class PairSearchParams(_Checked):
     many_regions: int = 100
 
 
-@dataclass(frozen=True)
-class AscentParams(_Checked):
+class AscentParams(NamedTuple):
     """One Lagrangian ascent by subgradient steps with momentum (`exact.subgradient`)."""
 
     steps: int  # subgradient steps, at most
@@ -88,8 +56,7 @@ class AscentParams(_Checked):
     progress: float = 1e-4  # the share of the gap by which a bound must rise to count as progress
 
 
-@dataclass(frozen=True)
-class OneTreeParams(_Checked):
+class OneTreeParams(NamedTuple):
     """The 1-tree bound (`exact.one_tree`)."""
 
     ascent: AscentParams = AscentParams(steps=1000)  # the ascent on one multiplier a vertex
@@ -107,8 +74,7 @@ class OneTreeParams(_Checked):
     most_regions: int = 5000
 
 
-@dataclass(frozen=True)
-class NgRouteParams(_Checked):
+class NgRouteParams(NamedTuple):
     """Position-indexed ng-routes with dynamic ng-sets (`exact.ng_route`)."""
 
     most_regions: int = 256  # regions up to which they are tried: T³ arcs are kept
@@ -148,8 +114,7 @@ class NgRouteParams(_Checked):
     arcs_a_call: int = 20_000_000  # arcs that a call of the core looks at, between two looks at the clock
 
 
-@dataclass(frozen=True)
-class LpParams(_Checked):
+class LpParams(NamedTuple):
     """The LP relaxation of tours and its cuts (`exact.branch_and_cut.lp_relaxation`, `.separation`)."""
 
     rounds: int = 60  # rounds of solving and cutting at one node, at most
@@ -162,8 +127,7 @@ class LpParams(_Checked):
     tolerance: float = 1e-9  # feasibility tolerance of HiGHS, in units of a typical edge
 
 
-@dataclass(frozen=True)
-class BranchAndCutParams(_Checked):
+class BranchAndCutParams(NamedTuple):
     """Branch and cut over 1-trees and the LP relaxation (`exact.branch_and_cut`)."""
 
     most_regions: int = 1000  # regions up to which it is tried where only the last score counts
@@ -191,8 +155,7 @@ class BranchAndCutParams(_Checked):
     lp: LpParams = LpParams()  # the LP relaxation
 
 
-@dataclass(frozen=True)
-class ProofParams(_Checked):
+class ProofParams(NamedTuple):
     """The proof ladder (`exact.proof`): which rungs are climbed, and how long."""
 
     one_tree: OneTreeParams | None = None  # the plain 1-tree bound; None leaves this rung out
@@ -203,8 +166,7 @@ class ProofParams(_Checked):
     both_regions: int = 60
 
 
-@dataclass(frozen=True)
-class BoundParams(_Checked):
+class BoundParams(NamedTuple):
     """The lower bound of a route that somebody chose (`exact.proof.lower_bound`)."""
 
     one_tree: OneTreeParams = OneTreeParams()  # the 1-tree bound
@@ -218,16 +180,14 @@ class BoundParams(_Checked):
     )
 
 
-@dataclass(frozen=True)
-class ParetoParams(_Checked):
+class ParetoParams(NamedTuple):
     """The Pareto front of travel and score part (`exact.pareto`)."""
 
     labels: int = 30_000_000  # labels of 32 bytes that may be made
     enumerated: int = 8  # regions up to which all orders are tried where pair terms couple regions
 
 
-@dataclass(frozen=True)
-class MatchingParams(_Checked):
+class MatchingParams(NamedTuple):
     """Minimum-weight perfect matching (`matching.perfect_matching`)."""
 
     dense: int = 40  # vertices up to which all edges are candidates from the start
@@ -237,8 +197,7 @@ class MatchingParams(_Checked):
     pairs_a_call: int = 20_000_000  # pairs that are priced between two looks at the clock
 
 
-@dataclass(frozen=True)
-class ConstructionParams(_Checked):
+class ConstructionParams(NamedTuple):
     """Orders built from nothing (`construction`)."""
 
     # places up to which a matrix of their distances is made; with more, spanning trees, matchings and starting orders
@@ -250,8 +209,7 @@ class ConstructionParams(_Checked):
     matching: MatchingParams = MatchingParams()  # the matching in Algorithm 1
 
 
-@dataclass(frozen=True)
-class AlphaParams(_Checked):
+class AlphaParams(NamedTuple):
     """Candidate lists by α-nearness (`local_search.alpha_nearness`)."""
 
     neighbours: int = 5  # vertices in a candidate list
@@ -265,8 +223,7 @@ class AlphaParams(_Checked):
     first_step: float = 0.01  # relative to the mean cost of an edge
 
 
-@dataclass(frozen=True)
-class KOptParams(_Checked):
+class KOptParams(NamedTuple):
     """Sequential k-opt moves over an array with an undo journal (`local_search.k_opt`, `local_search.tour_search`)."""
 
     neighbours: int = 8  # vertices in a candidate list of near ones
@@ -302,8 +259,7 @@ class KOptParams(_Checked):
     sweep_width: int = 1000  # ... drawn within so many positions, so that what is needed is in the cache
 
 
-@dataclass(frozen=True)
-class PopulationParams(_Checked):
+class PopulationParams(NamedTuple):
     """A population of tours and edge assembly crossover (`local_search.population`)."""
 
     few_regions: int = 50  # regions up to which iterated local search alone finds the optimum soon enough
@@ -336,8 +292,7 @@ class PopulationParams(_Checked):
         return self.crossing * float((size / 1000) ** self.growth)
 
 
-@dataclass(frozen=True)
-class IteratedLocalSearchParams(_Checked):
+class IteratedLocalSearchParams(NamedTuple):
     """Iterated local search (`local_search.iterated`): from how many orders, how long."""
 
     search_share: float = 0.6  # the share of the time for the search where a bound follows
@@ -368,8 +323,7 @@ class IteratedLocalSearchParams(_Checked):
     population: PopulationParams = PopulationParams()
 
 
-@dataclass(frozen=True)
-class AutoParams(_Checked):
+class AutoParams(NamedTuple):
     """The method `auto` (`methods.auto`): effort is limited, not time, so that the same seed gives the same route."""
 
     # regions, and what is spent on a proof up to so many
@@ -385,8 +339,7 @@ class AutoParams(_Checked):
     descent_regions: int = 1000  # regions up to which that is improved by a descent, though the time is over
 
 
-@dataclass(frozen=True)
-class SolverParams(_Checked):
+class SolverParams(NamedTuple):
     """All of them; see the class of each. `proof` is what the method `exact` spends."""
 
     held_karp: HeldKarpParams = HeldKarpParams()
@@ -401,3 +354,25 @@ class SolverParams(_Checked):
 
 
 DEFAULTS = SolverParams()
+
+
+def check_params(params: tuple[Any, ...]) -> None:
+    """Refuse values of other types than parameters are declared with, in these and in all within them."""
+    owner: Any = type(params)
+    names = getattr(owner, "_fields", ())  # none where they are a plain tuple, such as `efforts`
+    changed = [name for name in names if getattr(params, name) is not owner._field_defaults.get(name)]
+    kinds = get_type_hints(owner) if changed else {}
+    for name in changed:
+        kind, value = kinds[name], getattr(params, name)
+        if kind in (int, float):
+            wanted: type = Integral if kind is int else Real
+            if isinstance(value, bool) or not isinstance(value, wanted):
+                what = "a whole number is needed" if kind is int else "a number is needed"
+                raise InputError(what, field=name, value=value)
+        elif isinstance(kind, UnionType):  # something, or None
+            check_type(name, value, *get_args(kind))
+        else:
+            check_type(name, value, get_origin(kind) or kind)
+    for part in params:
+        if isinstance(part, tuple):
+            check_params(part)

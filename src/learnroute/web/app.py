@@ -17,8 +17,7 @@ from starlette.routing import Route
 
 from learnroute import __version__
 from learnroute.errors import InputError, listed, shown
-from learnroute.formats import ONE_FILE, PLACES_NEEDED, PLAN_WRITERS, TEXT_READERS
-from learnroute.formats.tracks import in_degrees, in_metres
+from learnroute.formats import DEGREES, METRES, ONE_FILE, PLACES_NEEDED, PLAN_WRITERS, TEXT_READERS
 from learnroute.solvers.registry import METHODS
 from learnroute.web import answers, openapi
 from learnroute.web.assets import Asset, examples, page_files
@@ -168,8 +167,8 @@ def _add_facts(app: FastAPI, pool: Pool, settings: Settings) -> None:
             problem=answers.ProblemFormats(read=list(TEXT_READERS), write=list(ONE_FILE), degrees=[".geojson"]),
             plan=answers.PlanFormats(
                 write=list(PLAN_WRITERS),
-                degrees=[suffix for suffix, needed in PLACES_NEEDED.items() if needed is in_degrees],
-                plane=[suffix for suffix, needed in PLACES_NEEDED.items() if needed is in_metres],
+                degrees=[suffix for suffix, needed in PLACES_NEEDED.items() if needed == DEGREES],
+                plane=[suffix for suffix, needed in PLACES_NEEDED.items() if needed == METRES],
             ),
         )
 

@@ -8,7 +8,7 @@ One ladder serves everyone: the method `exact`, the method `auto` with less effo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from learnroute.model.rounding import OPTIMALITY
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
@@ -49,8 +50,6 @@ def prove(objective: Linear, order: IntArray, budget: Budget, params: SolverPara
         best = max(best, one_tree_bound(objective, value, budget, effort.one_tree), key=_bound)
     if budget.exhausted or objective.size > _most_regions(objective, effort):
         return Proof(order, best, False, _stopped(budget))
-    from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut  # loads HiGHS
-
     incumbent = Incumbent(objective, objective.repaired(order))
     if branching_applies(objective, effort):
         alone = branching_alone(objective, effort)
@@ -82,7 +81,7 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
     few = params.held_karp.most_regions if isinstance(objective, Linear) else params.held_karp.few_regions
     linear = objective.relaxation
     size, bound = linear.size, params.bound
-    short = (budget.seconds_left or math.inf) < bound.seconds_per_pair * size**2
+    short = budget.stopped or (budget.seconds_left or math.inf) < bound.seconds_per_pair * size**2
     if linear.points is not None and (size > bound.one_tree.most_regions or (short and size > few)):
         return Simple(sparse_bound(linear))
     rng = np.random.default_rng(0)
@@ -95,13 +94,12 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
         better = iterated_local_search(linear, rng, budget, bound.perturbations * size, 1, order, params)
         order = min(order, better, key=linear)
     most = bound.most_regions
-    effort = replace(
-        bound.proof,
+    effort = bound.proof._replace(
         one_tree=bound.one_tree,
-        branch_and_cut=replace(bound.proof.branch_and_cut, most_regions=most),
-        ng_route=replace(bound.proof.ng_route, most_regions=most),
+        branch_and_cut=bound.proof.branch_and_cut._replace(most_regions=most),
+        ng_route=bound.proof.ng_route._replace(most_regions=most),
     )
-    return prove(linear, order, budget, replace(params, proof=effort), rng).certificate
+    return prove(linear, order, budget, params._replace(proof=effort), rng).certificate
 
 
 def branching_alone(objective: Linear, params: ProofParams) -> bool:

@@ -8,8 +8,6 @@ from the multipliers. Where a 1-tree of all edges takes some that are missing, t
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from learnroute._core import SparseOneTrees
@@ -47,7 +45,7 @@ class SparseAscent:
 
     def raised(self, multipliers: FloatArray, target: float, budget: Budget, pace: float) -> FloatArray:
         """Return better multipliers: subgradient steps towards `target`, the value of a known order."""
-        ascent = new_ascent(multipliers, target, replace(self._ascent, pace=pace))
+        ascent = new_ascent(multipliers, target, self._ascent._replace(pace=pace))
         done, most, some = 0, self._ascent.steps, self._params.steps_a_call
         while done < most and not budget.exhausted and not ascent.ended:
             self._trees.ascend(ascent, min(some, most - done))

@@ -13,7 +13,7 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.params import AlphaParams
 
-WORK_A_CALL = 100_000  # steps times vertices of the ascent between two looks at Ctrl-C
+WORK_A_CALL = 100_000  # steps times vertices of the ascent between two looks at the budget
 UNLIMITED = Budget()
 
 
@@ -21,7 +21,8 @@ def edges_between(near: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return the edges of all candidate lists in both directions: where each vertex's begin, sources, targets."""
     size = len(near)
     source, target = np.repeat(np.arange(size), near.shape[1]), near.ravel()
-    codes = np.unique(np.concatenate([source * size + target, target * size + source]))
+    codes = np.sort(np.concatenate([source * size + target, target * size + source]))
+    codes = codes[np.diff(codes, prepend=-1) > 0]
     source, target = codes // size, codes % size
     return np.searchsorted(source, np.arange(size + 1)).astype(np.int64), source, target
 
@@ -31,12 +32,12 @@ def alpha_lists(
 ) -> IntArray:
     """Return for each vertex the others of least α-value; the last one fills up where a vertex has too few edges.
 
-    The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction. A time limit does not
-    shorten the ascent, an interrupt does.
+    The edges of vertex v are start[v] … start[v + 1] - 1, each edge once in each direction. The ascent ends with
+    the budget.
     """
     size = len(start) - 1
     nearness = AlphaNearness(start, target, costs, params.first_step * float(costs.mean()))
     left, some = min(params.steps, params.work // size), max(1, WORK_A_CALL // size)
-    while left > 0 and not budget.stopped and not nearness.ascend(min(some, left)):
+    while left > 0 and not budget.exhausted and not nearness.ascend(min(some, left)):
         left -= some
     return nearness.candidate_lists(nearness.multipliers, min(params.neighbours, size - 1))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from learnroute.solvers.contract import Budget
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 AWAKE = 0.1  # seconds between two looks at signals while threads work
 R = TypeVar("R")
@@ -19,7 +21,11 @@ class Threads:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._pool = ThreadPoolExecutor(count) if count > 1 else None
+        self._pool: ThreadPoolExecutor | None = None
+        if count > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(count)
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -37,6 +43,8 @@ class Threads:
         """
         if self._pool is None:
             return [part(0, budget)]
+        from concurrent.futures import FIRST_EXCEPTION, wait
+
         stop = budget.stop or threading.Event()
         telling, silent = replace(budget, stop=stop), Budget(budget.deadline, stop=stop)
         try:

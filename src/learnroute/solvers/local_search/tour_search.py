@@ -65,7 +65,7 @@ class TourSearch:
         if typical == 0 and paired:  # travel costs nothing: the error alone counts
             credit = most_worse = np.inf
         positive = distances[np.isfinite(distances) & (distances > 0)]
-        least = params.least_gain * float(np.median(positive)) if len(positive) else 1e-290
+        least = params.least_gain * _median(positive) if len(positive) else 1e-290
         terms = self._score_terms(scores, heaviest, least) if scored else None
         if terms is not None:  # α-values know of travel alone: they come second, or not at all
             self._candidates.reverse()
@@ -239,7 +239,7 @@ class TourSearch:
         vertices = self.vertices
         began, left = time.monotonic(), budget.seconds_left
         legs = self.objective.legs(self.order())
-        scale = temperature * float(np.median(legs) or np.mean(legs))
+        scale = temperature * (_median(legs) or float(np.mean(legs)))
         far = self.far_legs(legs)
         self.core.update_terms()
         self._set_spare()
@@ -285,7 +285,7 @@ class TourSearch:
         None unless few legs make up much of the travel, as those between clusters do.
         """
         params, mean = self.params, float(np.mean(legs))
-        if self._directed or not mean > params.far_ratio * float(np.median(legs)):
+        if self._directed or not mean > params.far_ratio * _median(legs):
             return None
         stops = self._number[self.order()]
         left = stops if self.core.next(stops[0]) == stops[1] else np.roll(stops, -1)
@@ -313,3 +313,9 @@ class TourSearch:
         self.descend(replace(budget, progress=Budget().progress))
         self.use_candidates(self._kind)
         return self.order()
+
+
+def _median(values: FloatArray) -> float:
+    """Return the median. That of NumPy loads masked arrays first, which takes as long as a plan of a few regions."""
+    ordered, half = np.sort(values), len(values) // 2
+    return float(ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2)

@@ -21,7 +21,7 @@ from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.ground import ground_of, plane
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
-from learnroute.solvers.params import MatchingParams
+from learnroute.solvers.params import MatchingParams, check_params
 
 DEFAULTS = MatchingParams()
 RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one
@@ -98,6 +98,7 @@ def minimum_matching(
     pairs.
     """
     check_type("params", params, MatchingParams)
+    check_params(params)
     check_type("extra", extra, bool)
     if budget is not None:
         check_type("budget", budget, Budget)

@@ -12,7 +12,7 @@ a tree leaves every set.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import highspy
 import numpy as np
@@ -22,7 +22,13 @@ from learnroute._core import FIXED_TO_0, FIXED_TO_1, FREE
 from learnroute.model.ends import BoolArray
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.exact.branch_and_cut.separation import INTEGRAL, violated_combs, violated_subtours
+from learnroute.solvers.exact.branch_and_cut.duals import Duals
+from learnroute.solvers.exact.branch_and_cut.separation import (
+    INTEGRAL,
+    least_crossings,
+    violated_combs,
+    violated_subtours,
+)
 from learnroute.solvers.exact.one_tree import StatusArray
 from learnroute.solvers.params import LpParams
 
@@ -30,26 +36,6 @@ N = TypeVar("N", np.int8, np.float64)
 
 TINY = 1e-9  # a dual value that is none
 DEAREST = 1e12  # units: what costs more is not told apart by HiGHS
-
-
-class Duals(NamedTuple):
-    """What is taken off edges: one multiplier a vertex (0 for `out`), and for each crossing of a comb (by number)."""
-
-    multipliers: FloatArray
-    combs: dict[int, float]
-
-    def plus(self, other: Duals, times: float) -> Duals:
-        """Return the sum with a multiple of others."""
-        combs = dict(self.combs)
-        for comb, dual in other.combs.items():
-            combs[comb] = combs.get(comb, 0.0) + times * dual
-        return Duals(self.multipliers + times * other.multipliers, combs)
-
-    def rounded(self, places: int) -> Duals:
-        """Return them with so many places: any give a bound, and short ones are stored in less space."""
-        combs = {comb: round(dual, places) for comb, dual in self.combs.items()}
-        multipliers = np.round(self.multipliers, places) + 0.0  # no -0.0
-        return Duals(multipliers, {comb: dual for comb, dual in combs.items() if dual > 0})
 
 
 class Solution(NamedTuple):
@@ -207,13 +193,12 @@ class LpRelaxation:
                 return None
             found.append(onward[0])
         order = np.array(found[2:], dtype=np.int64)
-        return order if len(np.unique(order)) == len(order) and order.max() < out - 1 else None
+        return order if len(set(found)) == len(found) and order.max() < out - 1 else None
 
     def _run(self, budget: Budget) -> float:
-        """Solve; return the value, inf where it is infeasible, -inf where the solver gave up."""
-        left = budget.seconds_left
-        if left is not None:
-            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)  # it counts all runs
+        """Solve; return the value, inf where it is infeasible, -inf where the solver gave up or the budget ended."""
+        self._highs.setCallback(_interrupt, budget)
+        self._highs.startCallback(highspy.cb.HighsCallbackType.kCallbackSimplexInterrupt)
         self._highs.run()
         status = self._highs.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
@@ -290,6 +275,6 @@ class LpRelaxation:
         return self._duals(np.array(ray)) if known else None
 
 
-def least_crossings(sets: int) -> float:
-    """How often a tour crosses the boundaries of a comb of so many sets (a handle and teeth), at least."""
-    return 3.0 * (sets - 1) + 1.0
+def _interrupt(_kind: int, _message: str, _state: object, answer: Any, budget: Budget) -> None:
+    """Stop HiGHS, which calls this between simplex iterations, when the budget is exhausted."""
+    answer.user_interrupt = budget.exhausted

@@ -76,3 +76,8 @@ def _members(vertices: IntArray, count: int) -> BoolArray:
     members = np.zeros(count, dtype=np.bool_)
     members[vertices] = True
     return members
+
+
+def least_crossings(sets: int) -> float:
+    """How often a tour crosses the boundaries of a comb of so many sets (a handle and teeth), at least."""
+    return 3.0 * (sets - 1) + 1.0

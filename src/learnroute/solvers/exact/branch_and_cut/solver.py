@@ -14,7 +14,7 @@ Scores other than the last one are met by branching on how orders end (`end_cost
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,16 @@ from learnroute.model.ends import BoolArray
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.exact.branch_and_cut.duals import Duals
 from learnroute.solvers.exact.branch_and_cut.end_costs import EndCosts, Ending, known_ending
-from learnroute.solvers.exact.branch_and_cut.lp_relaxation import Duals, LpRelaxation, Solution, least_crossings
+from learnroute.solvers.exact.branch_and_cut.separation import least_crossings
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.one_tree import StatusArray, Tree, all_free, minimum_one_tree, tour_graph
 from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.params import BranchAndCutParams
+
+if TYPE_CHECKING:
+    from learnroute.solvers.exact.branch_and_cut.lp_relaxation import LpRelaxation, Solution
 
 Branch = tuple[int, int, int]  # a vertex and the other ends of one or two of its edges, -1 for none
 NO_BRANCH: Branch = (-1, -1, -1)  # edges were fixed; the node is looked at again
@@ -148,6 +152,8 @@ class BranchAndCut:
         if (status == FREE).sum() > 2 * params.lp_edges * size and size > params.many_regions:
             return None
         self._store(NO_BRANCH, duals)
+        from learnroute.solvers.exact.branch_and_cut.lp_relaxation import LpRelaxation  # loads HiGHS
+
         return Node(status, duals, LpRelaxation(status, self.combs, self.unit, params.lp))
 
     def _solve(self, node: Node) -> list[Node]:

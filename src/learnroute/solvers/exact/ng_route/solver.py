@@ -256,7 +256,7 @@ class NgRouteProof:
         if len(route):
             bound = cost + float(multipliers.sum()) - rounding_of(self.network, multipliers)
             self.bound = max(self.bound, min(self.incumbent.value, bound))
-            if len(np.unique(route)) == len(route):
+            if len(set(route.tolist())) == len(route):
                 self.incumbent.offer(route)
                 self.proved = bound >= self.incumbent.goal
                 self.stuck = not self.proved and not self.incumbent.tight  # no route says more than this order
@@ -370,7 +370,7 @@ class NgRouteProof:
             self._settle(cost, route, multipliers)
             if self.proved:
                 self.relaxation, self.bidirectional = (multipliers, ng_sets), (multipliers, start, routes)
-            if self.labels > self.params.bidirectional_growth * self.room or len(np.unique(route)) == len(route):
+            if self.labels > self.params.bidirectional_growth * self.room or len(set(route.tolist())) == len(route):
                 return  # too many labels, or no cycle is left to break: the cheapest route stays the same
             augment(ng_sets, route, self.params.spread)
             routes.append(route)

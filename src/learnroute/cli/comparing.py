@@ -1,0 +1,59 @@
+"""compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from learnroute.cli.common import (
+    REPORTS,
+    Source,
+    check_outputs,
+    command,
+    deliver,
+    json_option,
+    output_option,
+    plot_option,
+    problem_options,
+    progress_shown,
+    seed_option,
+    suffixes,
+    time_option,
+)
+from learnroute.cli.tables import print_sheet
+from learnroute.comparison.of_methods import compare
+from learnroute.solvers.registry import METHODS
+
+
+@command("compare", epilog="\b\nExample:\n  learnroute compare examples/warehouse-robot.json --plot methods.png")
+@problem_options
+@click.option("--methods", metavar="A,B", help=f"Only these (of {', '.join(METHODS)}).")
+@seed_option
+@time_option
+@click.option("--draws", type=int, default=100, show_default=True, help="Routes to average random methods over.")
+@json_option
+@output_option(f"Write the table ({suffixes(REPORTS)}).")
+@plot_option
+def compare_command(
+    source: Source, methods: str | None, seed: int,
+    time_limit: float | None, draws: int, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Run all methods on the problem in FILE and show their losses side by side."""
+    check_outputs(outputs, REPORTS, pictures)
+    problem = source.read()
+    names = [name.strip() for name in methods.split(",")] if methods is not None else None
+    with progress_shown() as progress:
+        found = compare(problem, names, seed, time_limit, draws, progress)
+    problem = found.problem or problem
+    deliver(
+        outputs,
+        found.save,
+        pictures,
+        lambda plots, path: plots.save_comparison(found, problem, path),
+        found.to_dict() if as_json else None,
+        lambda: print_sheet(found.sheet(), problem),
+    )
+
+
+COMMANDS = (compare_command,)
