@@ -48,7 +48,8 @@ def test_ends_are_looked_at(learner: str) -> None:
         found = verdicts(verify(problem, data))
         assert all(holds is True for holds in found.values()), found
         if ends.start or ends.end:
-            turned = {**data, "order": data["order"][::-1], "route": data["route"][::-1]}
+            route = data["route"][::-1]
+            turned = {**data, "order": data["order"][::-1], "route": route, "routes": [route]}
             assert [(check.what, check.holds) for check in verify(problem, turned)] == [("route", False)]
 
 
@@ -107,6 +108,7 @@ def test_false_claims_are_refuted() -> None:
     assert refuted(best) == "nothing"
     assert refuted(best, order=[0, *best["order"][1:]]) == "route"
     assert refuted(best, route=best["route"][::-1]) == "route"
+    assert refuted(best, routes=[best["route"][::-1]]) == "route"
     assert refuted(best, loss={**best["loss"], "travel": best["loss"]["travel"] * 1.001}) == "loss"
     assert refuted(worse, optimal=True, lower_bound=worse["loss"]["total"]) == "optimum"
     assert refuted(worse, lower_bound=oracle.least_loss(problem) * 1.0001) == "bound"

@@ -103,7 +103,7 @@ def write(problem: Problem, path: Path) -> None:
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     """Write a plan: its order as an array, all else but the route as JSON text."""
-    rest = {key: value for key, value in plan.to_dict().items() if key not in ("route", "order")}
+    rest = {key: value for key, value in plan.to_dict().items() if key not in ("route", "routes", "order")}
     _write(
         path, {"order": np.array(plan.order, dtype=np.int64), "plan": np.array(json.dumps(rest, ensure_ascii=False))}
     )

@@ -30,7 +30,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
         problem = problem.regularized(trained["regularization"])
     found = Plan.of(problem, data["order"])
-    if data["route"] != list(found.route):
+    if data["route"] != list(found.route) or data.get("routes", [data["route"]]) != [data["route"]]:
         raise InputError("not the names of order in this problem; give the problem that it was made for", field="route")
     loss = found.loss
     total = data["loss"].get("total") if isinstance(data["loss"], Mapping) else None

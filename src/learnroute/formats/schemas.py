@@ -118,7 +118,8 @@ def plan_schema() -> Schema:
         "$defs": {"loss": _loss()},
         "properties": {
             "route": _said(TEXTS, "Names in order of visit"),
-            "order": _said(_list(INDEX), "The same, 0-based"),
+            "routes": _said(_list(TEXTS), "The route of each vehicle; there is one"),
+            "order": _said(_list(INDEX), "The same as route, 0-based"),
             "regime": {"enum": list(get_args(Regime))},
             "loss": _ref("loss", "Expected loss per region: (e8) or (e14)"),
             "travel_cost": _said(POSITIVE, "Of the whole route, in units of travel"),

@@ -162,6 +162,11 @@ class Plan(ResultMixin):
         )
 
     @property
+    def routes(self) -> tuple[tuple[str, ...], ...]:
+        """The route of each vehicle: the regions that it visits, in order. Plans have one vehicle."""
+        return (self.route,)
+
+    @property
     def label_noise(self) -> float | None:
         """The variance of the label noise, which measured squared errors contain beside `expected_errors`.
 
@@ -312,6 +317,7 @@ class Plan(ResultMixin):
         """Return the plan as the JSON contract of docs/formats.md has it."""
         return {
             "route": list(self.route),
+            "routes": [list(route) for route in self.routes],
             "order": list(self.order),
             "regime": self.regime,
             "loss": self.loss.to_dict(),

@@ -31,7 +31,7 @@ DIGITS = Fraction(str(PRINTED))  # of a loss: what is written in decimal may be 
 SMALLEST = Fraction(2) ** -1022  # below it, float64 loses digits: losses per region that differ by less count as equal
 
 CLAIMS = (
-    "route", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
+    "route", "routes", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
     "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
     "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot", "dissimilarities", "features",
     "samples", "features_scaling", "expected_errors", "label_noise",
@@ -121,6 +121,8 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         return Check("route", REFUTED, f"region {regions[wrong]!r} is {said}; visit each region once")
     if not isinstance(plan["route"], list) or plan["route"] != [regions[i] for i in order]:
         return Check("route", REFUTED, "names and indices disagree, or belong to another problem")
+    if plan.get("routes", [plan["route"]]) != [plan["route"]]:
+        return Check("route", REFUTED, "routes are not the one route of the plan")
     try:
         problem.constraints.check(plan["route"])
     except InputError as error:
