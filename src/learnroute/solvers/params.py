@@ -31,7 +31,7 @@ class SuffixLabellingParams(NamedTuple):
 
 
 class PairSearchParams(NamedTuple):
-    """Search with pair terms (`exact.pair_methods.search_with_pairs`)."""
+    """Search with pair terms (`exact.pair_methods.search_pairs`)."""
 
     most_regions: int = 1000  # regions up to which moves are priced by pair terms; with more, by typical ones
     typical_perturbations: int = 1  # perturbations a region with typical pair terms, ...
