@@ -4,7 +4,9 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
             $(shell $(p) -c 'import sys, venv; print("$(p)") if sys.version_info >= (3, 11) else None' 2>/dev/null)))
 BIN := .venv/bin
 EXAMPLE := examples/city-survey.json
+unexport PYTHONDONTWRITEBYTECODE  # test modules and libraries are compiled once, not in every process
 
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # the tests of make check: those without services, pages, commands and studies, and without tests that are marked slow
 FAST := tests/model tests/formats tests/solvers tests/test_house.py
 # the tests that reach the core
@@ -29,10 +31,10 @@ demo: .venv/for-demo
 	@echo "The picture is demo/route.png, the plan demo/plan.json."
 
 check: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow" $(FAST)
+	$(PYTEST) -m "not slow" $(FAST)
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 lint: .venv/installed
 	$(BIN)/ruff check --quiet .

@@ -55,6 +55,7 @@ def problems(learner: str, count: int) -> list[Problem]:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.slow
 def test_proofs_end_at_the_optimum_and_bounds_stay_below_it(learner: str) -> None:
     for k, problem in enumerate(problems(learner, 60)):
         objective = objective_of(problem)
