@@ -56,7 +56,7 @@ sanitize: build/sanitize/core
 coverage: build/coverage/core
 	build/coverage/bin/python -m pytest -n 2 $(TESTS)
 	$(INSTALL) gcovr
-	$(BIN)/gcovr --root src/learnroute/cpp build/coverage
+	$(BIN)/gcovr --merge-lines --root src/learnroute/cpp build/coverage
 
 docs: .venv/for-docs
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
@@ -95,7 +95,7 @@ clean:
 
 # a debug build of the core, with these flags, in an environment of its own that has the packages of .venv
 build/sanitize/core: FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-build/coverage/core: FLAGS := --coverage
+build/coverage/core: FLAGS := --coverage -fprofile-update=atomic  # several threads count
 build/sanitize/core build/coverage/core: .venv/installed $(CORE)
 	$(BIN)/python -m venv --without-pip $(@D)
 	$(BIN)/python -c 'import sys; print(*(path for path in sys.path if path.endswith("-packages")), sep="\n")' > \
