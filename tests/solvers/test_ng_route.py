@@ -99,16 +99,6 @@ def test_little_effort_leaves_a_gap_and_says_so() -> None:
     assert proof.bound < proof.incumbent.value
 
 
-@pytest.mark.slow
-def test_labels_of_more_regions_than_a_machine_word_has_bits() -> None:
-    objective = objective_of(random_problem("uniform", 70, OVER, 1))
-    order = iterated_local_search(objective, RNG(0), Budget(), 200)
-    proof = proof_of(objective, order, NgRouteParams(rounds=1, labels=20_000))
-    certificate, value = proof.certificate(), objective(order)
-    assert 0 < certificate.bound <= value
-    assert recomputed_bound(objective, certificate, value) >= certificate.bound - 1e-11 * value
-
-
 def test_no_time_at_all_still_gives_a_route_and_a_valid_bound() -> None:
     problem = random_problem("uniform", 30, UNDER, 2)
     found = plan(problem, "exact", time_limit=1e-9)
