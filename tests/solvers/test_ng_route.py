@@ -153,6 +153,7 @@ def test_what_a_certificate_lists_is_what_labels_remember() -> None:
 
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
+@pytest.mark.slow
 def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None:
     """Whatever the multipliers and ng-sets of the stages and turns are."""
     for seed, learner in enumerate(LEARNERS.values()):
@@ -186,6 +187,7 @@ def test_stages_prove_more_than_the_first_one_alone() -> None:
     assert recomputed_bound(objective, again, certificate.bound) == whole
 
 
+@pytest.mark.slow
 def test_an_optimum_is_proved_again_in_turns() -> None:
     """From all arcs on, in a few labellings; without the turns the same relaxations prove less."""
     problem = random_problem("vectors", 40, Learner(1000, 100, 0.1), 1)
