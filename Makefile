@@ -4,7 +4,9 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
             $(shell $(p) -c 'import sys, venv; print("$(p)") if sys.version_info >= (3, 11) else None' 2>/dev/null)))
 BIN := .venv/bin
 EXAMPLE := examples/city-survey.json
+unexport PYTHONDONTWRITEBYTECODE  # test modules and libraries are compiled once, not in every process
 
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # the tests of make check: those without services, pages, commands and studies, and without tests that are marked slow
 FAST := tests/model tests/formats tests/solvers tests/test_house.py
 # the tests that reach the core
@@ -29,10 +31,10 @@ demo: .venv/for-demo
 	@echo "The picture is demo/route.png, the plan demo/plan.json."
 
 check: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow" $(FAST)
+	$(PYTEST) -m "not slow" $(FAST)
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 lint: .venv/installed
 	$(BIN)/ruff check --quiet .
@@ -54,7 +56,7 @@ sanitize: build/sanitize/core
 coverage: build/coverage/core
 	build/coverage/bin/python -m pytest -n 2 $(TESTS)
 	$(INSTALL) gcovr
-	$(BIN)/gcovr --root src/learnroute/cpp build/coverage
+	$(BIN)/gcovr --merge-lines --root src/learnroute/cpp build/coverage
 
 docs: .venv/for-docs
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
@@ -93,7 +95,7 @@ clean:
 
 # a debug build of the core, with these flags, in an environment of its own that has the packages of .venv
 build/sanitize/core: FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-build/coverage/core: FLAGS := --coverage
+build/coverage/core: FLAGS := --coverage -fprofile-update=atomic  # several threads count
 build/sanitize/core build/coverage/core: .venv/installed $(CORE)
 	$(BIN)/python -m venv --without-pip $(@D)
 	$(BIN)/python -c 'import sys; print(*(path for path in sys.path if path.endswith("-packages")), sep="\n")' > \

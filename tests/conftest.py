@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is imported: there is a test process for each core
+
 import pytest
 from hypothesis import HealthCheck, settings
 

@@ -29,6 +29,7 @@ def test_importing_the_package_is_light() -> None:
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.slow
 def test_every_module_can_be_imported_on_windows() -> None:
     """Import all modules, so that other packages are there; then import ours again, as if on Windows."""
     code = (

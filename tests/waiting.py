@@ -17,8 +17,10 @@ def wait_for(reached: Callable[[], bool]) -> None:
 
 
 def gone(process: int) -> bool:
-    """Whether a process has ended."""
+    """Whether a process has ended with all of its threads, so that its parent can be told."""
+    folder = Path(f"/proc/{process}")
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        ended = (folder / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return ended and len(list((folder / "task").iterdir())) == 1
     except OSError:
         return True

@@ -95,8 +95,6 @@ def plan(
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:
         params = params._replace(search=params.search._replace(threads=threads, rounds_at_once=threads))
     budget = Budget.of(time_limit, progress, stop, spend_all=True)
-    if problem.learner.undecided:
-        return _plan_with_learner(problem, chosen, seed, budget, params, initial)
     return plan_within(problem, chosen, seed, budget, params, initial)
 
 
@@ -104,7 +102,9 @@ def plan_within(
     problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS,
     initial: Sequence[str | int] | None = None, bound: Certificate | None = None,
 ) -> Plan:  # fmt: skip
-    """Choose the route for a learner that is known. Where a lower bound is known, too, no other one is sought."""
+    """Choose the route, and the regularisation if it is undecided. A lower bound that is given is not sought again."""
+    if problem.learner.undecided:
+        return _plan_with_learner(problem, method, seed, budget, params, initial)
     started, whole, budget = time.monotonic(), budget, _less_the_check(problem, budget)
     objective = objective_of(problem)
     solve = method.solve if initial is None else _warm(problem, objective, method, initial)

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "fuzz.py"
 
 
+@pytest.mark.slow
 def test_damaged_files_are_read_or_refused_but_never_crash_or_hang() -> None:
     command = [sys.executable, str(SCRIPT), "--files", "4500", "--seed", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

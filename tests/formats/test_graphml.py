@@ -83,6 +83,7 @@ def test_the_way_leads_along_edges_and_is_as_long_as_travel_says(tmp_path: Path)
             assert (nodes[0], nodes[-1]) == (regions_of(graph)[i], regions_of(graph)[j])
 
 
+@pytest.mark.slow
 def test_plans_follow_the_streets(tmp_path: Path) -> None:
     problem = read_problem(ROOT / "examples" / "old-town" / "old-town.graphml")
     assert (problem.title, problem.size, problem.learner.features) == ("Old town", 8, 60)

@@ -102,6 +102,7 @@ def test_arrays_of_another_shape_or_kind_are_refused(tmp_path: Path, changes: di
         read_problem(archive(tmp_path / "p.npz", **changes))
 
 
+@pytest.mark.slow
 def test_bombs_are_refused_before_they_are_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
     rows = (PLENTY // 8 + 1000) // 1000

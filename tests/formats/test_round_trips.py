@@ -62,6 +62,7 @@ def problems(draw: st.DrawFn) -> Problem:
 @pytest.mark.parametrize("suffix", WRITERS, ids=lambda suffix: suffix or "folder")
 @settings(max_examples=60, deadline=None)
 @given(problem=problems())
+@pytest.mark.slow
 def test_what_is_written_is_read(suffix: str, problem: Problem) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"p{suffix}"

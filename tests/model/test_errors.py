@@ -128,6 +128,7 @@ def refuse(kind: type[InputError]) -> None:
 
 
 @pytest.mark.parametrize("kind", [InputError, RefusedError])
+@pytest.mark.slow
 def test_fields_cross_process_borders(kind: type[InputError]) -> None:
     with ProcessPoolExecutor(1, get_context("spawn")) as pool, pytest.raises(kind) as refusal:
         pool.submit(refuse, kind).result()

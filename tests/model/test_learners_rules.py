@@ -128,6 +128,7 @@ def test_the_floor_is_the_error_of_the_mean_model_and_nearly_reached() -> None:
     assert floor <= expected_loss(asked, range(12)).error <= 1.4 * floor
 
 
+@pytest.mark.slow
 def test_the_largest_loss_takes_each_dissimilarity_at_its_worse_bound() -> None:
     asked = problem({"rule": "proximal", "regularization": 3.0}, size=4)
     high = np.array([asked.dissimilarities_to(i) for i in range(4)])

@@ -91,6 +91,7 @@ def agree(found: Moments, expected: dict[str, tuple[float, float]]) -> None:
     (1, 1, 2_000_000), (1, 30, 200_000), (30, 1, 200_000), (2, 3, 1_000_000), (3, 2, 1_000_000), (5, 5, 400_000),
     (12, 8, 200_000), (8, 12, 200_000), (40, 40, 20_000), (40, 60, 10_000), (90, 80, 2_000),
 ])  # fmt: skip
+@pytest.mark.slow
 def test_moments_agree_with_draws(m: int, n: int, runs: int) -> None:
     values = drawn(m, n, runs)
     for strength in (0.03, 1.0, 20.0):
@@ -199,6 +200,7 @@ def test_gradient_steps() -> None:
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (3, 2), (2, 30), (30, 30), (200, 100)])
+@pytest.mark.slow
 def test_the_largest_rate_is_safe_and_not_far_from_the_limit(m: int, n: int) -> None:
     rate = largest_rate(m, n)
     assert (drawn(m, n, 500) * rate < 2).all()

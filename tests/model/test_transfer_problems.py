@@ -122,6 +122,7 @@ def test_errors_over_time_end_with_the_error_of_the_loss() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.slow
 def test_bounds_hold_for_more_regions_and_are_checked(seed: int) -> None:
     asked = problem(CALIBRATED, size=8, seed=seed, constraints=Constraints(returns=bool(seed % 2)))
     exact, searched = plan(asked, "exact"), plan(asked, "search")

@@ -39,6 +39,7 @@ metric_problems = st.tuples(
 
 @given(metric_problems)
 @settings(max_examples=200)
+@pytest.mark.slow
 def test_on_metric_travel_it_keeps_its_guarantees(drawn: tuple[str, int, Learner, int]) -> None:
     family, size, learner, seed = drawn
     problem = random_problem(family, size, learner, seed)

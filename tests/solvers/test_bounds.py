@@ -61,6 +61,7 @@ def clustered(seed: int, ends: Ends, rate: float) -> Linear:
 
 @pytest.mark.parametrize("ends", [Ends(), Ends(closed=True), Ends(3, 5), Ends(3, closed=True)])
 @pytest.mark.parametrize("rate", [0.0, 0.5])
+@pytest.mark.slow
 def test_an_ascent_on_few_edges_bounds_all_orders_and_is_no_worse_than_one_on_all_edges(
     ends: Ends, rate: float
 ) -> None:

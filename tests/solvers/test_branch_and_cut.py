@@ -80,6 +80,7 @@ def test_agrees_with_ng_routes() -> None:
 
 
 @pytest.mark.parametrize(("features", "size"), [(80, 80), (120, 70)])
+@pytest.mark.slow
 def test_claims_beyond_the_proof_are_not_confirmed(features: int, size: int) -> None:
     objective = linear_of(random_problem("vectors", size, Learner(features, 100, 0.1), 3))
     good = tree_of(objective, iterated_local_search(objective, RNG(0), Budget(), 500)).certificate()
@@ -107,6 +108,7 @@ def _with_duals(node: Node, factor: float) -> Node:
 
 
 @pytest.mark.parametrize("family", ["euclidean", "vectors"])
+@pytest.mark.slow
 def test_without_branching_the_lp_gives_a_better_bound_than_one_trees(family: str) -> None:
     objective = linear_of(random_problem(family, 120, UNDER, 1))
     order = iterated_local_search(objective, RNG(0), Budget(), 2000)

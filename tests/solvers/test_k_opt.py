@@ -61,6 +61,7 @@ def objective_of_kind(kind: str, size: int, ends: Ends, seed: int) -> Linear:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.slow
 def test_moves_change_the_value_by_what_they_say_and_can_be_undone(kind: str, ends: Ends) -> None:
     for seed, size in enumerate((6, 13, 40)):
         objective = objective_of_kind(kind, size, ends, seed)

@@ -158,6 +158,7 @@ def test_places_give_the_same_weight_as_their_distances(size: int, extra: bool) 
         assert weight_of(matching.pairs, weights) == pytest.approx(least, abs=1e-11 * size * weights.max()), name
 
 
+@pytest.mark.slow
 def test_thousands_of_places_are_proved() -> None:
     points = np.random.default_rng(3).uniform(0, 1, (2000, 2))
     check_proof(minimum_matching(points=points), distances(points, False))

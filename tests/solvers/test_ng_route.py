@@ -56,6 +56,7 @@ def problems(learner: str, count: int) -> list[Problem]:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.slow
 def test_proofs_end_at_the_optimum_and_bounds_stay_below_it(learner: str) -> None:
     for k, problem in enumerate(problems(learner, 60)):
         objective = linear_of(problem)
@@ -153,6 +154,7 @@ def test_what_a_certificate_lists_is_what_labels_remember() -> None:
 
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
+@pytest.mark.slow
 def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None:
     """Whatever the multipliers and ng-sets of the stages and turns are."""
     for seed, learner in enumerate(LEARNERS.values()):
@@ -186,6 +188,7 @@ def test_stages_prove_more_than_the_first_one_alone() -> None:
     assert recomputed_bound(objective, again, certificate.bound) == whole
 
 
+@pytest.mark.slow
 def test_an_optimum_is_proved_again_in_turns() -> None:
     """From all arcs on, in a few labellings; without the turns the same relaxations prove less."""
     problem = random_problem("vectors", 40, Learner(1000, 100, 0.1), 1)

@@ -183,6 +183,7 @@ def test_the_same_seed_gives_the_same_route_and_search_is_near_the_optimum() -> 
     assert best.loss.total <= once.loss.total <= 1.01 * best.loss.total
 
 
+@pytest.mark.slow
 def test_beyond_many_regions_searches_go_by_typical_pair_terms() -> None:
     rng = np.random.default_rng(0)
     asked = Problem(coordinates=rng.random((80, 2)), vectors=rng.standard_normal((80, 3)),

@@ -12,7 +12,6 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +24,7 @@ import oracle
 from conftest import Shared
 from learnroute import InputError, Learner
 from learnroute.study.cells import COLUMNS, Row, solve_cell
-from learnroute.study.engines import _let_go_of_a_dead_pool, _unless_abandoned, engine
+from learnroute.study.engines import engine
 from learnroute.study.experiment import Experiment, streams
 from learnroute.study.families import random_problem
 from learnroute.study.store import LOG_FILE, Store, opened
@@ -257,17 +256,6 @@ def test_leaving_an_engine_early_says_nothing(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == ""
 
 
-def test_failures_of_threads_are_told_but_for_work_that_is_not_wanted(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, cause, told in (
-        ("ExecutorManagerThread", KeyError(7), False),
-        ("ExecutorManagerThread", ValueError(7), True),
-        ("another", KeyError(7), True),
-    ):
-        failure = threading.ExceptHookArgs((type(cause), cause, None, threading.Thread(name=name)))
-        _unless_abandoned(failure)
-        assert (type(cause).__name__ in capsys.readouterr().err) == told
-
-
 @contextlib.contextmanager
 def dask_processes(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A real Dask scheduler and worker processes: its address, and all of them."""
@@ -346,7 +334,7 @@ def test_engines_that_cannot_be(tmp_path: Path, options: list[str], message: str
 
 
 def test_without_joblib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "joblib", None)
+    monkeypatch.setitem(sys.modules, "joblib.externals", None)
     with pytest.raises(InputError, match=r"\(or say --workers 1\): pip install joblib pyarrow"):
         sweep(SMALL, tmp_path / "a", workers=2)
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -433,14 +421,3 @@ def test_a_kind_of_which_none_was_solved_counts_as_the_others() -> None:
     work = Work(experiment, np.array([], dtype=np.int64))
     work.add([0], [2.0])
     assert work.share == pytest.approx(1 / 20)
-
-
-def test_a_pool_whose_manager_died_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    from joblib.externals.loky import reusable_executor
-
-    class Dead:
-        _executor_manager_thread = threading.Thread()  # never started, so not alive
-
-    monkeypatch.setattr(reusable_executor, "_executor", Dead())
-    _let_go_of_a_dead_pool()
-    assert reusable_executor._executor is None

@@ -29,6 +29,7 @@ from learnroute import (
 from learnroute.formats import DEGREES, PLACES_NEEDED, PLAN_WRITERS
 from learnroute.formats.schemas import plan_schema
 from learnroute.web.assets import examples, page_files
+from learnroute.web.requests import PlanRequest
 from learnroute.web.settings import Limits, Settings
 from learnroute.web.tasks import MEDIA
 from service import ROOT, Service, example, serving
@@ -348,6 +349,13 @@ def test_a_thousand_malformed_bodies(service: Service) -> None:
             assert refused(answer, answer.status_code)
     assert statuses == {200, 400, 422}
     assert service.client.get("/api/health").json()["status"] == "ok"
+
+
+def test_only_a_time_limit_that_is_asked_for_is_used_up() -> None:
+    limits = Limits(seconds=60)
+    for members, spends in (({}, False), ({"time_limit": 5}, True)):
+        asked = PlanRequest.of({"problem": example(), **members}, limits)
+        assert asked.budget(limits, lambda *_: None).spend_all is spends
 
 
 def test_limits_are_answered_clearly() -> None:

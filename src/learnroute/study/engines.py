@@ -7,14 +7,15 @@ iterator for little more than it can run at once, so neither tasks nor results p
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
+import multiprocessing
 import os
 import signal
 import threading
-import time
-import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import CancelledError
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, wait
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from learnroute.errors import InputError, install
@@ -24,7 +25,6 @@ R = TypeVar("R")
 Engine = Callable[[Callable[[A], R], Iterable[A]], Iterator[R]]
 
 AHEAD = 2  # batches in flight for each worker: one at work, one waiting
-WATCH = "learnroute-watch"  # the thread of a worker that looks after its parent
 CONNECT = 10.0  # seconds to wait for a scheduler, and for its first worker
 
 
@@ -40,84 +40,67 @@ def engine(workers: int | None = None, dask: str | None = None) -> Iterator[tupl
         raise InputError("at least 1 is needed", field="workers", value=workers)
     if dask is None:
         count = workers or cores()
-        yield (_serial if count == 1 else _on_cores(count)), count
+        with contextlib.nullcontext(map) if count == 1 else _processes(count) as run:
+            yield run, count
         return
     with _dask_client(dask, workers) as client:
+        import distributed
+
+        cluster: Any = distributed
         count = sum(client.nthreads().values())
-        yield _on_cluster(client, count), count
+        yield _on(
+            client.get_executor(pure=False), count, (cluster.KilledWorker, OSError, CancelledError),
+            lambda failure: f"the Dask cluster failed ({type(failure).__name__})",
+        ), count  # fmt: skip
 
 
-def _serial(function: Callable[[A], R], tasks: Iterable[A]) -> Iterator[R]:
-    return map(function, tasks)
-
-
-def _on_cores(workers: int) -> Engine[Any, Any]:
-    try:
-        import joblib
-    except ImportError:
-        raise InputError(f"several workers need joblib (or say --workers 1): {install('study')}") from None
+def _on(
+    executor: Executor, workers: int, failures: tuple[type[BaseException], ...], told: Callable[[BaseException], str]
+) -> Engine[Any, Any]:
+    """Keep an executor's workers busy; these failures of its own are told to the user."""
 
     def run(function: Callable[[A], R], tasks: Iterable[A]) -> Iterator[R]:
-        _let_go_of_a_dead_pool()
-        pool = joblib.Parallel(
-            n_jobs=workers, batch_size=1, pre_dispatch=AHEAD * workers, return_as="generator_unordered"
-        )
-        parent = os.getpid()
-        results: Generator[R, None, None] = pool(joblib.delayed(_as_worker)(function, task, parent) for task in tasks)
-        said = threading.excepthook
-        threading.excepthook = _unless_abandoned
+        waiting = iter(tasks)
+        flight = {executor.submit(function, task) for task in itertools.islice(waiting, AHEAD * workers)}
         try:
-            for result in results:  # noqa: UP028  `yield from` closes them outside of `finally`
-                yield result
-        except joblib.externals.loky.process_executor.TerminatedWorkerError:
-            raise InputError(
-                "a worker process died (out of memory, or killed): what was solved is stored; --resume continues, "
-                "with fewer --workers if memory was short"
-            ) from None
-        finally:
-            with warnings.catch_warnings(action="ignore"):  # joblib's, where results are left unused
-                results.close()
-            threading.excepthook = said
+            while flight:
+                done, flight = wait(flight, return_when=FIRST_COMPLETED)
+                for future in done:
+                    flight.update(executor.submit(function, task) for task in itertools.islice(waiting, 1))
+                    yield future.result()
+        except failures as failure:
+            raise InputError(f"{told(failure)}: what was solved is stored; --resume continues") from None
 
     return run
 
 
-def _let_go_of_a_dead_pool() -> None:
-    """Have joblib make a new pool if the thread that manages the last one has died, as where work was taken away.
-
-    Work given to such a pool would be waited for without end.
-    """
-    from joblib.externals.loky import reusable_executor
-
-    thread = getattr(reusable_executor._executor, "_executor_manager_thread", None)
-    if thread is not None and not thread.is_alive():
-        reusable_executor._executor = None
-
-
-def _unless_abandoned(failure: threading.ExceptHookArgs) -> None:
-    """Tell of a thread's failure, but not of joblib's looking for work that was taken away because it is not wanted."""
-    name = "" if failure.thread is None else failure.thread.name
-    if not (failure.exc_type is KeyError and name.startswith("ExecutorManagerThread")):
-        threading.__excepthook__(failure)
-
-
-def _as_worker(function: Callable[[A], R], task: A, parent: int) -> R:
-    _belong_to(parent)
-    return function(task)
+@contextlib.contextmanager
+def _processes(workers: int) -> Iterator[Engine[Any, Any]]:
+    """Worker processes of this machine, which end with this context, or with this process."""
+    try:
+        from joblib.externals import loky
+    except ImportError:
+        raise InputError(f"several workers need joblib (or say --workers 1): {install('study')}") from None
+    threads = str(max(cores() // workers, 1))  # of the linear algebra in each of them
+    theirs, ours = multiprocessing.Pipe(duplex=False)
+    with theirs, loky.ProcessPoolExecutor(
+        workers, initializer=_belong_to, initargs=(theirs,), env={"OMP_NUM_THREADS": threads} | os.environ
+    ) as executor, ours:  # fmt: skip
+        yield _on(
+            executor, workers, (BrokenExecutor,),
+            lambda _: "a worker process died (out of memory, or killed; fewer --workers need less memory)",
+        )  # fmt: skip
 
 
-def _belong_to(parent: int) -> None:
-    """Leave Ctrl-C to the parent, and leave the stage when the parent has died."""
-    if os.getpid() == parent or any(thread.name == WATCH for thread in threading.enumerate()):
-        return
+def _belong_to(parent: Connection) -> None:
+    """Leave Ctrl-C to the parent, and end as soon as the other end of this connection is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
+        parent.poll(None)
         os._exit(1)
 
-    threading.Thread(target=watch, name=WATCH, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager
@@ -131,37 +114,6 @@ def _children_ignore_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _on_cluster(client: Any, workers: int) -> Engine[Any, Any]:
-    import distributed
-
-    cluster: Any = distributed
-
-    def run(function: Callable[[A], R], tasks: Iterable[A]) -> Iterator[R]:
-        waiting = iter(tasks)
-        flight = cluster.as_completed(with_results=True)
-        for _ in range(AHEAD * workers):
-            _launch(client, flight, function, waiting)
-        try:
-            for future, result in flight:
-                if isinstance(result, BaseException):  # a future that was cancelled comes back like that
-                    raise result
-                future.release()
-                _launch(client, flight, function, waiting)
-                yield result
-        except (cluster.KilledWorker, OSError, CancelledError) as failure:
-            raise InputError(
-                f"the Dask cluster failed ({type(failure).__name__}): what was solved is stored; --resume continues"
-            ) from None
-
-    return run
-
-
-def _launch(client: Any, flight: Any, function: Callable[[A], R], waiting: Iterator[A]) -> None:
-    for task in waiting:
-        flight.add(client.submit(function, task, pure=False))
-        return
 
 
 @contextlib.contextmanager

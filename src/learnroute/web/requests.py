@@ -28,6 +28,7 @@ from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.model.problem import Problem
 from learnroute.model.streets import KnownWays
 from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_count, as_matrix, as_number
+from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import MOST_POINTS
 from learnroute.web import answers
@@ -234,6 +235,10 @@ class SolvingRequest(AboutProblem):
             reason = f"this service gives at most {most:.4g} seconds to each calculation"
             raise InputError(reason, field="time_limit", value=self.time_limit)
         return most if self.time_limit is None else self.time_limit
+
+    def budget(self, limits: Limits, progress: Progress) -> Budget:
+        """Start the clock: all of a time limit is used; without one, a search ends after its usual effort."""
+        return Budget.of(self.seconds(limits), progress, spend_all=self.time_limit is not None)
 
     def allowance(self, limits: Limits) -> float:
         """Return the time limit, and the seconds for what it does not cover."""

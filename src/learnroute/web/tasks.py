@@ -17,11 +17,13 @@ from learnroute.errors import InputError
 from learnroute.formats import json_files, read_problem, write_plan, write_problem
 from learnroute.model.losses import error_over_time, model_shares
 from learnroute.model.problem import Problem
+from learnroute.model.result import Plan
 from learnroute.model.streets import ways_along
 from learnroute.model.subsets import with_costs
-from learnroute.planner import evaluate, plan
+from learnroute.planner import evaluate, plan_within
 from learnroute.plots.scaling import scaled_places
 from learnroute.solvers.contract import Progress
+from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import tradeoff
 from learnroute.web import answers
 from learnroute.web.refusals import Refusal, refusal_of
@@ -64,8 +66,11 @@ class Result:
 
 
 def _plan(asked: PlanRequest, limits: Limits, progress: Progress) -> Result:
-    found = plan(asked.rated_problem, asked.method, asked.seed, asked.seconds(limits), progress)
-    return _json(found.to_dict())
+    return _json(_plan_route(asked, limits, progress).to_dict())
+
+
+def _plan_route(asked: PlanRequest, limits: Limits, progress: Progress) -> Plan:
+    return plan_within(asked.rated_problem, METHODS[asked.method], asked.seed, asked.budget(limits, progress))
 
 
 def _evaluate(asked: EvaluateRequest, limits: Limits, progress: Progress) -> Result:
@@ -156,8 +161,7 @@ def _export(asked: ExportRequest, limits: Limits, progress: Progress) -> Result:
             elif asked.route is not None:
                 write_plan(evaluate(problem, asked.route), path, problem)
             else:
-                chosen = plan(problem, asked.method, asked.seed, asked.seconds(limits), progress)
-                write_plan(chosen, path, problem)
+                write_plan(_plan_route(asked, limits, progress), path, problem)
         except InputError as error:
             if error.where is None:
                 raise
