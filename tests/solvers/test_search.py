@@ -58,7 +58,7 @@ def test_places_are_searched_like_their_distances(geographic: bool) -> None:
     rng = RNG(5)
     points = Points(np.column_stack([rng.uniform(-180, 180, 40), rng.uniform(-80, 80, 40)]), geographic=geographic)
     scores, weights = rng.uniform(0, 1, 40), 0.2 * 0.8 ** np.arange(39, -1, -1.0)
-    by_places, by_matrix = Objective(points, scores, weights), Objective(points.matrix(), scores, weights)
+    by_places, by_matrix = Weighted(points, scores, weights), Weighted(points.matrix(), scores, weights)
     found = iterated_local_search(by_places, RNG(0), Budget(), 2_000)
     again = iterated_local_search(by_matrix, RNG(0), Budget(), 2_000)
     assert by_matrix(found) == pytest.approx(by_places(found), rel=1e-12)
