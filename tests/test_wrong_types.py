@@ -37,7 +37,8 @@ FUNCTIONS = {
     if inspect.isfunction(getattr(module, name))
 }
 CLASSES = {
-    "Problem": learnroute.Problem, "Learner": learnroute.Learner, "Constraints": learnroute.Constraints,
+    "Problem": learnroute.Problem, "LeastSquares": learnroute.LeastSquares, "Proximal": learnroute.Proximal,
+    "Gradient": learnroute.Gradient, "Calibrated": learnroute.Calibrated, "Constraints": learnroute.Constraints,
     "Depot": learnroute.Depot, "FeaturesScaling": learnroute.FeaturesScaling, "Journey": learnroute.Journey,
 }  # fmt: skip
 
@@ -72,6 +73,7 @@ def right() -> dict[str, dict[str, Any]]:
     travel = np.array(asked.travel)
     fine = {"time_limit": 5.0, "progress": None, "seed": 1}
     picture = {"problem": asked, "path": "picture.svg"}
+    shape = {"features": 80, "samples": 100, "noise": 0.1}
     return {
         "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), "initial": None, "stop": None,
                  "threads": 1, **fine},
@@ -135,9 +137,11 @@ def right() -> dict[str, dict[str, Any]]:
             "samples": None, "dissimilarity_low": None, "dissimilarity_estimate": None, "initial_estimate": None,
             "streets": None, "transfer": None, "depot": None, "features_scaling": None,
         },
-        "Learner": {"features": 80, "samples": 100, "noise": 0.1, "rule": "proximal", "regularization": 1.0,
-                    "steps": None, "rate": None, "retention": None, "coupling": None,
-                    "common_retention": None},
+        "LeastSquares": {**shape, "rule": "least-squares"},
+        "Proximal": {**shape, "rule": "proximal", "regularization": 1.0},
+        "Gradient": {**shape, "rule": "gradient", "steps": 3, "rate": 0.2},
+        "Calibrated": {"features": 0, "samples": 0, "noise": 0.1, "rule": "calibrated", "retention": 0.5,
+                       "coupling": 0.2, "common_retention": 0.3},
         "Constraints": {"start": None, "end": None, "returns": False},
         "Depot": {"name": "Base", "coordinates": None, "travel": None, "travel_back": None, "returns": True},
         "FeaturesScaling": {"means": [1.0, 2.0], "matrix": [[1.0], [2.0]], "intercept": True, "columns": ["p", "q"]},

@@ -13,7 +13,7 @@ from learnroute.model.validation import FloatArray, as_count, as_number
 
 @dataclass(frozen=True)
 class Gradient(Learner):
-    """A learner that takes k gradient steps of size η down |X'w - y|²/(2n) from the model so far.
+    """A learner that takes k gradient steps of size η down ``|X'w - y|²/(2n)`` from the model so far.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ CHOSEN = (AUTO, SCHEDULE)  # what a plan chooses: one λ, or one per position
 
 @dataclass(frozen=True)
 class Proximal(Learner):
-    """A learner that is held to its model: it minimises |X'w - y|²/n + λ·|w - previous|².
+    """A learner that is held to its model: it minimises ``|X'w - y|²/n + λ·|w - previous|²``.
 
     Parameters
     ----------
