@@ -61,7 +61,7 @@ def worth(size: int, seeds: int) -> list[str]:
 def tuned(problem: Problem) -> Problem:
     """Return the problem with the λ that suits its shortest route best."""
     shortest: Sequence[int] = plan(problem, "travel").order
-    return problem.regularized(tuned_for(problem.regularized(1.0), shortest).regularization)
+    return problem.regularized(tuned_for(problem.regularized(1.0), shortest, "auto", Budget()).regularization)
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from learnroute import (
     tradeoff,
     verify,
 )
+from learnroute.solvers.contract import Budget
 from learnroute.tuning import error_curve, tuned_for
 
 
@@ -71,7 +72,7 @@ def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps
 
 def test_with_many_samples_the_schedule_is_the_running_mean() -> None:
     asked = asking("schedule", m=3, size=6, learner=Proximal(3, 10_000, 0.01, regularization="schedule"))
-    found = tuned_for(asked, range(6), "schedule")
+    found = tuned_for(asked, range(6), "schedule", Budget())
     assert isinstance(found.regularization, tuple)
     assert found.regularization[1:] == pytest.approx([1, 2, 3, 4, 5], rel=0.05)
     vectors = asked.vectors

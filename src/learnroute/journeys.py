@@ -32,7 +32,7 @@ from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.subsets import only, with_region
 from learnroute.model.table import route_text
 from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
-from learnroute.planner import decided
+from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
 
@@ -116,7 +116,7 @@ class Journey:
             if is_there(self.file):
                 raise InputError("exists; resume that journey, or give another name", where=self.file)
         budget = Budget.of(time_limit, progress)
-        problem = decided(problem, self.seed, budget.part(0.5))
+        problem = decide_learner(problem, self.seed, budget.part(0.5))
         self.origin = self.problem = problem
         self.errors: FloatArray = problem.initial_errors
         self.common = 0.0

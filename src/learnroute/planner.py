@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -28,10 +28,8 @@ from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
 from learnroute.solvers.registry import METHODS, Method, method_named
-from learnroute.tuning import Tuned, tune, tuned_for
+from learnroute.tuning import Tuned, objective_for_method, route_finder, tune, tuned_for
 
-TUNED_EXACTLY = 9  # regions up to which routes are optimal while a regularisation is chosen
-TUNING_SHARE = 0.1  # of the time left, for each of these routes
 TIED = 1e-17  # of the value: less than this cannot be told from nothing
 CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
 CHECKED_AT_ONCE = 300  # ... and regions up to which that is a moment
@@ -108,7 +106,7 @@ def plan_within(
     started, whole, budget = time.monotonic(), budget, _less_the_check(problem, budget)
     objective = objective_of(problem)
     solve = method.solve if initial is None else _warm(problem, objective, method, initial)
-    answer = solve(seen(problem, objective, method), np.random.default_rng(seed), budget, params)
+    answer = solve(objective_for_method(problem, objective, method), np.random.default_rng(seed), budget, params)
     if problem.travel_rate == 0 and method.warm:
         answer = replace(answer, order=_shortest_of_tied(problem, objective, answer.order, budget, params))
     certificate = answer.certificate or bound or lower_bound(objective, answer.order, budget, params)
@@ -133,7 +131,7 @@ def _plan_with_learner(
     decided = problem.regularized(found.regularization)
     objective = objective_of(decided)
     final = method.solve if initial is None else _warm(decided, objective, method, initial)
-    answer = final(seen(decided, objective, method), np.random.default_rng(seed), budget, params)
+    answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
     if not method.by_travel and not method.random:
         tuned = decided.from_depot(found.order)
         if objective(tuned) < objective(answer.order):
@@ -141,19 +139,6 @@ def _plan_with_learner(
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
     made = assessed(decided, answer, certificate, method.name, seed, time.monotonic() - started, budget)
     return _as_chosen(made, problem, found)
-
-
-def route_finder(
-    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS
-) -> Callable[[Problem], IntArray]:
-    """Return what finds routes without bounds: by a method, or by `search` where proofs take long."""
-    quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > TUNED_EXACTLY else method
-
-    def solve(asked: Problem) -> IntArray:
-        objective, part = seen(asked, objective_of(asked), quick), budget.sparing().part(TUNING_SHARE)
-        return asked.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
-
-    return solve
 
 
 def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:
@@ -165,7 +150,7 @@ def _as_chosen(made: Plan, problem: Problem, found: Tuned) -> Plan:
     )
 
 
-def decided(problem: Problem, seed: int, budget: Budget) -> Problem:
+def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
     """Return the problem with its regularisation chosen, where it asks for that; else the problem itself."""
     check_type("problem", problem, Problem)
     if not problem.learner.undecided:
@@ -173,13 +158,6 @@ def decided(problem: Problem, seed: int, budget: Budget) -> Problem:
     found = _plan_with_learner(problem, METHODS["search"], seed, budget, DEFAULTS, None).learner
     assert found is not None
     return problem.changed(learner=found)
-
-
-def seen(problem: Problem, objective: Objective, method: Method) -> Objective:
-    """Return the objective as a method is to see it: travel of no worth still has a shortest route."""
-    return (
-        objective_of(problem.changed(travel_rate=1.0)) if method.by_travel and problem.travel_rate == 0 else objective
-    )
 
 
 def _warm(problem: Problem, objective: Objective, method: Method, initial: Sequence[str | int]) -> Solver:
@@ -247,10 +225,10 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     order = as_order(_indices(problem, route), problem.size, problem.regions)
     problem.constraints.check([problem.regions[i] for i in order])
     if problem.learner.undecided:
-        found = tuned_for(problem, order.tolist(), str(problem.learner.training["regularization"]))
+        found = tuned_for(problem, order.tolist(), str(problem.learner.training["regularization"]), UNLIMITED)
         return _as_chosen(evaluate(problem.regularized(found.regularization), route), problem, found)
     stops = problem.from_depot(order)
-    certificate = lower_bound(objective_of(problem), stops, Budget())
+    certificate = lower_bound(objective_of(problem), stops, UNLIMITED)
     return assessed(problem, Answer(stops, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
 
 

@@ -18,7 +18,7 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_count, as_number
-from learnroute.planner import decided, plan_within
+from learnroute.planner import decide_learner, plan_within
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import METHODS
 
@@ -188,7 +188,7 @@ def robustness(
         raise InputError(f"at most {MOST_DRAWS:,} draws", field="draws", value=draws)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
-    problem = decided(problem, seed, budget.part(0.5).sparing())
+    problem = decide_learner(problem, seed, budget.part(0.5).sparing())
     planned = plan_within(_with(problem, high), METHODS["auto"], seed, budget.sparing())
     rng = np.random.default_rng(seed)
     regrets: list[float] = []

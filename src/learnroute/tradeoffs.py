@@ -18,7 +18,7 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import as_count
-from learnroute.planner import decided, plan_within
+from learnroute.planner import decide_learner, plan_within
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
 from learnroute.solvers.registry import METHODS
@@ -227,7 +227,7 @@ def tradeoff(
         raise InputError(f"at most {MOST_POINTS}", field="points", value=points)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
-    problem = decided(problem, seed, budget.part(0.5))
+    problem = decide_learner(problem, seed, budget.part(0.5))
     objective = objective_of(_at_rate(problem, 1.0))
     orders = pareto_front_orders(objective, budget) if problem.size <= MOST_EXACT else None
     complete = orders is not None

@@ -17,13 +17,16 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.model.law import ModelErrors, Step, train
-from learnroute.model.learners import AUTO, SCHEDULE, Proximal
-from learnroute.model.losses import expected_loss, travel_cost
+from learnroute.model.learners import SCHEDULE, Proximal
+from learnroute.model.losses import expected_loss, objective_of, travel_cost
+from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.params import DEFAULTS, SolverParams
+from learnroute.solvers.registry import METHODS, Method
 
 GRID = np.logspace(-3, 5, 33)  # λ that are tried first
 FINE = np.logspace(-4, 6, 241)  # the table of a schedule, and of the range of λ that are nearly as good
@@ -33,6 +36,8 @@ FACTORS = np.logspace(-3, 3, 121)  # of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
 FLAT = 0.01  # a loss this share above the least one is nearly as good
 VECTORISED_REGIONS = 1000
+EXACT_REGIONS = 9  # up to which routes are optimal while λ is chosen
+ROUTE_SHARE = 0.1  # of the time left, for each of these routes
 SWEEPS = 60  # over the positions of a schedule, at most
 ALTERNATIONS = 60  # between a route and its λ, at most; a few are usual
 SETTLED = 1e-9  # the relative gain below which an alternation ends
@@ -63,6 +68,25 @@ class Tuned:
     high: float
 
 
+def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Solve:
+    """Return what finds routes without bounds: by a method, or by `search` where proofs take long."""
+    quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
+
+    def solve(asked: Problem) -> IntArray:
+        objective = objective_for_method(asked, objective_of(asked), quick)
+        part = budget.sparing().part(ROUTE_SHARE)
+        return asked.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
+
+    return solve
+
+
+def objective_for_method(problem: Problem, objective: Objective, method: Method) -> Objective:
+    """Return the objective as a method is to see it: travel of no worth still has a shortest route."""
+    if method.by_travel and problem.travel_rate == 0:
+        return objective_of(problem.changed(travel_rate=1.0))
+    return objective
+
+
 def tune(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     """Choose λ (or a schedule, if the learner asks for one) and the route together.
 
@@ -86,10 +110,10 @@ def check_first_model(problem: Problem) -> None:
         )
 
 
-def tuned_for(problem: Problem, order: Sequence[int], kind: str = AUTO) -> Tuned:
+def tuned_for(problem: Problem, order: Sequence[int], kind: str, budget: Budget) -> Tuned:
     """Return the λ (or the schedule) that suits a given route best."""
     stops = np.asarray(order, dtype=np.int64)
-    return tune(problem.regularized(kind), lambda _: stops, Budget())
+    return tune(problem.regularized(kind), lambda _: stops, budget)
 
 
 def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizations: Iterable[float]) -> FloatArray:
@@ -136,9 +160,10 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
             at = better
     best = min(pool, key=lambda order: pool[order][1])
     value, total = pool[best]
+    if budget.exhausted:
+        return Tuned(value, best, total, value, value)
     losses = error_curve(problem, best, FINE) + _travel(problem, best)
-    low, high = flat_range(FINE, losses, value, total)
-    return Tuned(value, best, total, low, high)
+    return Tuned(value, best, total, *flat_range(FINE, losses, value, total))
 
 
 def _add(pool: dict[tuple[int, ...], tuple[float, float]], problem: Problem, order: IntArray) -> tuple[int, ...]:
@@ -236,14 +261,14 @@ def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Bud
         for _ in range(SWEEPS):
             if budget.exhausted:
                 break
-            error = _swept(problem, order, schedule, table)
+            error = _swept(problem, order, schedule, table, budget)
             if not is_less(error, before, SETTLED):
                 break
             before = error
     return schedule
 
 
-def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None) -> float:
+def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None, budget: Budget) -> float:
     """Choose λ anew, position by position; return the error that was reached. `table` None: only λ near each.
 
     The mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after it.
@@ -260,13 +285,15 @@ def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
     steps = None if table is None else _steps(problem, table)
     errors = ModelErrors(problem.initial_errors)
     for t, k in enumerate(order.tolist()):
-        values = np.clip(schedule[t] * NEAR, FINE[0], FINE[-1]) if table is None else table
-        known = (steps or _steps(problem, values))[k]
-        costs, step = _costs(known, slopes[t], errors.total, k, rows[k]), here[t]
-        best = int(np.argmin(costs))
-        if costs[best] < _costs(step, slopes[t], errors.total, k, rows[k]):
-            schedule[t] = values[best]
-            step = Step(*(float(column[best]) for column in known))
+        step = here[t]
+        if not budget.exhausted:
+            values = np.clip(schedule[t] * NEAR, FINE[0], FINE[-1]) if table is None else table
+            known = (steps or _steps(problem, values))[k]
+            costs = _costs(known, slopes[t], errors.total, k, rows[k])
+            best = int(np.argmin(costs))
+            if costs[best] < _costs(step, slopes[t], errors.total, k, rows[k]):
+                schedule[t] = values[best]
+                step = Step(*(float(column[best]) for column in known))
         errors = train(errors, k, step, rows[k])
     return float(errors.mean)
 

@@ -24,7 +24,6 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
-from learnroute.planner import route_finder
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import METHODS
 from learnroute.tuning import (
@@ -33,6 +32,7 @@ from learnroute.tuning import (
     error_curve,
     flat_range,
     least_of,
+    route_finder,
     tune_constant,
     tune_schedule,
 )
@@ -374,7 +374,7 @@ class _Table:
 
     def _tuned(self, order: tuple[int, ...]) -> Tuned:
         stops = np.array(order)
-        return tune_constant(self.problem, lambda _: stops, Budget())
+        return tune_constant(self.problem, lambda _: stops, self.budget)
 
     def _loss(self, tuned: Tuned) -> float:
         return expected_loss(self.problem.regularized(tuned.regularization), tuned.order).total

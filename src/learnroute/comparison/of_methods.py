@@ -19,11 +19,12 @@ from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_count
-from learnroute.planner import assessed, decided, seen
+from learnroute.planner import assessed, decide_learner
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS, Method, method_named
+from learnroute.tuning import objective_for_method
 
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "first model", "noise": "noise",
@@ -170,13 +171,14 @@ def compare(
     check_type("problem", problem, Problem)
     draws = as_count("draws", draws, meaning="the number of draws")
     seed = as_count("seed", seed, least=0, meaning="the seed")
-    problem = decided(problem, seed, Budget.of(time_limit, progress))
+    problem = decide_learner(problem, seed, Budget.of(time_limit, progress))
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
         raise InputError("a list of methods is needed", field="methods", value=methods)
     chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]
     limit = COMPARE_LIMIT if time_limit is None else time_limit
     objective = objective_of(problem)
-    answers = [_answer(seen(problem, objective, method), method, seed, limit, progress) for method in chosen]
+    seen = [objective_for_method(problem, objective, method) for method in chosen]
+    answers = [_answer(each, method, seed, limit, progress) for each, method in zip(seen, chosen, strict=True)]
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
     best = min((answer.order for answer in found), key=objective, default=problem.from_depot(np.arange(problem.size)))
     known = [answer.certificate for answer in found if answer.certificate is not None]
