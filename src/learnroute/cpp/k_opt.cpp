@@ -19,7 +19,7 @@ template <typename Cost, bool scored> class MoveSearch {
     Move &move_;
     Candidates const &candidates_;
     Layout const layout_;
-    std::span<Index const> const order_;
+    std::span<Tour::Stop const> const stops_;
     std::span<Index const> const position_;
     Index const size_;
     Index const ends_; // vertices from this one on are `start` and `end`
@@ -33,7 +33,7 @@ template <typename Cost, bool scored> class MoveSearch {
 public:
     MoveSearch(KOpt const &k_opt, Cost const &cost, Tour const &tour, ScoreTerms *terms, Move &move)
         : k_opt_(k_opt), cost_(cost), tour_(tour), terms_(terms), move_(move), candidates_(*k_opt.candidates_),
-          layout_(tour.layout()), order_(tour.order()), position_(tour.positions()), size_(tour.size()),
+          layout_(tour.layout()), stops_(tour.stops()), position_(tour.positions()), size_(tour.size()),
           ends_(layout_.start()), least_(k_opt.limits_.least_gain),
           depth_(static_cast<int>(k_opt.breadth_.size()) + 1) {}
 
@@ -42,24 +42,26 @@ public:
         auto const p = position_[t1];
         if (p < 0)
             return 0.0;
-        return find_at(tour_.after(p), p, false) || find_at(tour_.before(p), tour_.before(p), true) ? gain_ : 0.0;
+        auto const [before, cost_before] = stops_[tour_.before(p)];
+        return find_at(tour_.at(tour_.after(p)), stops_[p].cost, p, false) ||
+                       find_at(before, cost_before, tour_.before(p), true)
+                   ? gain_
+                   : 0.0;
     }
 
 private:
-    /// Look for a move whose first edge leads to the vertex at position q; its left end is at `cut`.
-    bool find_at(Index q, Index cut, bool from_right) {
-        auto const t2 = order_[q];
+    /// Look for a move that removes the edge to t2 first, whose cost is `gain`; its left end is at `cut`.
+    bool find_at(Index t2, double gain, Index cut, bool from_right) {
         if (is_fixed(t1_, t2))
             return false;
         move_.removed[0] = {t1_, t2, cut};
         auto tail = false;
         if constexpr (scored) {
-            spare_ = hope(cut);
+            spare_ = terms_->potential(size_, cut);
             tail = cut + k_opt_.limits_.end_positions >= size_;
             if (!tail)
                 spare_ = std::min(spare_, k_opt_.limits_.credit);
         }
-        auto const gain = cost_(t1_, t2);
         auto const code = append_edge(0, 0, 0, from_right);
         return extend<1>(gain, cut, code) || extend_to_ends(gain, cut, code, tail);
     }
@@ -99,31 +101,26 @@ private:
         auto const p = position_[b];
         if (b == a || p < 0)
             return false;
-        auto const before = p > 0 ? p - 1 : size_ - 1;
-        auto const right = order_[p + 1 < size_ ? p + 1 : 0];
-        auto const left = order_[before];
-        if (right == a || left == a)
+        auto const cut = p > 0 ? p - 1 : size_ - 1;
+        auto const [before, cost_before] = stops_[cut];
+        auto const after = stops_[p + 1 < size_ ? p + 1 : 0].vertex;
+        if (before == a || after == a)
             return false;
-        return try_removing<k>({b, right, p}, false, gain, latest, code) ||
-               try_removing<k>({b, left, before}, true, gain, latest, code);
+        auto const right = gain + stops_[p].cost;
+        auto const left = gain + cost_before;
+        return (leads_on<k>(after, right, std::max(latest, p)) &&
+                remove<k>({b, after, p}, false, right, std::max(latest, p), code)) ||
+               (leads_on<k>(before, left, std::max(latest, cut)) &&
+                remove<k>({b, before, cut}, true, left, std::max(latest, cut), code));
     }
 
-    /// Remove an edge b-c if closing the tour then, or going on, may gain; hardly ever either does.
-    template <int k>
-    bool try_removing(Move::Edge const &edge, bool from_right, double gain, Index latest, std::size_t code) {
-        auto const c = edge.two;
-        gain += cost_(edge.one, c);
-        latest = std::max(latest, edge.cut);
-        auto const closed = gain - cost_(t1_, c);
-        auto const closes = closed + hope(latest) > least_;
-        if (!closes && (k + 1 >= depth_ || !is_worth(gain - candidates_[c].front().distance)))
-            return false;
-        return remove<k>(edge, from_right, gain, closed, latest, code);
+    /// Whether a move may gain whose last edge leads to c: to remove no more edges hardly ever does.
+    template <int k> [[nodiscard]] bool leads_on(Index c, double gain, Index latest) const {
+        return k + 1 < depth_ || may_gain(gain - cost_(t1_, c), latest);
     }
 
     /// Remove an edge, and close the tour or go on.
-    template <int k>
-    bool remove(Move::Edge const &edge, bool from_right, double gain, double closed, Index latest, std::size_t code) {
+    template <int k> bool remove(Move::Edge const &edge, bool from_right, double gain, Index latest, std::size_t code) {
         if (is_fixed(edge.one, edge.two))
             return false;
         auto rank = 0;
@@ -134,7 +131,8 @@ private:
         }
         move_.removed[k] = edge;
         code = append_edge(code, k, rank, from_right);
-        if (closed + hope(latest) > least_ && edge.two != t1_ && close<k + 1>(closed, code))
+        auto const closed = gain - cost_(t1_, edge.two);
+        if (may_gain(closed, latest) && edge.two != t1_ && close<k + 1>(closed, code))
             return true;
         if constexpr (k + 1 < Move::most_edges)
             return k + 1 < depth_ && extend<k + 1>(gain, latest, code);
@@ -164,13 +162,17 @@ private:
     }
 
     /// Whether scores may make up for what is left of a gain.
-    [[nodiscard]] bool is_worth(double gain) const { return !(gain + spare_ <= least_); }
-
-    /// What scores can bring in, at most, if nothing behind this position moves.
-    [[nodiscard]] double hope([[maybe_unused]] Index latest) const {
+    [[nodiscard]] bool is_worth(double gain) const {
         if constexpr (scored)
-            return terms_->potential(size_, latest);
-        return 0.0;
+            gain += spare_;
+        return !(gain <= least_);
+    }
+
+    /// Whether closing the tour may gain, with what scores can bring in, at most, if nothing behind `latest` moves.
+    [[nodiscard]] bool may_gain(double closed, [[maybe_unused]] Index latest) const {
+        if constexpr (scored)
+            closed += terms_->potential(size_, latest);
+        return closed > least_;
     }
 
     /// `Layout::fixed`, for this kind of costs.
@@ -191,7 +193,7 @@ void KOpt::use_candidates(std::shared_ptr<Candidates const> candidates, std::vec
 }
 
 double KOpt::find(Tour const &tour, ScoreTerms *terms, Index t1, Move &move) const {
-    return costs_->visit([&](auto const &cost) {
+    return tour.costs().visit([&](auto const &cost) {
         using Cost = std::decay_t<decltype(cost)>;
         if (terms != nullptr)
             return MoveSearch<Cost, true>(*this, cost, tour, terms, move).find(t1);

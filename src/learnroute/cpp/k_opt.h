@@ -1,7 +1,6 @@
 #pragma once
 
 #include "candidates.h"
-#include "costs.h"
 #include "move.h"
 #include "score_terms.h"
 #include "tour.h"
@@ -26,7 +25,6 @@ struct KOptLimits {
 /// is taken: 2-opt (Croes 1958), 3-opt with Or-opt (Or 1976), or more edges. Where scores count, a move may lose as
 /// much on the way as they may bring in.
 class KOpt {
-    std::shared_ptr<Costs const> costs_;
     KOptLimits limits_;
     std::shared_ptr<Candidates const> candidates_;
     std::vector<std::size_t> breadth_;
@@ -35,7 +33,7 @@ class KOpt {
     template <typename Cost, bool scored> friend class MoveSearch;
 
 public:
-    KOpt(std::shared_ptr<Costs const> costs, KOptLimits limits) : costs_(std::move(costs)), limits_(limits) {}
+    explicit KOpt(KOptLimits limits) : limits_(limits) {}
 
     /// Take candidate lists: the second edge of a move looks at `breadth[0]` entries, the third at `breadth[1]`, ...
     ///
@@ -44,7 +42,6 @@ public:
     void use_candidates(std::shared_ptr<Candidates const> candidates, std::vector<std::size_t> breadth,
                         bool only_listed);
 
-    [[nodiscard]] Costs const &costs() const { return *costs_; }
     [[nodiscard]] Candidates const &candidates() const { return *candidates_; }
     [[nodiscard]] KOptLimits const &limits() const { return limits_; }
 

@@ -10,7 +10,7 @@ constexpr int most_moves = 1000; // at one look at a vertex; it is queued again 
 
 LocalSearch::LocalSearch(std::shared_ptr<Costs const> const &costs, ScoreTerms const *terms, KOptLimits limits,
                          PerturbationParams perturbation, std::size_t journal)
-    : k_opt_(costs, limits), double_bridge_(perturbation), journal_(journal), tour_(costs->layout()),
+    : k_opt_(limits), double_bridge_(perturbation), journal_(journal), tour_(costs),
       terms_(terms == nullptr ? nullptr : terms->clone()), queue_(costs->layout().vertices()) {}
 
 LocalSearch::LocalSearch(LocalSearch const &other)
@@ -30,8 +30,8 @@ void LocalSearch::update_terms() {
 
 void LocalSearch::queue_all() {
     queue_.clear();
-    for (auto const vertex : tour_.order())
-        queue_.push(vertex);
+    for (auto const &stop : tour_.stops())
+        queue_.push(stop.vertex);
 }
 
 void LocalSearch::make_move() {
@@ -72,8 +72,7 @@ double LocalSearch::descend(std::int64_t looks, bool undoable) {
 }
 
 double LocalSearch::perturb_at(Index vertex, std::int64_t bits, std::span<std::int64_t const> chosen) {
-    auto worse =
-        double_bridge_.find(tour_, k_opt_.costs(), k_opt_.candidates(), terms_ != nullptr, vertex, bits, chosen, move_);
+    auto worse = double_bridge_.find(tour_, k_opt_.candidates(), terms_ != nullptr, vertex, bits, chosen, move_);
     if (worse == std::numeric_limits<double>::infinity())
         return worse;
     if (terms_)

@@ -15,8 +15,8 @@ std::int64_t next_bits(std::int64_t bits) {
 }
 } // namespace
 
-double DoubleBridge::find(Tour const &tour, Costs const &costs, Candidates const &candidates, bool anchored,
-                          Index vertex, std::int64_t bits, std::span<std::int64_t const> chosen, Move &move) const {
+double DoubleBridge::find(Tour const &tour, Candidates const &candidates, bool anchored, Index vertex,
+                          std::int64_t bits, std::span<std::int64_t const> chosen, Move &move) const {
     auto const size = tour.size();
     auto const few = static_cast<std::int64_t>(std::min(candidates.length(), walked));
     auto const along = ((bits >> 20) & 1) != 0;
@@ -75,8 +75,8 @@ double DoubleBridge::find(Tour const &tour, Costs const &costs, Candidates const
         auto const left = tour.at(cuts[i]);
         auto const right = tour.at(tour.after(cuts[i]));
         move.removed[i] = {left, right, cuts[i]};
-        worse += costs(left, tour.at(tour.after(cuts[(i + 2) & 3])));
-        worse -= costs(left, right);
+        worse += tour.costs()(left, tour.at(tour.after(cuts[(i + 2) & 3])));
+        worse -= tour.stops()[cuts[i]].cost;
     }
     if (!(worse < params_.most_worse))
         return infinity;

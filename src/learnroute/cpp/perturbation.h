@@ -1,7 +1,6 @@
 #pragma once
 
 #include "candidates.h"
-#include "costs.h"
 #include "move.h"
 #include "tour.h"
 
@@ -31,7 +30,7 @@ public:
     /// Find one at a vertex and at three others, as `bits` decide; or at four `chosen` ones, unless these are negative.
     ///
     /// Returns what edges cost more after it; infinity if it is not allowed.
-    double find(Tour const &tour, Costs const &costs, Candidates const &candidates, bool anchored, Index vertex,
-                std::int64_t bits, std::span<std::int64_t const> chosen, Move &move) const;
+    double find(Tour const &tour, Candidates const &candidates, bool anchored, Index vertex, std::int64_t bits,
+                std::span<std::int64_t const> chosen, Move &move) const;
 };
 } // namespace learnroute

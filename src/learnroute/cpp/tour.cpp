@@ -1,34 +1,48 @@
 #include "tour.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace learnroute {
 void Tour::assign(std::span<std::int64_t const> order) {
-    order_.assign(order.begin(), order.end());
+    stops_.clear();
     std::ranges::fill(position_, -1);
+    for (auto const vertex : order) {
+        position_[vertex] = size();
+        stops_.push_back({static_cast<Index>(vertex), 0.0});
+    }
     for (Index p = 0; p < size(); ++p)
-        position_[order_[p]] = p;
+        update_cost(p);
     forget_changes();
+}
+
+std::vector<Index> Tour::order() const {
+    std::vector<Index> order;
+    order.reserve(stops_.size());
+    std::ranges::transform(stops_, std::back_inserter(order), &Stop::vertex);
+    return order;
 }
 
 std::vector<Index> Tour::regions() const {
     std::vector<Index> stops;
-    stops.reserve(order_.size());
+    stops.reserve(stops_.size());
     Index from = 0;
     bool forward = true;
-    if (layout_.has_ends) {
-        from = position(layout_.start());
-        forward = at(after(from)) != layout_.end();
-    } else if (layout_.directed) // regions are entered before they are left
+    if (layout().has_ends) {
+        from = position(layout().start());
+        forward = at(after(from)) != layout().end();
+    } else if (layout().directed) // regions are entered before they are left
     {
-        auto const entered = std::ranges::find_if(order_, [this](Index v) { return v < layout_.regions; });
-        auto const p = static_cast<Index>(entered - order_.begin());
-        forward = at(after(p)) == *entered + layout_.regions;
+        Index p = 0;
+        while (at(p) >= layout().regions)
+            ++p;
+        forward = at(after(p)) == at(p) + layout().regions;
         from = forward ? 0 : size() - 1;
     }
     auto p = from;
     do {
-        if (at(p) < layout_.regions)
+        if (at(p) < layout().regions)
             stops.push_back(at(p));
         p = forward ? after(p) : before(p);
     } while (p != from);
@@ -36,19 +50,22 @@ std::vector<Index> Tour::regions() const {
 }
 
 void Tour::rearrange(Move const &move) {
-    auto const first = move.first < size() ? move.first : 0;
+    auto const first = before(move.first < size() ? move.first : 0); // the edge behind this position is a new one, too
+    auto const length = move.written + 1;
     auto const noted = journal_.size();
-    auto const here = order_.begin() + first;
-    auto const straight = std::min<std::ptrdiff_t>(move.written, order_.end() - here);
+    auto const here = stops_.begin() + first;
+    auto const straight = std::min<std::ptrdiff_t>(length, stops_.end() - here);
     journal_.insert(journal_.end(), here, here + straight);
-    journal_.insert(journal_.end(), order_.begin(), order_.begin() + (move.written - straight));
-    changes_.push_back({first, move.written});
+    journal_.insert(journal_.end(), stops_.begin(), stops_.begin() + (length - straight));
+    changes_.push_back({first, length});
     auto p = first;
-    auto const write = [&](Index vertex) {
-        order_[p] = vertex;
-        position_[vertex] = p;
+    auto const write = [&](Index vertex, double cost) {
         p = after(p);
+        stops_[p] = {vertex, cost};
+        position_[vertex] = p;
     };
+    std::array<Index, Move::most_edges> added; // positions that added edges are behind
+    added[0] = first;
     for (int i = 0; i + 1 < move.edges; ++i) {
         auto const &segment = move.segments[i];
         auto begin = segment.begin - first;
@@ -58,10 +75,14 @@ void Tour::rearrange(Move const &move) {
             begin -= size();
         auto const *const from = journal_.data() + noted + begin;
         if (segment.reversed)
-            std::for_each(std::reverse_iterator(from + segment.length), std::reverse_iterator(from), write);
+            for (auto const *stop = from + segment.length; stop-- != from;)
+                write(stop->vertex, stop[-1].cost);
         else
-            std::for_each(from, from + segment.length, write);
+            for (auto const *stop = from; stop != from + segment.length; ++stop)
+                write(stop->vertex, stop->cost);
+        added[i + 1] = p;
     }
+    std::for_each_n(added.begin(), move.edges, [this](Index position) { update_cost(position); });
 }
 
 std::pair<Index, Index> Tour::undo() {
@@ -69,12 +90,12 @@ std::pair<Index, Index> Tour::undo() {
     changes_.pop_back();
     auto p = first;
     for (auto i = journal_.size() - length; i < journal_.size(); ++i) {
-        order_[p] = journal_[i];
-        position_[journal_[i]] = p;
+        stops_[p] = journal_[i];
+        position_[journal_[i].vertex] = p;
         p = after(p);
     }
     journal_.resize(journal_.size() - length);
-    return {first, length};
+    return {after(first), length - 1};
 }
 
 void Tour::forget_changes() {
