@@ -277,7 +277,7 @@ def test_everything_can_be_computed_written_printed_and_drawn(problem: Problem) 
     assert math.isfinite(trip.expected_loss)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: f"{learner.rule}-{learner.regularization}")
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: f"{learner.rule}-{learner.training}")
 def test_commands_print_losses_that_are_negative(learner: Learner, tmp_path: Path) -> None:
     file = tmp_path / "problem.json"
     given = {name: value for name, value in vars(learner).items() if value not in (None, 0)}

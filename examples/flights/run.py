@@ -14,7 +14,6 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +182,7 @@ def proximal_row(
     batches: Sequence[dict[str, RegionData]], planned: Sequence[float], route: Sequence[str] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Choose λ by the closed form from the estimates alone, with the route or for a given one; train and test."""
-    asked = problem.changed(learner=replace(problem.learner, rule="proximal", regularization=kind))
+    asked = problem.regularized(kind)
     made = plan(asked) if route is None else evaluate(asked, route)
     assert made.learner is not None
     strengths = made.learner.regularization

@@ -115,7 +115,7 @@ def test_another_learner_is_named_and_not_predicted() -> None:
 
 
 def test_a_plan_that_does_not_say_what_it_expects_trains_and_predicts_nothing() -> None:
-    found = plan(problem_of(models(), learner=Learner(M, 20, SIGMA, "proximal", 1.96)))
+    found = plan(problem_of(models(), learner=Proximal(M, 20, SIGMA, regularization=1.96)))
     new = ("features", "samples", "features_scaling", "expected_errors", "label_noise")
     bare = {name: value for name, value in found.to_dict().items() if name not in new}
     data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
@@ -123,7 +123,7 @@ def test_a_plan_that_does_not_say_what_it_expects_trains_and_predicts_nothing() 
     assert isinstance(followed.model, ProximalRegressor)
     assert followed.model.strength == 1.96
     assert followed.final.predicted is None
-    whole = plan_from(bare, problem_of(models(), learner=Learner(M, 20, SIGMA, "proximal", 1.96)))
+    whole = plan_from(bare, problem_of(models(), learner=Proximal(M, 20, SIGMA, regularization=1.96)))
     assert whole.expected_errors == found.expected_errors
 
 
