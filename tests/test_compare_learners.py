@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from learnroute.comparison.of_learners import (
     LearnerRow,
 )
 from learnroute.model.pooled import floor_of, pooled_error
-from learnroute.model.spectrum import proximal_moments
+from learnroute.model.spectrum import Moments, proximal_moments
 from learnroute.plots import draw_learners
 from learnroute.solvers.params import IteratedLocalSearchParams, SolverParams
 from learnroute.study.families import random_problem
@@ -47,6 +48,11 @@ def row(found: LearnerTable, learner: str, kind: str) -> LearnerRow:
     return next(one for one in found.rows if (one.learner, one.route_kind) == (learner, kind))
 
 
+@cache
+def moments(m: int, n: int, regularizations: tuple[float, ...]) -> Moments:
+    return proximal_moments(m, n, regularizations)
+
+
 def totals(problem: Problem, order: Any, regularizations: Any) -> Any:
     """The total loss by λ: one number each, or (with two axes) one row a schedule. The recursion, written out."""
     table = np.asarray(regularizations, dtype=float)
@@ -55,7 +61,7 @@ def totals(problem: Problem, order: Any, regularizations: Any) -> Any:
     errors = np.tile(np.asarray(problem.initial), (len(by_visit), 1))
     for t, k in enumerate(order):
         values, which = np.unique(by_visit[:, t], return_inverse=True)
-        law = proximal_moments(m, int(problem.counts[k]), values)
+        law = moments(m, int(problem.counts[k]), tuple(values.tolist()))
         p1, q, noise = (np.asarray(part)[which][:, None] for part in (law.retention, law.coupling, law.noise))
         errors = p1 * errors - q * errors[:, [k]] + (1 - p1) * delta[k] + variance * noise
     way = sum(float(problem.travel[a, b]) for a, b in itertools.pairwise(order))

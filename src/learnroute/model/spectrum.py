@@ -26,7 +26,7 @@ from learnroute.model.wishart import expected_spectrum, largest_root, smallest_r
 
 # from eigenvalues of C to those of P and of 1 - P, neither of which may lose digits
 Filter = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-CHUNK = 4 * 10**6  # numbers held at once: nodes x values of λ
+CHUNK = 2 * 10**5  # numbers held at once, nodes x values of λ: as many as a cache holds
 
 
 @dataclass(frozen=True)
