@@ -88,10 +88,10 @@ def train(errors: ModelErrors, region: Any, step: Step, towards: FloatArray) -> 
         The region's row of Δ (or of D): the errors of its true model; one row per model, where regions differ.
     """
     own, common = errors
-    retention, plasticity, here = step.retention, step.plasticity, own[..., region]
+    retention, plasticity = step.retention, step.plasticity
     if own.ndim > 1:  # several models
         retention, plasticity = np.asarray(retention)[..., None], np.asarray(plasticity)[..., None]
-        here = here if np.ndim(region) == 0 else own[np.arange(len(own)), region]
+    here = own[..., region] if np.ndim(region) == 0 else own[np.arange(len(own)), region]
     return ModelErrors(retention * own + plasticity * towards, step.second * common - step.coupling * here + step.noise)
 
 
