@@ -107,10 +107,11 @@ void bind_search(nb::module_ &m) {
         .def(
             "__init__",
             [](VisitSearch *self, std::shared_ptr<VisitProblem const> problem, IntMatrix const &near, double removed,
-               Index string, Index added, double blink, std::uint64_t seed) {
-                new (self) VisitSearch(std::move(problem), matrix_of(near), {removed, string, added, blink}, seed);
+               Index string, Index added, double blink, double contrary, std::uint64_t seed) {
+                new (self)
+                    VisitSearch(std::move(problem), matrix_of(near), {removed, string, added, blink, contrary}, seed);
             },
-            "problem"_a, "near"_a, nb::kw_only(), "removed"_a, "string"_a, "added"_a, "blink"_a, "seed"_a,
+            "problem"_a, "near"_a, nb::kw_only(), "removed"_a, "string"_a, "added"_a, "blink"_a, "contrary"_a, "seed"_a,
             "`near` lists the nearest other regions of each, nearest first.")
         .def(
             "start", [](VisitSearch &self, IntVector const &visits) { self.start(indices_of(visits)); }, "visits"_a,

@@ -101,7 +101,7 @@ void VisitSearch::add_others(Index seed) {
     }
 }
 
-bool VisitSearch::recreate(double temperature) {
+bool VisitSearch::recreate(double contrary) {
     auto const &problem = route_.problem();
     for (auto left = absent_.size(); left > 1; --left)
         std::swap(absent_[left - 1], absent_[below(left)]);
@@ -122,7 +122,8 @@ bool VisitSearch::recreate(double temperature) {
                 return false;
             continue;
         }
-        if (!needed && least >= route_.value() + (temperature > 0.0 ? temperature * exponential() : 0.0))
+        auto const pays = least < route_.value();
+        if (!needed && pays == (contrary > 0.0 && uniform() < contrary))
             continue;
         trial_.insert(trial_.begin() + static_cast<std::ptrdiff_t>(best), region);
         ++counts_[region];
@@ -134,7 +135,7 @@ bool VisitSearch::recreate(double temperature) {
 void VisitSearch::look(double temperature) {
     ruin();
     route_.assign(trial_);
-    if (!recreate(temperature) || route_.travel() > route_.problem().budget)
+    if (!recreate(params_.contrary) || route_.travel() > route_.problem().budget)
         return;
     auto const value = route_.value();
     if (value > value_)

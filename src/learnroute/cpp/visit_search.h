@@ -10,10 +10,11 @@
 
 namespace learnroute {
 struct RuinParams {
-    double removed; // visits that an iteration removes on average, at most
-    Index string;   // the longest string of visits that is removed at once
-    Index added;    // absent regions that are tried besides, at most
-    double blink;   // the share of places that are overlooked
+    double removed;  // visits that an iteration removes on average, at most
+    Index string;    // the longest string of visits that is removed at once
+    Index added;     // absent regions that are tried besides, at most
+    double blink;    // the share of places that are overlooked
+    double contrary; // the share of visits that are put in though they do not pay, or left out though they do
 };
 
 /// Ruin and recreate of a sequence of visits, accepted by simulated annealing.
@@ -42,8 +43,10 @@ class VisitSearch {
     double exponential();
     void ruin();
     void add_others(Index seed);
-    /// Put absent regions in; those that are not required only where the value rises by no more than by chance.
-    bool recreate(double temperature);
+    /// Put absent regions in, those that are not required where that pays; a share of these is decided the other way.
+    ///
+    /// Returns whether all that are required found a place.
+    bool recreate(double contrary);
     void look(double temperature);
 
 public:

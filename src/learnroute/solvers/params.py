@@ -346,6 +346,7 @@ class VisitSearchParams(NamedTuple):
     string: int = 10  # ... in strings of so many at most
     added: int = 10  # absent regions that are tried besides, at most
     blink: float = 0.01  # the share of places that are overlooked where a visit is put in
+    contrary: float = 0.1  # the share of visits that are put in though they do not pay, or left out though they do
     near: int = 100  # nearest regions of each that are listed, to find strings near each other
     descent: int = 20  # iterations per region from each start, before the best one is annealed ...
     iterations: int = 500  # ... for so many iterations per region ...

@@ -70,7 +70,7 @@ class _Annealing:
         near = np.argsort(apart, axis=1, kind="stable")[:, 1 : 1 + params.near]
         self.search = _core.VisitSearch(
             self.problem.core, np.ascontiguousarray(near), removed=params.removed, string=params.string,
-            added=params.added, blink=params.blink, seed=int(rng.integers(2**63)),
+            added=params.added, blink=params.blink, contrary=params.contrary, seed=int(rng.integers(2**63)),
         )  # fmt: skip
         work = size * (10 + size * objective.updates.coupled)  # of an iteration
         self.iterations_a_call = max(1, int(params.work / work))
