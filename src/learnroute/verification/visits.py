@@ -1,6 +1,6 @@
 """Check plans with optional or repeated visits: all sequences of visits are tried, as far as there are not too many.
 
-Without coupling, what a score counts depends on the visits that follow alone, and sets of regions are enumerated instead
+Without coupling, what a score counts depends on the visits that follow alone, and sets of regions are enumerated
 (`held_karp.least_visits`).
 """
 
@@ -22,7 +22,7 @@ from learnroute.model.visit_objective import VisitRules
 from learnroute.verification import held_karp
 from learnroute.verification.bounds import Outcome
 from learnroute.verification.exact import exact_sum, losses_of
-from learnroute.verification.pairs import PairLosses
+from learnroute.verification.pairs import BEYOND, PairLosses
 
 MOST_SEQUENCES = 1_000_000  # of visits, that are tried one by one
 ROOM = 1 + Fraction(str(SAME))  # of a travel budget: what rounding may exceed it by
@@ -89,7 +89,7 @@ class VisitChecker:
     def _by_sequences(self, goal: Fraction) -> Outcome:
         """Try all: by floats, and those near the goal exactly."""
         least: Fraction | None = None
-        near_to = math.inf if goal >= 2**1000 else float(max(goal, -(2**1000)))
+        near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
         for visits, values, sizes in self._values():
             for order in visits[values - 1e-12 * sizes < near_to].tolist():
                 if not self.keeps_budget(order):
@@ -138,7 +138,8 @@ class VisitChecker:
         """Return the sequences of a layer with a further visit to a region."""
         problem = self.problem
         some = layer.counts[:, k] < self.rules.repeat
-        visits, counts, means, summed, common, sizes, way = (part[some] for part in layer)
+        visits, counts = layer.visits[some], layer.counts[some]
+        means, summed, common, sizes, way = (part[some] for part in layer[2:])
         retention, plasticity, coupling, second, noise = (float(table[t, k]) for table in problem.updates.tables)
         if t > 0:
             way = way + travel[visits[:, -1], k]
