@@ -71,8 +71,8 @@ class Kept(NamedTuple):
     ----------
     allowed, required
         Regions that may and that must be visited.
-    at_most
-        The most visits.
+    at_least, at_most
+        The fewest and the most visits.
     constants
         What is left of the first model, and noise, by the number of visits; with `retained`, the first model's alone.
     retained
@@ -81,6 +81,7 @@ class Kept(NamedTuple):
 
     allowed: list[int]
     required: list[int]
+    at_least: int
     at_most: int
     constants: list[Fraction]
     retained: list[Fraction] | None
@@ -160,12 +161,12 @@ class _Enumeration:
         visited = [v for v in (*ahead, *tail) if v in kept.allowed]
         needed = sum(1 << k for k, v in enumerate(inner) if v in kept.required)
         found: Least | None = None
-        if visited and not needed:  # the two ends alone
+        if not needed and kept.at_least <= len(visited) and visited:  # the two ends alone
             alone = self._constants(kept, visited, [], np.array([0]))[0] * self.grid.unit
             found = Least(self._value_of([*ahead, *tail]) + alone, [*ahead, *tail])
         sets = np.arange(1, 1 << len(inner))
-        within = _bits(sets, len(inner)) + len(visited) <= kept.at_most
-        sets = sets[((sets & needed) == needed) & within]
+        visits = _bits(sets, len(inner)) + len(visited)
+        sets = sets[((sets & needed) == needed) & (kept.at_least <= visits) & (visits <= kept.at_most)]
         if not len(sets):
             return found
         best = self._fill(inner, first, last, back)

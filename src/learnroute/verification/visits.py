@@ -32,8 +32,8 @@ BELOW_ALL = -(Fraction(2) ** 1100)
 def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
     """Say which rule a sequence of visits breaks; nothing if it keeps all of them."""
     visits = Counter(order)
-    if not 1 <= len(order) <= rules.at_most:
-        return f"{len(order)} visits; 1 … {rules.at_most} are possible"
+    if not rules.at_least <= len(order) <= rules.at_most:
+        return f"{len(order)} visits; {rules.at_least} … {rules.at_most} are possible"
     for i, name in enumerate(problem.regions):
         if rules.required[i] and not visits[i]:
             return f"region {name!r} is missing, which must be visited"
@@ -118,6 +118,7 @@ class VisitChecker:
             last = layer.visits[:, -1]
             whole = (layer.counts[:, rules.required] > 0).all(axis=1)
             whole &= last == ends.last if ends.last is not None else True
+            whole &= t + 1 >= rules.at_least
             legs = layer.travel
             if ends.closed:
                 legs = legs + travel[last, size if problem.depot is not None else layer.visits[:, 0]]
@@ -182,7 +183,7 @@ class VisitChecker:
             constants = [initial * share + noise * (1 - share) for share in left]
         allowed, required = (np.flatnonzero(some).tolist() for some in (rules.allowed, rules.required))
         return held_karp.Kept(
-            allowed, required, rules.at_most, constants, None if problem.samples is None else retained
+            allowed, required, rules.at_least, rules.at_most, constants, None if problem.samples is None else retained
         )
 
 

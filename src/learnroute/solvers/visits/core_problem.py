@@ -49,7 +49,7 @@ class CoreProblem:
         apart = objective.known.matrix[np.ix_(self.regions, self.regions)] if coupled else np.zeros((self.size,) * 2)
         self.core = _core.VisitProblem(
             travel, objective.rate, *self.tables, np.ascontiguousarray(apart), self.initial, self.scores,
-            objective.total, objective.count, self.required, self.repeat, self.at_most,
+            objective.total, objective.count, self.required, self.repeat, rules.at_least, self.at_most,
             rules.budget * (1 + SAME / 2), *fixed, self.cyclic,
         )  # fmt: skip
 
