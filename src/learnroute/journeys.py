@@ -31,6 +31,7 @@ from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.subsets import only, with_region
 from learnroute.model.table import route_text
+from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
 from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
@@ -451,7 +452,7 @@ class Journey:
         closed = problem.closed
         if closed:  # nobody else comes back to where the agent is now, so that column can stand for the origin
             home = seen[0] if problem.depot is None else problem.size
-            travel[1:, 0] = problem.travel_rate * problem.stop_travel[left, home]
+            travel[1:, 0] = problem.travel_rate * problem.ways.matrix[left, home]
         last = None if problem.ends.last is None or problem.ends.last in seen else ids.index(problem.ends.last)
         ends = Ends(0, last, closed)
         # from where the agent stands: the first position is behind it, and there is nothing to learn
@@ -463,7 +464,7 @@ class Journey:
             matrix = np.array([problem.dissimilarities_to(i)[ids] for i in ids])
             known = Dissimilarities(matrix, None, frozen(self.errors[ids]), frozen(problem.scores[ids]))
             pairs = Pairs(known, Updates(*map(frozen, tables)), math.fsum(self.errors), problem.size)
-            return ids, Paired(frozen(travel), pairs, ends)
+            return ids, Paired(TravelMatrix(travel), pairs, ends)
         scores = plasticity[-1] * problem.scores[ids] + problem.size * noise[-1]
         scores[0] = 0.0
         weights = np.concatenate([[0.0], products_after(np.sort(retention[-1, 1:])[::-1])])
@@ -471,7 +472,7 @@ class Journey:
         constant = float(np.prod(retention[-1, 1:]) * self.errors.sum())
         factors = None if equal else frozen(retention[-1])
         linear = LinearError(frozen(scores), frozen(weights), constant, factors)
-        return ids, linear.objective(frozen(travel), ends)
+        return ids, linear.objective(TravelMatrix(travel), ends)
 
     def _keep(self) -> None:
         if self.file is not None:

@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
-from learnroute.model.distances import Points
 from learnroute.model.law import ModelErrors, error_parts, follow, products_after
-from learnroute.model.objective import Objective, Paired, Weighted
+from learnroute.model.objective import Objective, Paired
 from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.pairs_from_depot import PairsFromDepot, from_depot
 from learnroute.model.problem import Problem
@@ -165,10 +164,7 @@ def travel_cost(problem: Problem, order: ArrayLike) -> float:
 
 def legs_of(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return what each way of a route costs, in the units of travel: from the depot first, the way back last."""
-    nothing = np.zeros(len(problem.stops))
-    travel: FloatArray | Points = problem.stop_travel if problem.stop_points is None else problem.stop_points
-    ways = Weighted(travel, nothing, nothing, 0.0, problem.ends)
-    return ways.legs(problem.from_depot(as_order(order, problem.size)))
+    return problem.ways.legs(problem.from_depot(as_order(order, problem.size)), problem.closed)
 
 
 def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
@@ -243,13 +239,7 @@ def objective_of(problem: Problem) -> Objective:
     """
     check_type("problem", problem, Problem)
     size, depot = problem.size, problem.depot is not None
-    travel: FloatArray | Points
-    if problem.stop_points is not None:
-        travel = problem.stop_points.scaled(problem.travel_rate)
-    else:
-        travel = problem.stop_travel
-        travel = travel if problem.travel_rate == 1 else frozen(travel * problem.travel_rate)
-    ends = problem.ends
+    travel, ends = problem.ways.scaled(problem.travel_rate), problem.ends
     if problem.learner.couples:
         pairs = Pairs(problem.dissimilarities, problem.updates, problem.initial_sum, size)
         return Paired(travel, PairsFromDepot(pairs) if depot else pairs, ends)

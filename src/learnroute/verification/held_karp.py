@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.distances import Points
+from learnroute.model.travel import Places
 from learnroute.verification.exact import ONE, Model, least_score_parts, path_relaxation
 from learnroute.verification.grid import Grid
 
@@ -84,7 +84,7 @@ class _Enumeration:
     def __init__(self, model: Model, goal: Fraction, limbs: int) -> None:
         self.model, self.limbs = model, limbs
         self.grid = Grid(model.rate, goal, 55 + LIMB * (limbs - 1))
-        assert not isinstance(model.travel, Points)
+        assert not isinstance(model.travel, Places)
         costs = [[self.grid.below(model.rate * Fraction(x)) for x in row] for row in model.travel.tolist()]
         self.travel = self._split(np.array(costs, dtype=object))
         self.allowed = model.ends.positions(model.size)
