@@ -20,7 +20,7 @@ from learnroute.solvers.construction.canonical import canonical_order
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.ground import place_ground
 from learnroute.solvers.matching.perfect_matching import by_blossoms, minimum_matching
-from learnroute.solvers.matching.weights import PlaceWeights
+from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
 from learnroute.solvers.methods import exact
 from learnroute.solvers.params import MatchingParams
 from learnroute.solvers.spanning_tree import minimum_spanning_tree
@@ -104,15 +104,15 @@ def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pyt
     """Both occur in random trials, and the route is right in both."""
     met = {True: 0, False: 0}
 
-    def watched(weights: np.ndarray, budget: Budget, params: MatchingParams) -> object:
-        matching = minimum_matching(weights, budget, params=params)
-        extra = len(weights) - 1
+    def watched(weights: MatrixWeights, budget: Budget, params: MatchingParams) -> object:
+        matching = by_blossoms(weights, budget, params)
+        extra = weights.size - 1
         mate = next(i for i, j in matching.pairs.tolist() if j == extra)
         met[mate == watched_last[0]] += 1
         return matching
 
     watched_last = [-1]
-    monkeypatch.setattr(module, "minimum_matching", watched)
+    monkeypatch.setattr(module, "by_blossoms", watched)
     for seed in range(300):
         rng = np.random.default_rng(seed)
         size = int(rng.integers(2, 11))
