@@ -70,6 +70,8 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
         data["travel_rate"] = problem.travel_rate
     if problem.depot is not None:
         data["depot"] = problem.depot.to_dict()
+    if problem.visits is not None:
+        data["visits"] = problem.visits.to_dict()
     if problem.features_scaling is not None:
         data["features_scaling"] = problem.features_scaling.to_dict()
     return {key: value for key, value in data.items() if value != ""}

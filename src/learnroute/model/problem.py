@@ -48,6 +48,8 @@ from learnroute.model.validation import (
     as_vector,
     frozen,
 )
+from learnroute.model.visit_objective import VisitRules
+from learnroute.model.visits import Visits
 
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 DissimilarityKind = Literal["estimate", "upper", "measured"]
@@ -58,13 +60,15 @@ MEASURED: Final = "measured"
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate", "transfer", "depot", "features_scaling",
+    "initial_estimate", "transfer", "depot", "features_scaling", "visits",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Problem:
-    """T regions to visit once each, in an order to be chosen. Validated here, once; immutable.
+    """T regions, of which each is visited once, in an order to be chosen; or those that pay (`visits`).
+
+    Validated here, once; immutable.
 
     Arrays may be lists, arrays, or tables with labels (pandas, polars, xarray). Labels are names of regions: rows and
     columns are brought into the order of `regions`, and labels that are none of them are refused.
@@ -113,6 +117,9 @@ class Problem:
     features_scaling
         How raw features become the learner's, where the dissimilarities were estimated from scaled ones: what `follow`
         and `transfer` apply to samples. No plan depends on it.
+    visits
+        Which regions must, may and may not be visited, how often, and how far routes may go; if omitted, each region is
+        visited once.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
 
@@ -141,6 +148,7 @@ class Problem:
     transfer: FloatArray | None
     depot: Depot | None
     features_scaling: FeaturesScaling | None
+    visits: Visits | None
     streets: Streets | None
     ends: Ends
     ways: Travel
@@ -168,6 +176,7 @@ class Problem:
         depot: Depot | None = None,
         streets: Streets | None = None,
         features_scaling: FeaturesScaling | None = None,
+        visits: Visits | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
         assert learner is not None
@@ -222,6 +231,8 @@ class Problem:
             check_type("streets", streets, Streets)
         if features_scaling is not None:
             check_type("features_scaling", features_scaling, FeaturesScaling)
+        if visits is not None:
+            check_type("visits", visits, Visits)
         checked = {
             "learner": learner,
             "dissimilarity": delta,
@@ -248,6 +259,7 @@ class Problem:
             "depot": checked_depot(depot, names, places, travel is not None, geographic),
             "streets": streets,
             "features_scaling": features_scaling,
+            "visits": visits,
             "ends": wanted.compiled(names, depot),
         }  # fmt: skip
         for name, value in checked.items():
@@ -258,7 +270,11 @@ class Problem:
             assert self.stop_coordinates is not None
             ways = Places(self.stop_coordinates, geographic)
         object.__setattr__(self, "ways", ways)
-        learner.check_positions(size)
+        learner.check_positions(self.most_visits)
+        optional = self.rules is not None and not self.rules.required.all()
+        if optional and initial is None and (learner.undecided or self.updates.retention.any()):
+            reason = "missing; where visits are optional, a learner that keeps some of its first model needs its errors"
+            raise InputError(reason, field="initial")
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""
@@ -341,9 +357,22 @@ class Problem:
         return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
 
     @cached_property
+    def rules(self) -> VisitRules | None:
+        """Which visits are allowed, by index; None where each region is visited once, as far as that goes."""
+        if self.visits is None:
+            return None
+        found = self.visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
+        return None if found.required.all() and found.repeat == 1 and math.isinf(found.budget) else found
+
+    @property
+    def most_visits(self) -> int:
+        """How many visits a route can have."""
+        return self.size if self.rules is None else self.rules.at_most
+
+    @cached_property
     def updates(self) -> Updates:
         """How training at each position in each region moves the expected errors."""
-        return self.learner.updates(self.counts)
+        return self.learner.updates(self.counts, self.most_visits)
 
     # What plans and expected losses go by: unbiased estimates where the problem has some, else what is given
 
@@ -454,6 +483,8 @@ class Problem:
             fields["constraints"] = Constraints(**{MEMBERS[key]: value for key, value in wanted.items()})
         if "depot" in fields:
             fields["depot"] = Depot.from_dict(fields["depot"])
+        if "visits" in fields:
+            fields["visits"] = Visits.from_dict(fields["visits"])
         if "features_scaling" in fields:
             fields["features_scaling"] = FeaturesScaling.from_dict(fields["features_scaling"])
         if not isinstance(fields.get("geographic", False), bool):

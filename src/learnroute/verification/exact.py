@@ -103,7 +103,7 @@ class Model:
 
     def travelled(self, order: Sequence[int]) -> Fraction:
         """Return what an order costs to travel, in the units of travel."""
-        origins, goals = np.array(order[:-1]), np.array(order[1:])
+        origins, goals = (np.array(part, dtype=np.int64) for part in (order[:-1], order[1:]))
         if self.ends.closed:
             origins, goals = np.append(origins, order[-1]), np.append(goals, order[0])
         legs = self.travel.between(origins, goals) if isinstance(self.travel, Places) else self.travel[origins, goals]

@@ -99,7 +99,7 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
     None where one does and the problem has no lower bounds. Unbiased estimates do not count.
     """
     problem = problem.with_upper_bounds()
-    if not problem.learner.couples:
+    if not problem.learner.couples and problem.rules is None:
         return losses_of(problem).parts(order)["total"]
     losses = PairLosses(problem)
     upper = losses.parts(order)["total"]

@@ -179,14 +179,14 @@ class Learner:
         """`under` (m < n: there are samples enough to fit each region) or `over` (there are not)."""
         return "under" if self.features < self.samples else "over"
 
-    def updates(self, counts: IntArray) -> Updates:
-        """Return what training does at each position in regions with these numbers of samples."""
-        size = len(counts)
-        self.check_positions(size)
+    def updates(self, counts: IntArray, positions: int | None = None) -> Updates:
+        """Return what training does at each position (one per region if omitted) in regions with so many samples."""
+        many = len(counts) if positions is None else positions
+        self.check_positions(many)
         numbers, kinds = np.unique(counts, return_inverse=True)
         steps = [self.step(int(n)) for n in numbers]
         tables: list[FloatArray] = []
         for parts in zip(*steps, strict=True):
-            columns = np.array([np.broadcast_to(part, size if self.by_position else 1) for part in parts]).T
-            tables.append(np.broadcast_to(columns[:, kinds], (size, size)))
+            columns = np.array([np.broadcast_to(part, many if self.by_position else 1) for part in parts]).T
+            tables.append(np.broadcast_to(columns[:, kinds], (many, len(counts))))
         return Updates(*tables)
