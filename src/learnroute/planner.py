@@ -129,7 +129,7 @@ def _plan_visits(
 def _less_the_check(problem: Problem, budget: Budget) -> Budget:
     """Return a budget that leaves time for checking the triangle inequality, where that takes a tenth of it at most."""
     left, check = budget.seconds_left, CHECKING * problem.size**3
-    if left is None or problem.points is not None or check > 0.1 * left:
+    if left is None or problem.ways.is_metric or check > 0.1 * left:
         return budget
     return replace(budget, deadline=budget.deadline - check)
 
@@ -203,9 +203,8 @@ def _shortest_of_tied(
         return order
     number = np.zeros(objective.size, dtype=np.int64)
     number[part] = np.arange(many)
-    travel = ways.between(part[:, None], part[None, :])
     nothing = np.zeros(many)
-    alone = Weighted(travel, nothing, nothing, 0.0, ends.renumbered(number))
+    alone = Weighted(ways.travel.of(part), nothing, nothing, 0.0, ends.renumbered(number))
     rng, start = np.random.default_rng(0), np.arange(many)
     found = iterated_local_search(alone, rng, budget.sparing(), initial=start, params=params)
     shorter = np.concatenate([part[found], order[many:]])

@@ -57,10 +57,9 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
     """Return a problem as the contract has it, without members that say nothing."""
     data: dict[str, Any] = {"title": problem.title, "regions": list(problem.regions)}
     data["learner"] = problem.learner.to_dict()
-    arrays = ("travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model",
+    arrays = ("dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model",
               "samples", "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer")  # fmt: skip
-    for name in arrays[problem.points is not None :]:  # travel that follows from coordinates is not written
-        value = getattr(problem, name)
+    for name, value in {"travel": problem.given_travel, **{name: getattr(problem, name) for name in arrays}}.items():
         if value is not None:
             data[name] = value.tolist()
     if problem.geographic:

@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.law import STAY, ModelErrors, Step, error_parts, follow, products_after, train
-from learnroute.model.objective import Objective, Paired, Weighted
+from learnroute.model.objective import Objective, Paired
 from learnroute.model.origin import PairsFromOrigin, from_origin
 from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.problem import Problem
+from learnroute.model.travel import Travel, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray, frozen
 from learnroute.model.visit_objective import VisitObjective
 from learnroute.model.visits import check_visits
@@ -172,10 +172,7 @@ def legs_of(problem: Problem, order: ArrayLike) -> FloatArray:
 
 
 def _legs(problem: Problem, visits: IntArray) -> FloatArray:
-    nothing = np.zeros(len(problem.stops))
-    travel: FloatArray | Points = problem.stop_travel if problem.stop_points is None else problem.stop_points
-    ways = Weighted(travel, nothing, nothing, 0.0, problem.ends)
-    return ways.legs(problem.from_depot(visits))
+    return problem.ways.legs(problem.from_depot(visits), problem.closed)
 
 
 def untrained_loss(problem: Problem) -> float | None:
@@ -285,7 +282,8 @@ def objective_of(problem: Problem, visited: Sequence[int] = (), errors: FloatArr
     if problem.rules is not None:
         raise InputError("this needs each region to be visited once; leave them out", field="visits")
     size, known, updates, total = problem.size, problem.dissimilarities, problem.updates, problem.initial_sum
-    travel, ends = _ways_left(problem, visited)
+    ways, ends = _ways_left(problem, visited)
+    travel = ways.scaled(problem.travel_rate)
     if visited:
         left = [i for i in range(size) if i not in set(visited)]
         errors = problem.initial_errors if errors is None else errors
@@ -313,25 +311,23 @@ def visit_objective_of(problem: Problem) -> VisitObjective:
     assert problem.rules is not None
     origin = None if problem.depot is None else problem.size
     return VisitObjective(
-        problem.stop_travel, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
+        problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
         problem.initial_sum, problem.size, problem.rules, origin,
     )  # fmt: skip
 
 
-def _ways_left(problem: Problem, visited: Sequence[int]) -> tuple[FloatArray | Points, Ends]:
-    """Return the travel costs, times their rate, between the regions left and the origin, and where orders end."""
-    ends, rate = problem.ends, problem.travel_rate
+def _ways_left(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
+    """Return the travel between the regions left and the origin, and where orders end."""
+    ends = problem.ends
     if not visited:
-        if problem.stop_points is not None:
-            return problem.stop_points.scaled(rate), ends
-        return problem.stop_travel if rate == 1 else frozen(problem.stop_travel * rate), ends
+        return problem.ways, ends
     left = [i for i in range(problem.size) if i not in set(visited)]
     ids = [*left, visited[-1]]
-    travel = problem.stop_travel[np.ix_(ids, ids)]
+    costs = problem.ways.matrix[np.ix_(ids, ids)]
     if ends.closed:  # nobody comes back to where the agent stands, so that column can be the way home
-        travel[:-1, -1] = problem.stop_travel[left, visited[0] if problem.depot is None else problem.size]
+        costs[:-1, -1] = problem.ways.matrix[left, visited[0] if problem.depot is None else problem.size]
     last = left.index(ends.last) if ends.last in left else None
-    return frozen(travel * rate), Ends(len(left), last, ends.closed)
+    return TravelMatrix(costs), Ends(len(left), last, ends.closed)
 
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:

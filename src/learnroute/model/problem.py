@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean, shown
 from learnroute.model.constraints import MEMBERS, Constraints
-from learnroute.model.depot import Depot, checked_depot, framed, taken_out
+from learnroute.model.depot import Depot, checked_depot, frame, taken_out
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums, row_sums
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import (
@@ -36,6 +35,7 @@ from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
 from learnroute.model.streets import Streets
+from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.model.validation import (
     LARGEST_VALUE,
     FloatArray,
@@ -150,8 +150,8 @@ class Problem:
     features_scaling: FeaturesScaling | None
     visits: Visits | None
     streets: Streets | None
-    points: Points | None
     ends: Ends
+    ways: Travel
 
     def __init__(
         self,
@@ -202,7 +202,6 @@ class Problem:
         if travel is not None:
             costs = either_way(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
-            self.__dict__["travel"] = costs
         elif coordinates is not None:
             size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
         else:
@@ -257,15 +256,20 @@ class Problem:
                 "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
-            "depot": checked_depot(depot, names, places, None if travel is None else self.travel, geographic),
+            "depot": checked_depot(depot, names, places, travel is not None, geographic),
             "streets": streets,
             "features_scaling": features_scaling,
             "visits": visits,
-            "points": Points(places, geographic) if travel is None and places is not None else None,
             "ends": wanted.compiled(names, depot),
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if travel is not None:
+            ways: Travel = TravelMatrix(costs if self.depot is None else frame(costs, self.depot))
+        else:
+            assert self.stop_coordinates is not None
+            ways = Places(self.stop_coordinates, geographic)
+        object.__setattr__(self, "ways", ways)
         learner.check_positions(self.most_visits, exactly=self.rules is None)
         optional = self.rules is not None and not self.rules.required.all()
         if optional and initial is None and (learner.undecided or self.updates.retention.any()):
@@ -284,17 +288,21 @@ class Problem:
 
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
-        fields = {name: getattr(self, name) for name in (*FIELDS, "streets") if name != "travel"}
         for name in changes:
             if name not in (*FIELDS, "streets"):
                 raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
-        return Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
+        kept = {name: getattr(self, name) for name in (*FIELDS, "streets") if name not in (*changes, "travel")}
+        return Problem(**{"travel": self.given_travel, **kept, **changes})
 
     @cached_property
     def travel(self) -> FloatArray:
         """The T x T travel costs; from coordinates, they are made when first asked for (refused if too many)."""
-        assert self.points is not None
-        return self.points.matrix()
+        return self.ways.matrix if self.depot is None else frozen(self.ways.of(np.arange(self.size)).matrix)
+
+    @property
+    def given_travel(self) -> FloatArray | None:
+        """The T x T travel costs where they were given; None where they follow from the coordinates."""
+        return None if isinstance(self.ways, Places) else self.travel
 
     @property
     def size(self) -> int:
@@ -304,7 +312,7 @@ class Problem:
     @property
     def travel_unit(self) -> str:
         """The unit of travel, where it is known: great circles are in kilometres."""
-        return "km" if self.points is not None and self.geographic else ""
+        return self.ways.unit
 
     # What a route goes by: the regions and, after the last of them, the depot
 
@@ -317,20 +325,6 @@ class Problem:
     def closed(self) -> bool:
         """Whether the way back counts: to the depot, or to the first region."""
         return self.ends.closed
-
-    @cached_property
-    def stop_travel(self) -> FloatArray:
-        """The travel costs between all stops."""
-        if self.depot is None:
-            return self.travel
-        return self.stop_points.matrix() if self.stop_points is not None else framed(self.travel, self.depot)
-
-    @cached_property
-    def stop_points(self) -> Points | None:
-        """The places of all stops, where travel follows from them."""
-        if self.depot is None or self.points is None:
-            return self.points
-        return Points(frozen(np.vstack([self.points.places, self.depot.place])), self.geographic)
 
     @cached_property
     def stop_coordinates(self) -> FloatArray | None:

@@ -79,9 +79,9 @@ def _sharper(problem: Problem, losses: Losses, travel: Fraction, retained: Fract
 
 def is_metric(problem: Problem) -> bool:
     """Whether travel is symmetric and no detour saves more than rounding; distances between places always are."""
-    if problem.points is not None:
+    if problem.ways.is_metric:
         return True
-    travel = problem.stop_travel
+    travel = problem.ways.matrix
     size = len(travel)
     if size > MOST_REGIONS or not (travel == travel.T).all():
         return False

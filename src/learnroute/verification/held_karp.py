@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.distances import Points
+from learnroute.model.travel import Places
 from learnroute.verification.exact import ONE, Model, least_score_parts, path_relaxation
 from learnroute.verification.grid import Grid
 
@@ -115,7 +115,7 @@ class _Enumeration:
     def __init__(self, model: Model, goal: Fraction, limbs: int) -> None:
         self.model, self.limbs = model, limbs
         self.grid = Grid(model.rate, goal, 55 + LIMB * (limbs - 1))
-        assert not isinstance(model.travel, Points)
+        assert not isinstance(model.travel, Places)
         costs = [[self.grid.below(model.rate * Fraction(x)) for x in row] for row in model.travel.tolist()]
         self.travel = self._split(np.array(costs, dtype=object))
         self.allowed = model.ends.positions(model.size)
@@ -193,13 +193,13 @@ class _Enumeration:
         if kept.retained is None:
             by_count = np.array([self.grid.below(constant) for constant in kept.constants], dtype=object)
             found: NDArray[np.object_] = by_count[_bits(sets, len(inner)) + len(visited)]
-            return np.minimum(found, self.grid.goal)
+            return np.asarray(np.minimum(found, self.grid.goal))
         shares = np.array([self.grid.below(kept.constants[0])], dtype=object)
         for v in visited:
             shares = shares * kept.retained[v].numerator // kept.retained[v].denominator
         for v in inner:
             shares = np.concatenate([shares, shares * kept.retained[v].numerator // kept.retained[v].denominator])
-        return np.minimum(shares[sets], self.grid.goal)
+        return np.asarray(np.minimum(shares[sets], self.grid.goal))
 
     def _value_of(self, order: list[int]) -> Fraction:
         """Return the value of fewer stops than there are, at its lower end."""
