@@ -41,23 +41,20 @@ def random_visits(seed: int, most: int = 5) -> Problem | None:
 
 def sequences(problem: Problem) -> list[tuple[int, ...]]:
     """Return all sequences of visits that are allowed, rule by rule."""
-    rules, found = problem.rules, []
-    if rules is None:
-        return list(itertools.permutations(range(problem.size)))
-    start, end = problem.constraints.start, problem.constraints.end
+    visits = problem.visits
+    assert visits is not None
+    rules = visits.compile(problem.regions)
+    may, must = np.flatnonzero(rules.allowed).tolist(), set(np.flatnonzero(rules.required).tolist())
+    start, end, found = problem.constraints.start, problem.constraints.end, []
     for many in range(1, rules.at_most + 1):
-        for visits in itertools.product(np.flatnonzero(rules.allowed).tolist(), repeat=many):
-            names = [problem.regions[i] for i in visits]
-            if max(map(visits.count, visits)) > rules.repeat or not set(np.flatnonzero(rules.required)) <= set(visits):
+        for order in itertools.product(may, repeat=many):
+            names = [problem.regions[i] for i in order]
+            if max(map(order.count, order)) > rules.repeat or not must <= set(order):
                 continue
             if start not in (None, names[0]) or end not in (None, names[-1]):
                 continue
-            if (
-                travel_of(problem, visits) <= Fraction(rules.budget) * Fraction(1 + 1e-12)
-                if math.isfinite(rules.budget)
-                else True
-            ):
-                found.append(visits)
+            if math.isinf(rules.budget) or travel_of(problem, order) <= Fraction(rules.budget) * Fraction(1 + 1e-12):
+                found.append(order)
     return found
 
 
