@@ -108,7 +108,8 @@ bool VisitSearch::recreate(double contrary) {
     if (problem.budget < inf)
         std::ranges::stable_partition(absent_, [&](Index region) { return problem.required[region] != 0; });
     for (auto const region : absent_) {
-        auto const needed = problem.required[region] && counts_[region] == 0;
+        auto const required = problem.required[region] && counts_[region] == 0;
+        auto const needed = required || static_cast<Index>(trial_.size()) < problem.at_least;
         auto least = inf;
         std::size_t best = 0;
         auto const prices = route_.prices(region);
@@ -118,7 +119,7 @@ bool VisitSearch::recreate(double contrary) {
                 best = place;
             }
         if (least == inf) {
-            if (needed)
+            if (required)
                 return false;
             continue;
         }
@@ -129,7 +130,7 @@ bool VisitSearch::recreate(double contrary) {
         ++counts_[region];
         route_.assign(trial_);
     }
-    return !trial_.empty();
+    return static_cast<Index>(trial_.size()) >= problem.at_least;
 }
 
 void VisitSearch::look(double temperature) {

@@ -151,8 +151,8 @@ def plan_schema() -> Schema:
             },
             "expected_errors": {
                 "anyOf": [_list(NUMBER), NULL],
-                "description": "Expected error on each region after the last visit, in the order of route, skipped ones "
-                "last, without label noise; null above 10,000 regions",
+                "description": "Expected error on each region after the last visit, in the order of route, skipped "
+                "ones last, without label noise; null above 10,000 regions",
             },
             "label_noise": _or_null(
                 POSITIVE,

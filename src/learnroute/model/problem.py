@@ -270,7 +270,7 @@ class Problem:
             assert self.stop_coordinates is not None
             ways = Places(self.stop_coordinates, geographic)
         object.__setattr__(self, "ways", ways)
-        learner.check_positions(self.most_visits)
+        learner.check_positions(self.most_visits, exactly=self.rules is None)
         optional = self.rules is not None and not self.rules.required.all()
         if optional and initial is None and (learner.undecided or self.updates.retention.any()):
             reason = "missing; where visits are optional, a learner that keeps some of its first model needs its errors"
@@ -372,7 +372,7 @@ class Problem:
     @cached_property
     def updates(self) -> Updates:
         """How training at each position in each region moves the expected errors."""
-        return self.learner.updates(self.counts, self.most_visits)
+        return self.learner.updates(self.counts, None if self.rules is None else self.rules.at_most)
 
     # What plans and expected losses go by: unbiased estimates where the problem has some, else what is given
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from learnroute.errors import InputError, did_you_mean
 from learnroute.model.fields import members_of
-from learnroute.model.rounding import PRINTED, is_less
+from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import as_count, as_number, frozen
 from learnroute.model.visit_objective import VisitRules
 
 ALL = "all"
-MEMBERS = ("required", "forbidden", "repeat", "at_most", "budget")
+MEMBERS = ("required", "forbidden", "repeat", "at_least", "at_most", "budget")
 NAMES = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -30,6 +30,7 @@ SCHEMA: dict[str, Any] = {
         },
         "forbidden": {**NAMES, "description": "Regions that cannot be visited; their errors count"},
         "repeat": {"type": "integer", "minimum": 1, "description": "How often one region may be visited; 1 if omitted"},
+        "at_least": {"type": "integer", "minimum": 1, "description": "The fewest visits in all; 1 if omitted"},
         "at_most": {"type": "integer", "minimum": 1, "description": "The most visits in all"},
         "budget": {
             "$ref": "#/$defs/nonNegative",
@@ -51,8 +52,8 @@ class Visits:
         Names of the regions that cannot be visited; their errors count as those of all regions do.
     repeat
         How often one region may be visited; each visit has fresh samples.
-    at_most
-        The most visits in all.
+    at_least, at_most
+        The fewest and the most visits in all.
     budget
         The most travel of the whole route, the way from the depot and the way back included, in units of travel.
 
@@ -66,6 +67,7 @@ class Visits:
     required: Sequence[str] | str = ()
     forbidden: Sequence[str] = ()
     repeat: int = 1
+    at_least: int = 1
     at_most: int | None = None
     budget: float | None = None
 
@@ -74,6 +76,7 @@ class Visits:
             "required": ALL if self.required == ALL else _names("visits.required", self.required),
             "forbidden": _names("visits.forbidden", self.forbidden),
             "repeat": as_count("visits.repeat", self.repeat, meaning="the number of visits to one region"),
+            "at_least": as_count("visits.at_least", self.at_least, meaning="the number of visits"),
         }
         if self.at_most is not None:
             checked["at_most"] = as_count("visits.at_most", self.at_most, meaning="the number of visits")
@@ -96,8 +99,7 @@ class Visits:
         found: dict[str, Any] = {"required": ALL if self.required == ALL else list(self.required)}
         if self.forbidden:
             found["forbidden"] = list(self.forbidden)
-        if self.repeat > 1:
-            found["repeat"] = self.repeat
+        found |= {name: value for name in ("repeat", "at_least") if (value := getattr(self, name)) > 1}
         return found | {name: value for name in ("at_most", "budget") if (value := getattr(self, name)) is not None}
 
     def compile(self, regions: Sequence[str], ends: Sequence[int] = ()) -> VisitRules:
@@ -125,15 +127,18 @@ class Visits:
         if at_most < required.sum():
             reason = f"{int(required.sum())} regions must be visited; allow as many visits, or require fewer"
             raise InputError(reason, field="visits.at_most", value=self.at_most)
+        if at_most < self.at_least:
+            reason = f"at most {at_most} visits are possible; ask for fewer, or allow more"
+            raise InputError(reason, field="visits.at_least", value=self.at_least)
         budget = math.inf if self.budget is None else self.budget
-        return VisitRules(frozen(required), frozen(allowed), self.repeat, at_most, budget)
+        return VisitRules(frozen(required), frozen(allowed), self.repeat, at_most, budget, self.at_least)
 
 
 def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]) -> None:
     """Refuse a sequence of visits that does not keep to the rules, its travel aside."""
     visits = Counter(order)
-    if not 1 <= len(order) <= rules.at_most:
-        reason = f"1 … {rules.at_most} are possible (visits)"
+    if not rules.at_least <= len(order) <= rules.at_most:
+        reason = f"{rules.at_least} … {rules.at_most} are possible (visits)"
         raise InputError(reason, field="route", found=f"has {len(order)} visits")
     for i, name in enumerate(regions):
         if rules.required[i] and not visits[i]:
@@ -147,7 +152,7 @@ def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]
 
 def check_budget(rules: VisitRules, travel: float) -> None:
     """Refuse a route that travels farther than the budget, by more than rounding."""
-    if is_less(rules.budget, travel, PRINTED):
+    if is_less(rules.budget, travel, SAME):
         raise InputError(f"travels {travel:.6g}; the budget is {rules.budget:g} (visits.budget)", field="route")
 
 

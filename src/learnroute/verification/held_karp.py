@@ -71,8 +71,8 @@ class Kept(NamedTuple):
     ----------
     allowed, required
         Regions that may and that must be visited.
-    at_most
-        The most visits.
+    at_least, at_most
+        The fewest and the most visits.
     constants
         What is left of the first model, and noise, by the number of visits; with `retained`, the first model's alone.
     retained
@@ -81,6 +81,7 @@ class Kept(NamedTuple):
 
     allowed: list[int]
     required: list[int]
+    at_least: int
     at_most: int
     constants: list[Fraction]
     retained: list[Fraction] | None
@@ -160,12 +161,12 @@ class _Enumeration:
         visited = [v for v in (*ahead, *tail) if v in kept.allowed]
         needed = sum(1 << k for k, v in enumerate(inner) if v in kept.required)
         found: Least | None = None
-        if visited and not needed:  # the two ends alone
+        if not needed and kept.at_least <= len(visited) and visited:  # the two ends alone
             alone = self._constants(kept, visited, [], np.array([0]))[0] * self.grid.unit
             found = Least(self._value_of([*ahead, *tail]) + alone, [*ahead, *tail])
         sets = np.arange(1, 1 << len(inner))
-        within = _bits(sets, len(inner)) + len(visited) <= kept.at_most
-        sets = sets[((sets & needed) == needed) & within]
+        visits = _bits(sets, len(inner)) + len(visited)
+        sets = sets[((sets & needed) == needed) & (kept.at_least <= visits) & (visits <= kept.at_most)]
         if not len(sets):
             return found
         best = self._fill(inner, first, last, back)
@@ -192,13 +193,13 @@ class _Enumeration:
         if kept.retained is None:
             by_count = np.array([self.grid.below(constant) for constant in kept.constants], dtype=object)
             found: NDArray[np.object_] = by_count[_bits(sets, len(inner)) + len(visited)]
-            return np.minimum(found, self.grid.goal)
+            return np.asarray(np.minimum(found, self.grid.goal))
         shares = np.array([self.grid.below(kept.constants[0])], dtype=object)
         for v in visited:
             shares = shares * kept.retained[v].numerator // kept.retained[v].denominator
         for v in inner:
             shares = np.concatenate([shares, shares * kept.retained[v].numerator // kept.retained[v].denominator])
-        return np.minimum(shares[sets], self.grid.goal)
+        return np.asarray(np.minimum(shares[sets], self.grid.goal))
 
     def _value_of(self, order: list[int]) -> Fraction:
         """Return the value of fewer stops than there are, at its lower end."""

@@ -1,6 +1,6 @@
 """Check plans with optional or repeated visits: all sequences of visits are tried, as far as there are not too many.
 
-Without coupling, what a score counts depends on the visits that follow alone, and sets of regions are enumerated instead
+Without coupling, what a score counts depends on the visits that follow alone, and sets of regions are enumerated
 (`held_karp.least_visits`).
 """
 
@@ -22,7 +22,7 @@ from learnroute.model.visit_objective import VisitRules
 from learnroute.verification import held_karp
 from learnroute.verification.bounds import Outcome
 from learnroute.verification.exact import exact_sum, losses_of
-from learnroute.verification.pairs import PairLosses
+from learnroute.verification.pairs import BEYOND, PairLosses
 
 MOST_SEQUENCES = 1_000_000  # of visits, that are tried one by one
 ROOM = 1 + Fraction(str(SAME))  # of a travel budget: what rounding may exceed it by
@@ -32,8 +32,8 @@ BELOW_ALL = -(Fraction(2) ** 1100)
 def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
     """Say which rule a sequence of visits breaks; nothing if it keeps all of them."""
     visits = Counter(order)
-    if not 1 <= len(order) <= rules.at_most:
-        return f"{len(order)} visits; 1 … {rules.at_most} are possible"
+    if not rules.at_least <= len(order) <= rules.at_most:
+        return f"{len(order)} visits; {rules.at_least} … {rules.at_most} are possible"
     for i, name in enumerate(problem.regions):
         if rules.required[i] and not visits[i]:
             return f"region {name!r} is missing, which must be visited"
@@ -89,7 +89,7 @@ class VisitChecker:
     def _by_sequences(self, goal: Fraction) -> Outcome:
         """Try all: by floats, and those near the goal exactly."""
         least: Fraction | None = None
-        near_to = math.inf if goal >= 2**1000 else float(max(goal, -(2**1000)))
+        near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
         for visits, values, sizes in self._values():
             for order in visits[values - 1e-12 * sizes < near_to].tolist():
                 if not self.keeps_budget(order):
@@ -118,6 +118,7 @@ class VisitChecker:
             last = layer.visits[:, -1]
             whole = (layer.counts[:, rules.required] > 0).all(axis=1)
             whole &= last == ends.last if ends.last is not None else True
+            whole &= t + 1 >= rules.at_least
             legs = layer.travel
             if ends.closed:
                 legs = legs + travel[last, size if problem.depot is not None else layer.visits[:, 0]]
@@ -138,7 +139,8 @@ class VisitChecker:
         """Return the sequences of a layer with a further visit to a region."""
         problem = self.problem
         some = layer.counts[:, k] < self.rules.repeat
-        visits, counts, means, summed, common, sizes, way = (part[some] for part in layer)
+        visits, counts = layer.visits[some], layer.counts[some]
+        means, summed, common, sizes, way = (part[some] for part in layer[2:])
         retention, plasticity, coupling, second, noise = (float(table[t, k]) for table in problem.updates.tables)
         if t > 0:
             way = way + travel[visits[:, -1], k]
@@ -181,7 +183,7 @@ class VisitChecker:
             constants = [initial * share + noise * (1 - share) for share in left]
         allowed, required = (np.flatnonzero(some).tolist() for some in (rules.allowed, rules.required))
         return held_karp.Kept(
-            allowed, required, rules.at_most, constants, None if problem.samples is None else retained
+            allowed, required, rules.at_least, rules.at_most, constants, None if problem.samples is None else retained
         )
 
 
