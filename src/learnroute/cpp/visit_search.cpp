@@ -43,7 +43,11 @@ bool VisitSearch::insert(std::span<Index const> regions) {
     auto const found = recreate(0.0);
     current_ = trial_;
     value_ = route_.value();
-    if (found && value_ < best_value_) {
+    auto const &required = route_.problem().required;
+    auto complete = found;
+    for (std::size_t region = 0; region < required.size(); ++region)
+        complete = complete && (required[region] == 0 || counts_[region] > 0);
+    if (complete && value_ < best_value_) {
         best_ = current_;
         best_value_ = value_;
     }

@@ -47,10 +47,11 @@ class CoreProblem:
         self.scores, self.initial = objective.known.scores[self.regions], objective.known.initial[self.regions]
         coupled = objective.updates.coupled
         apart = objective.known.matrix[np.ix_(self.regions, self.regions)] if coupled else np.zeros((self.size,) * 2)
+        retention, plasticity, coupling, second, noise = self.tables
         self.core = _core.VisitProblem(
-            travel, objective.rate, *self.tables, np.ascontiguousarray(apart), self.initial, self.scores,
-            objective.total, objective.count, self.required, self.repeat, self.at_most,
-            rules.budget * (1 + SAME / 2), *fixed, self.cyclic,
+            travel, objective.rate, retention, plasticity, coupling, second, noise, np.ascontiguousarray(apart),
+            self.initial, self.scores, objective.total, objective.count, self.required, self.repeat, self.at_most,
+            rules.budget * (1 + SAME / 2), self.first, self.last, self.cyclic,
         )  # fmt: skip
 
     def numbers(self, visits: IntArray) -> IntArray:

@@ -45,7 +45,8 @@ def find_visits(
 ) -> IntArray | None:
     """Return the best sequence of visits found; None where none was found that keeps the rules."""
     annealed = _Annealing(objective, rng, params)
-    found = [annealed.descend(start, budget) for start in annealed.starts(initial)]
+    part = budget.part(params.descent_share)
+    found = [annealed.descend(start, part) for start in annealed.starts(initial)]
     if not any(map(len, found)) and objective.rules.budget < np.inf:
         shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params, initial)
         found = [] if shortest is None else [annealed.descend(start, budget) for start in annealed.starts(shortest)]
@@ -69,8 +70,9 @@ class _Annealing:
         np.fill_diagonal(apart, -1.0)  # each region is the nearest to itself
         near = np.argsort(apart, axis=1, kind="stable")[:, 1 : 1 + params.near]
         self.search = _core.VisitSearch(
-            self.problem.core, np.ascontiguousarray(near), rearranged=params.rearranged, removed=params.removed, string=params.string,
-            added=params.added, blink=params.blink, contrary=params.contrary, seed=int(rng.integers(2**63)),
+            self.problem.core, np.ascontiguousarray(near), rearranged=params.rearranged, removed=params.removed,
+            string=params.string, added=params.added, blink=params.blink, contrary=params.contrary,
+            seed=int(rng.integers(2**63)),
         )  # fmt: skip
         work = size * (10 + size * objective.updates.coupled)  # of an iteration
         self.iterations_a_call = max(1, int(params.work / work))
@@ -112,7 +114,7 @@ class _Annealing:
         for first in range(0, max(1, len(missing)), self.iterations_a_call):
             if not search.insert(missing[first : first + self.iterations_a_call]):
                 return start[:0]
-        left = self.params.descent * self.problem.size
+        left = min(self.params.descent * self.problem.size, self.params.most_descent)
         while left > 0 and not budget.exhausted:
             search.run(min(left, self.iterations_a_call), 0.0)
             left -= self.iterations_a_call
