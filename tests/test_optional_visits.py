@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -225,7 +226,7 @@ def test_simulation_agrees_with_the_law_where_regions_are_skipped_and_repeated(l
 
 def test_what_contradicts_itself_is_refused_in_one_line() -> None:
     base = small(visits=None)
-    for visits, words in (
+    wrong: list[tuple[Callable[[], Visits], str]] = [
         (lambda: Visits(["R1"], ["R1"]), "is required, too"),
         (lambda: Visits(["R9"]), "no such region"),
         (lambda: Visits(["R1", "R2"], at_most=1), "must be visited"),
@@ -234,7 +235,8 @@ def test_what_contradicts_itself_is_refused_in_one_line() -> None:
         (lambda: Visits(budget=-1), "visits.budget"),
         (lambda: Visits("R1"), "a list of region names"),
         (lambda: Visits(at_least=9), "visits.at_least"),
-    ):
+    ]
+    for visits, words in wrong:
         with pytest.raises(InputError, match=words):
             base.changed(visits=visits())
     with pytest.raises(InputError, match=r"budget|rule"):
