@@ -29,8 +29,9 @@ from learnroute.model.losses import legs_of, objective_of
 from learnroute.model.objective import Objective, Paired
 from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.problem import DissimilarityKind, Problem
+from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import only, with_region
-from learnroute.model.table import route_text
+from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
 from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
@@ -71,7 +72,7 @@ class Observation:
         return replace(self, errors=errors, dissimilarity=apart)
 
 
-class Journey:
+class Journey(TableMixin):
     """A route under way.
 
     Parameters
@@ -102,6 +103,8 @@ class Journey:
     InputError
         Where an argument is wrong, or the file exists.
     """
+
+    problem: Problem
 
     def __init__(
         self, problem: Problem, method: str = "auto", seed: int = 0, file: str | Path | None = None,
@@ -160,6 +163,33 @@ class Journey:
     def __repr__(self) -> str:
         ahead = f"next {route_text(self.rest, self.problem.closed)}" if self.rest else "at its end"
         return f"<Journey after {len(self.visits):,} of {self.problem.size:,} visits, {ahead}>"
+
+    def table(self) -> Table:
+        """Return one row per visit, made or planned; the errors are those of the model now."""
+        columns = (
+            Column("visit"),
+            Column(None, "visit", left=True),
+            Column("region", "region", left=True),
+            Column("made"),
+            Column("error", "error of the model there", ".4g"),
+        )
+        made, errors = len(self.visits), self.errors.tolist()
+        rows = [
+            (k, f"{k}" if k <= made else f"({k})", name, k <= made, errors[i] if made else None)
+            for k, (name, i) in enumerate(zip(self.route, self.order, strict=True), 1)
+        ]
+        return Table(columns, rows)
+
+    def sheet(self) -> Sheet:
+        """Return the visits, where to go next, and what is expected."""
+        unit = self.problem.travel_unit
+        lines = (
+            ("next", self.next or "nowhere: all regions are visited"),
+            ("expected", f"error {self.expected_error:.6g}, loss {self.expected_loss:.6g} per region"),
+            ("travel", f"{self.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
+            *(("note", note) for note in self.notes),
+        )
+        return Sheet(f"{len(self.visits):,} of {self.problem.size:,} visits made", (self.table(),), lines)
 
     @property
     def left(self) -> tuple[str, ...]:

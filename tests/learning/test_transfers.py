@@ -151,12 +151,12 @@ def test_a_time_limit_that_is_too_short_says_so() -> None:
 
 def test_matrices_are_written_and_read(tmp_path: Path) -> None:
     found = transfer(regions(), SGDClassifier(loss="log_loss", random_state=0), repeats=2, error="zero-one")
-    found.write(tmp_path / "transfer.json")
+    found.save(tmp_path / "transfer.json")
     back = Transfer.read(tmp_path / "transfer.json")
     assert back.regions == found.regions
     np.testing.assert_array_equal(back.errors, found.errors)
     np.testing.assert_array_equal(back.standard_errors, found.standard_errors)
-    found.write(tmp_path / "transfer.csv")
+    found.save(tmp_path / "transfer.csv")
     assert (tmp_path / "transfer.csv").read_text().splitlines()[0] == "trained in,turn 0,turn 1,turn 2,turn 3"
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from learnroute.cli.tables import print_sheet
 from learnroute.errors import InputError, did_you_mean, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
 from learnroute.formats.csv_files import training_member
@@ -23,6 +24,7 @@ from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
 from learnroute.model.learners import RULES, Gradient, Proximal
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
+from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import with_depot
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
@@ -271,24 +273,15 @@ def print_json(data: dict[str, Any]) -> None:
     click.echo(dumps(data), nl=False)
 
 
-def deliver(
-    outputs: Sequence[Path], write: Callable[[Path], None], pictures: Sequence[Path],
-    draw: Callable[[Any, Path], None], report: dict[str, Any] | None, show: Callable[[], None],
-) -> None:  # fmt: skip
-    """Write what is to be written (`draw` gets the module of pictures), then print a JSON report, or show it."""
-    for path in outputs:
-        write(path)
+def deliver(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str) -> None:
+    """Write a result to files and pictures, then print it: as JSON, or the kind of its problem and its sheet."""
+    for path in paths:
+        found.save(path)
         say_written(path)
-    if pictures:
-        from learnroute import plots
-
-        for path in pictures:
-            draw(plots, path)
-            say_written(path)
-    if report is not None:
-        print_json(report)
+    if as_json:
+        print_json(found.to_dict())
     else:
-        show()
+        print_sheet(found.sheet(), found.problem, *about)
 
 
 def say_written(*paths: Path) -> None:

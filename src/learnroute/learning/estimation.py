@@ -19,6 +19,8 @@ from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.labels import aligned, aligned_places, aligned_square, names_along
 from learnroute.model.learners import Learner, Proximal
 from learnroute.model.problem import Problem
+from learnroute.model.result_mixin import TableMixin
+from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_names, as_number, as_vector, frozen
 from learnroute.solvers.contract import Progress
 
@@ -31,7 +33,7 @@ Method = Literal["least squares", "pilot features"]
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(TableMixin):
     """What the samples say about the regions.
 
     Attributes
@@ -203,6 +205,34 @@ class Estimate:
                     field=f"region {name!r}",
                     found=f"has {count} samples left to train on",
                 )
+
+    def table(self) -> Table:
+        """Return the upper bounds of the dissimilarities as a matrix."""
+        return Table.of_matrix("", self.regions, self.upper)
+
+    def sheet(self) -> Sheet:
+        """Return one row per region, and what the numbers do not say."""
+        heads = ("noise σ", "score / T", "bound", "first model", "bound ")
+        columns = (
+            Column(None, "region", left=True),
+            Column(None, "used"),
+            Column(None, "left"),
+            *(Column(None, head, ".4g") for head in heads),
+        )
+        parts, size = [self.rows[name] for name in self.regions], len(self.regions)
+        counts = [len(part.estimate) for part in parts], [len(part.train) + len(part.test) for part in parts]
+        scores = self.score_estimates / size, self.scores / size
+        rows = list(zip(self.regions, *counts, self.noise, *scores, self.initial, self.initial_upper, strict=True))
+        lines = (
+            ("score / T", "mean dissimilarity to all regions; first model: squared distance to it"),
+            *(("failed", line) for line in causes(self.failures)),
+            *(("caveat", caveat) for caveat in self.caveats),
+        )
+        headline = (
+            f"{size} regions, {self.models.shape[1]} features, {self.method}; noise σ = {self.pooled_noise:.4g}, "
+            f"bounds at {self.level:.0%}"
+        )
+        return Sheet(headline, (Table(columns, rows),), lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the samples as plain JSON values (see docs/learning.md)."""

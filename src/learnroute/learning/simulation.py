@@ -58,6 +58,7 @@ class Simulation(ResultMixin):
         What the reader should know, one sentence each.
     """
 
+    picture = "draw_simulations"
     route: tuple[str, ...]
     order: tuple[int, ...]
     regime: str
@@ -100,7 +101,7 @@ class Simulation(ResultMixin):
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.route, self.order
 
-    def table(self, problem: Problem | None = None) -> Table:
+    def table(self) -> Table:
         """Return one row per run."""
         return Table((Column("run"), Column("error")), list(enumerate(self.errors.tolist(), 1)))
 

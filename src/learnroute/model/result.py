@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -27,6 +27,9 @@ from learnroute.model.losses import (
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, route_text
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,7 @@ class Plan(ResultMixin):
         What was planned, where the plan comes from this process; for pictures and maps.
     """
 
+    picture = "draw_plan"
     route: tuple[str, ...]
     order: tuple[int, ...]
     regime: Regime
@@ -219,6 +223,10 @@ class Plan(ResultMixin):
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.route, self.order
+
+    def to_frame(self, *, problem: Problem | None = None) -> DataFrame:
+        """Return one row per stop, as a pandas data frame; `problem` as for `table`."""
+        return self.table(problem).to_frame()
 
     def table(self, problem: Problem | None = None) -> Table:
         """Return one row per stop; without a problem, only what they are called."""

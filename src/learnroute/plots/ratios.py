@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from learnroute.plots.lines import (
     shown_value,
     whole_ticks,
 )
-from learnroute.plots.pictures import new_figure, save_figure, tidy
+from learnroute.plots.pictures import new_figure, tidy
 from learnroute.study.cells import Row
 from learnroute.study.summary import DIMENSIONS, NUMERIC, Statistics
 
@@ -33,28 +32,6 @@ BANDS = {  # what is shaded
     "spread": "; shaded: where 90 % of the problems are",
     "none": "",
 }
-
-
-def save_ratios(
-    rows: Iterable[Row], path: str | Path, axis: str | None = None, where: Mapping[str, Any] | None = None,
-    band: str = "interval",
-) -> None:  # fmt: skip
-    """Write the figure of a sweep's rows.
-
-    Parameters
-    ----------
-    rows, axis, where, band
-        As for `draw_ratios`.
-    path
-        Where to: .png, .svg or .pdf.
-
-    Raises
-    ------
-    InputError
-        Where there is nothing to draw or too much; for another ending or a path that cannot be written; or without
-        matplotlib.
-    """
-    save_figure(path, lambda: draw_ratios(rows, axis, where, band))
 
 
 def draw_ratios(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +22,6 @@ from learnroute.plots.pictures import (
     check_axes,
     new_figure,
     root_figure,
-    save_figure,
     shape_line,
 )
 
@@ -44,24 +42,6 @@ ARROW = {"arrowstyle": "-|>", "color": GREY, "lw": 1.2, "mutation_scale": 12, "s
 STRAIGHT = 45.0  # points: a straight part of a street that is as long as this has an arrow of its own
 LABEL = "label"  # the group id of labels
 POINTS = 72.0  # an inch
-
-
-def save_plan(plan: Plan, problem: Problem, path: str | Path) -> None:
-    """Write the picture of a plan.
-
-    Parameters
-    ----------
-    plan, problem
-        The plan, and the problem that was planned.
-    path
-        Where to: .png, .svg or .pdf.
-
-    Raises
-    ------
-    InputError
-        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
-    """
-    save_figure(path, lambda: draw_plan(plan, problem))
 
 
 def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
