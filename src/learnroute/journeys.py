@@ -23,7 +23,7 @@ from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
 from learnroute.model.dissimilarities import Dissimilarities
 from learnroute.model.ends import Ends
-from learnroute.model.labels import labelled, names_along
+from learnroute.model.labelled_tables import Labelled, names_along
 from learnroute.model.law import STAY, ModelErrors, Updates, follow, products_after
 from learnroute.model.losses import legs_of, objective_of
 from learnroute.model.objective import Objective, Paired
@@ -32,7 +32,7 @@ from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import only, with_region
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
+from learnroute.model.validation import FloatArray, as_count, as_numbers_by_region, as_path, as_vector, frozen
 from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
@@ -400,17 +400,9 @@ class Journey(TableMixin):
             return {}
         names = names_along({field_name: values})
         if names is not None:
-            values = dict(zip(names, labelled(values).values.tolist(), strict=True))
-        if not isinstance(values, Mapping):
-            raise InputError("an object with a number for each region is needed", field=field_name, value=values)
-        for name in values:
-            if name not in self.problem.regions:
-                hint = did_you_mean(name, self.problem.regions, "regions are")
-                raise InputError(f"there is no such region; {hint}", field=f"{field_name}.{name}")
+            values = dict(zip(names, Labelled.of(values).values.tolist(), strict=True))
         meaning = "errors" if field_name == "errors" else "dissimilarities"
-        return {
-            name: as_number(f"{field_name}.{name}", value, least=0.0, meaning=meaning) for name, value in values.items()
-        }
+        return as_numbers_by_region(field_name, values, self.problem.regions, meaning)
 
     def _take(self, visit: Observation) -> None:
         """Train: update the errors and what is known."""

@@ -19,22 +19,23 @@ from learnroute.cli.common import (
     output_option,
     plot_option,
     print_json,
+    problem_file_of,
     problem_options,
     progress_shown,
     say_written,
     seed_option,
     suffixes,
     time_option,
-    told,
 )
 from learnroute.cli.tables import print_sheet
 from learnroute.comparison.of_learners import compare_learners
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan
 from learnroute.formats.files import errors_naming, write_text
 from learnroute.journeys import MEASURED, Journey
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import ESTIMATE, UPPER
+from learnroute.model.validation import as_members
 from learnroute.planner import evaluate
 from learnroute.robust import robustness
 from learnroute.solvers.registry import METHODS
@@ -229,7 +230,7 @@ def journey_command(
                          value=dissimilarities)  # fmt: skip
     with progress_shown() as progress:
         if begin:
-            problem = read_problem(told(begin))
+            problem = read_problem(problem_file_of(begin))
             problem = problem if dissimilarities is None else problem.with_dissimilarities(dissimilarities)
             trip = Journey(problem, method or "auto", seed or 0, state, progress, time_limit)
         else:
@@ -270,9 +271,4 @@ def _region_in(path: Path) -> dict[str, Any]:
     found = json_files.read(path)
     if not isinstance(found, dict):
         raise InputError("an object with region, its name, and what the other regions have is needed", value=found)
-    for member in found:
-        if member not in NEW_REGION:
-            raise InputError(f"unknown field; {did_you_mean(member, NEW_REGION)}", field=member)
-    if "region" not in found:
-        raise InputError("missing; give its name", field="region")
-    return {name: value for name, value in found.items() if value is not None}
+    return as_members("", found, NEW_REGION, ("region",))

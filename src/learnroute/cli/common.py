@@ -67,7 +67,7 @@ class Source:
 
     def _read(self) -> Problem:
         if self.file != STANDARD_INPUT:
-            return read_problem(told(self.file), self.learner, self.constraints, self.travel_rate)
+            return read_problem(problem_file_of(self.file), self.learner, self.constraints, self.travel_rate)
         if sys.stdin is None:
             raise InputError("is closed; give it a problem as JSON, or name a file", where="standard input")
         with errors_naming("standard input"):
@@ -290,7 +290,7 @@ def say_written(*paths: Path) -> None:
         say(f"wrote {printable(str(path))}")
 
 
-def told(path: Path) -> Path:
+def problem_file_of(path: Path) -> Path:
     """Return the file of a problem; where it is the only one in a folder, say on standard error which it is."""
     found = main_file(path)
     if found != path:

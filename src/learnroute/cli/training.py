@@ -18,6 +18,7 @@ from learnroute.cli.common import (
     deliver,
     json_option,
     output_option,
+    problem_file_of,
     progress_shown,
     route_stops,
     say,
@@ -25,7 +26,6 @@ from learnroute.cli.common import (
     seed_option,
     suffixes,
     time_option,
-    told,
 )
 from learnroute.errors import InputError, listed, printable
 from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
@@ -102,7 +102,7 @@ def transfer_command(
     check_outputs(outputs, REPORTS)
     scaling, features = None, None
     if problem_file is not None:
-        problem = read_problem(told(problem_file))
+        problem = read_problem(problem_file_of(problem_file))
         scaling, features = problem.features_scaling, problem.learner.features
         if scaling is None:
             say(f"learnroute: {printable(str(problem_file))} has no features_scaling; features stay as they are")
@@ -299,7 +299,7 @@ def _planned(plan_file: Path | None, route: str | None, problem_file: Path | Non
     """Return what a plan says about training, or the plan that a route through a problem is; None of a route alone."""
     from learnroute.learning.planned_training import PlannedTraining
 
-    problem = None if problem_file is None else read_problem(told(problem_file))
+    problem = None if problem_file is None else read_problem(problem_file_of(problem_file))
     if plan_file is None:
         if problem is None:
             return None

@@ -10,9 +10,8 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.model.distances import Points
-from learnroute.model.itinerary import itinerary
 from learnroute.model.problem import Problem
-from learnroute.model.result import Plan
+from learnroute.model.result import Plan, itinerary
 from learnroute.model.validation import FloatArray
 
 Place = tuple[float, float]

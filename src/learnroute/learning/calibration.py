@@ -36,7 +36,7 @@ from learnroute.model.learners import Calibrated, Learner
 from learnroute.model.problem import Problem
 from learnroute.model.result_mixin import TableMixin
 from learnroute.model.table import Column, Sheet, Table
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_matrix, as_number, frozen
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, frozen
 
 FEWEST_VISITS = 6  # clusters below which no interval means anything
 ABOUT = {
@@ -290,10 +290,7 @@ def _cells(part: Coefficient | None) -> tuple[Any, ...]:
 def _wanted(forms: Iterable[str]) -> set[str]:
     """Check names of forms."""
     named = [forms] if isinstance(forms, str) or not isinstance(forms, Iterable) else list(forms)
-    for name in named:
-        if name not in FORMS:
-            raise InputError(f"unknown; {did_you_mean(name, FORMS)}", field="forms", value=name)
-    return set(named)
+    return {as_choice("forms", name, FORMS) for name in named}
 
 
 def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:

@@ -18,8 +18,8 @@ from learnroute.learning.data import (
     as_batch,
     check_samples,
     columns_of,
-    dealt_anew,
     fitted_map,
+    resample_region,
 )
 from learnroute.learning.final_error import FinalError, final_errors_of, final_errors_table
 from learnroute.learning.measures import Error, measure_of, squared_error, standard_error_of
@@ -27,7 +27,7 @@ from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.learning.planned_training import PlannedTraining
 from learnroute.learning.records import learner_record
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.labels import aligned
+from learnroute.model.labelled_tables import align
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import TableMixin
 from learnroute.model.table import Column, Sheet, Table
@@ -201,7 +201,7 @@ def follow(
         dealt, given = regions, learner
         if run:
             draws = [np.random.default_rng((seed, run, place)) for place in places]
-            dealt = [dealt_anew(region, rng) for region, rng in zip(regions, draws, strict=True)]
+            dealt = [resample_region(region, rng) for region, rng in zip(regions, draws, strict=True)]
             given = seeded(copy.deepcopy(learner), seed + run)
         model = as_learner(given, classes)
         if not run:
@@ -359,7 +359,7 @@ def _checked(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionDa
         if not len(outputs):
             raise InputError(f"there are no {what} samples; at least 1 is needed", field=f"region {name!r}")
         parts[what] = (inputs, outputs)
-    return RegionData(parts["training"], parts["test"], aligned("truth", region.truth, columns), region.scaling)
+    return RegionData(parts["training"], parts["test"], align("truth", region.truth, columns), region.scaling)
 
 
 def _mapped(name: str, region: RegionData, features: Callable[[FloatArray], FloatArray]) -> RegionData:

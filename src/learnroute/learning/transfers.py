@@ -18,7 +18,7 @@ from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
 from learnroute.formats.files import errors_naming
 from learnroute.learning.adapters import as_learner
-from learnroute.learning.data import FeatureMap, RegionData, dealt_anew
+from learnroute.learning.data import FeatureMap, RegionData, resample_region
 from learnroute.learning.following import errors_before, errors_in, regions_of, seeded
 from learnroute.learning.measures import Error, measure_of, squared_error
 from learnroute.learning.records import as_record, learner_record
@@ -246,7 +246,7 @@ def _train(
     rng = np.random.default_rng((seed, run, here))
     model = as_learner(seeded(copy.deepcopy(learner), int(rng.integers(2**31))), classes)
     if resample:
-        regions = [dealt_anew(region, rng) for region in regions]
+        regions = [resample_region(region, rng) for region in regions]
     inputs, outputs = regions[here].train
     order = rng.permutation(len(outputs)) if run else np.arange(len(outputs))
     model.partial_fit(inputs[order], outputs[order])

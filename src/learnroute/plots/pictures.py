@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from learnroute.errors import InputError, install
 from learnroute.formats import PICTURES
-from learnroute.formats.files import check_destination, written_whole
+from learnroute.formats.files import atomic_write, check_destination
 from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import as_path
@@ -45,7 +45,7 @@ def check_picture(path: str | Path) -> None:
 def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure to a path that `check_picture` accepts."""
     path = as_path("path", path)
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         figure.savefig(temporary, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
 
 

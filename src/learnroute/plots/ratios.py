@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
+from learnroute.model.validation import as_choice
 from learnroute.plots.lines import (
     AXIS_NAMES,
     Line,
@@ -107,9 +108,9 @@ def draw_ratios(
 def _check(rows: Any, axis: Any, where: Any, band: Any) -> None:
     if not isinstance(rows, Iterable) or isinstance(rows, str | type):
         raise InputError("rows of a sweep are needed", field="rows", value=rows)
-    for field, value, known in (("axis", axis, NUMERIC), ("band", band, BANDS)):
-        if not (field == "axis" and value is None) and (not isinstance(value, str) or value not in known):
-            raise InputError(f"unknown; {did_you_mean(value, known)}", field=field, value=value)
+    if axis is not None:
+        as_choice("axis", axis, NUMERIC)
+    as_choice("band", band, BANDS)
     if not isinstance(where, Mapping | None):
         raise InputError("an object with a value for each column is needed", field="where", value=where)
 

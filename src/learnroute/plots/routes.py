@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from learnroute.errors import check_type
-from learnroute.model.itinerary import itinerary
 from learnroute.model.problem import Problem
-from learnroute.model.result import Plan
+from learnroute.model.result import Plan, itinerary
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.plots.labels import Ground, place_labels
+from learnroute.plots.label_placement import Ground, place_labels
 from learnroute.plots.losses import draw_loss
 from learnroute.plots.maps import map_places, name_axes, paper_size, show_all, stretch_of
 from learnroute.plots.pictures import (

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, did_you_mean
 from learnroute.model.objective import Linear, Objective, Paired
+from learnroute.model.validation import as_choice
 from learnroute.solvers import methods
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
@@ -87,7 +87,4 @@ METHODS: dict[str, Method] = {
 
 def method_named(name: str) -> Method:
     """Return a method, or refuse an unknown name."""
-    try:
-        return METHODS[name]
-    except (KeyError, TypeError):
-        raise InputError(f"unknown; {did_you_mean(name, METHODS)}", field="method", value=name) from None
+    return METHODS[as_choice("method", name, METHODS)]
