@@ -12,7 +12,8 @@ import time
 from functools import partial
 from importlib.metadata import version
 
-from learnroute.model.spectrum import gradient_moments, largest_rate, proximal_moments
+from learnroute import Gradient
+from learnroute.model.spectrum import largest_rate, proximal_moments
 from learnroute.model.wishart import expected_spectrum
 
 SHAPES = (
@@ -45,7 +46,7 @@ def main() -> None:
                 (
                     partial(proximal_moments, m, n, 1.0),
                     partial(proximal_moments, m, n, 2.0),
-                    partial(gradient_moments, m, n, 10**6, largest_rate(m, n) / 2),
+                    partial(Gradient(m, n, 0.0, steps=10**6, rate=largest_rate(m, n) / 2).step, n),
                 )
             ):
                 started = time.perf_counter()
