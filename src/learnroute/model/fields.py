@@ -42,18 +42,15 @@ def parameter_names(truth: Any) -> tuple[str, ...] | None:
     return names_of("truth", columns, "column") if all(isinstance(name, str) for name in columns) else None
 
 
-def as_samples(learner: Learner | None, samples: ArrayLike | None, size: int | None) -> IntArray | None:
-    """Check the regions' numbers of samples, if they are given; None where all are the learner's own."""
-    if samples is None:
-        return None
-    if learner is not None and not learner.has_shape:
+def as_samples(learner: Learner, samples: ArrayLike, size: int | None) -> IntArray:
+    """Check the regions' numbers of samples."""
+    if not learner.has_shape:
         raise InputError("a calibrated learner has none; leave it out", field="samples")
     entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
     counts = [as_count(f"samples[{i}]", n, meaning="the number of samples") for i, n in enumerate(entries.tolist())]
     if not counts:
         raise InputError("one a region is needed", field="samples", found="has 0 entries")
-    for i, n in enumerate(counts if learner is not None else []):
-        assert learner is not None
+    for i, n in enumerate(counts):
         learner.check_shape(f"samples[{i}]", n)
     return frozen(np.array(counts, dtype=np.int64))
 

@@ -235,7 +235,7 @@ class Problem:
             "geographic": geographic,
             "constraints": wanted,
             "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
-            "samples": as_samples(learner, samples, size),
+            "samples": None if samples is None else as_samples(learner, samples, size),
             "dissimilarity_low": as_lower_bounds(dissimilarity_low, delta),
             "dissimilarity_estimate": as_estimates(dissimilarity_estimate, size),
             "initial_estimate": None if initial_estimate is None else frozen(np.maximum(0.0, as_vector(
@@ -436,21 +436,15 @@ class Problem:
             raise InputError(NO_TRAVEL, field="travel")
         as_members("", fields, FIELDS, ("learner",))
         learner = as_members("learner.", fields["learner"], LEARNER_MEMBERS)
-        shaped = learner.get("rule") != Calibrated.rule
-        if shaped and "features" not in learner:
-            raise InputError("missing; needed are features", field="learner.features")
-        if shaped and "samples" in fields:  # they replace the learner's own
-            counts = as_samples(None, fields["samples"], None)
-            assert counts is not None
-            m = as_count("learner.features", learner["features"], meaning="the number of features m")
-            shape = Learner(**{**learner, "samples": 4 * m + 2})
-            for i, n in enumerate(counts.tolist()):
-                shape.check_shape(f"samples[{i}]", n)
-            own = as_count("learner.samples", learner.get("samples", counts[0]), meaning="the number of samples n")
-            unfit = isinstance(shape, LeastSquares) and abs(own - m) <= 1
-            learner["samples"] = int(counts[0]) if unfit else own
-        elif shaped and "samples" not in learner:
-            raise InputError("missing; needed are features, samples", field="learner.samples")
+        if learner.get("rule") != Calibrated.rule:
+            needed = ("features",) if "samples" in fields else ("features", "samples")
+            as_members("learner.", learner, LEARNER_MEMBERS, needed)
+            if "samples" in fields:  # they replace the learner's own
+                m = as_count("learner.features", learner["features"], meaning="the number of features m")
+                shape = Learner(**{**learner, "samples": 4 * m + 2})
+                first = int(as_samples(shape, fields["samples"], None)[0])
+                own = as_count("learner.samples", learner.get("samples", first), meaning="the number of samples n")
+                learner["samples"] = first if isinstance(shape, LeastSquares) and abs(own - m) <= 1 else own
         for name, kind in (("constraints", Constraints), ("depot", Depot), ("features_scaling", FeaturesScaling)):
             if name in fields:
                 fields[name] = kind.from_dict(fields[name])
