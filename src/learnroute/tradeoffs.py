@@ -247,7 +247,7 @@ def tradeoff(
 
 
 def _methods(problem: Problem) -> tuple[str, ...]:
-    return MARKED if objective_of(problem).symmetric else MARKED[1:]
+    return MARKED if objective_of(problem).travel.symmetric else MARKED[1:]
 
 
 def _at_rate(problem: Problem, rate: float) -> Problem:
@@ -329,7 +329,7 @@ def _even_rate(problem: Problem) -> float:
     """Return a rate at which travel and error weigh about the same."""
     rng = np.random.default_rng(0)
     pairs = rng.integers(problem.size, size=(1000, 2))
-    costs = float(objective_of(_at_rate(problem, 1.0)).between(pairs[:, 0], pairs[:, 1]).mean())
+    costs = float(problem.ways.between(pairs[:, 0], pairs[:, 1]).mean())
     scores = float(problem.scores.mean()) / problem.size
     return scores / costs if scores > 0 and costs > 0 else 1.0
 

@@ -18,13 +18,13 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.model.law import ModelErrors, Step, train
 from learnroute.model.learners import SCHEDULE, Proximal
-from learnroute.model.losses import expected_loss, objective_of, travel_cost
+from learnroute.model.losses import expected_loss, objective_of, travel_cost, visit_objective_of
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.registry import METHODS, Method
 
@@ -73,11 +73,24 @@ def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, pa
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
 
     def solve(asked: Problem) -> IntArray:
+        if asked.rules is not None:
+            part = budget.sparing().part(ROUTE_SHARE)
+            return solve_visits(asked, quick, np.random.default_rng(seed), part, params).order
         objective = objective_for_method(asked, objective_of(asked), quick)
         part = budget.sparing().part(ROUTE_SHARE)
         return asked.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
 
     return solve
+
+
+def solve_visits(
+    problem: Problem, method: Method, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS,
+    initial: Sequence[int] | None = None,
+) -> Answer:  # fmt: skip
+    """Return a sequence of visits by a method, from a given one on if the method can use it."""
+    objective = visit_objective_of(problem)
+    options = {} if initial is None else {"initial": np.array(initial, dtype=np.int64)}
+    return method.solve(objective, rng, budget, params, **options)
 
 
 def objective_for_method(problem: Problem, objective: Objective, method: Method) -> Objective:
@@ -215,8 +228,8 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) 
 
     The result is never worse than that.
     """
-    positions = np.arange(problem.size, dtype=np.float64)
-    starts = np.full(problem.size, found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
+    positions = np.arange(problem.most_visits, dtype=np.float64)
+    starts = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
     order = np.array(found.order)
     best: tuple[float, FloatArray, IntArray] = (math.inf, starts[0], order)
     for start in starts:
@@ -275,9 +288,9 @@ def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
     """
     size, rows = problem.size, problem.dissimilarities
     here = list(problem.regularized(schedule.tolist()).updates.along(order))
-    slopes = np.empty((size, size))  # row t: how the final error depends on each error after visit t
+    slopes = np.empty((len(order), size))  # row t: how the final error depends on each error after visit t
     slope = np.full(size, 1.0 / size)
-    for t in range(size - 1, -1, -1):
+    for t in range(len(order) - 1, -1, -1):
         slopes[t] = slope
         total = math.fsum(slope)
         slope = here[t].retention * slope

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean, shown
 from learnroute.model.constraints import Constraints
-from learnroute.model.depot import Depot, as_depot, extract_depot, framed
+from learnroute.model.depot import Depot, as_depot, extract_depot, frame
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums, row_sums
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import (
@@ -35,6 +34,7 @@ from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
 from learnroute.model.streets import Streets
+from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.model.validation import (
     LARGEST_VALUE,
     FloatArray,
@@ -48,6 +48,8 @@ from learnroute.model.validation import (
     as_vector,
     frozen,
 )
+from learnroute.model.visit_objective import VisitRules
+from learnroute.model.visits import Visits
 
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 DissimilarityKind = Literal["estimate", "upper", "measured"]
@@ -58,13 +60,15 @@ MEASURED: Final = "measured"
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate", "transfer", "depot", "features_scaling",
+    "initial_estimate", "transfer", "depot", "features_scaling", "visits",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Problem:
-    """T regions to visit once each, in an order to be chosen. Validated here, once; immutable.
+    """T regions, of which each is visited once, in an order to be chosen; or those that pay (`visits`).
+
+    Validated here, once; immutable.
 
     Arrays may be lists, arrays, or tables with labels (pandas, polars, xarray). Labels are names of regions: rows and
     columns are brought into the order of `regions`, and labels that are none of them are refused.
@@ -113,6 +117,9 @@ class Problem:
     features_scaling
         How raw features become the learner's, where the dissimilarities were estimated from scaled ones: what `follow`
         and `transfer` apply to samples. No plan depends on it.
+    visits
+        Which regions must, may and may not be visited, how often, and how far routes may go; if omitted, each region is
+        visited once.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
 
@@ -141,9 +148,10 @@ class Problem:
     transfer: FloatArray | None
     depot: Depot | None
     features_scaling: FeaturesScaling | None
+    visits: Visits | None
     streets: Streets | None
-    points: Points | None
     ends: Ends
+    ways: Travel
 
     def __init__(
         self,
@@ -168,6 +176,7 @@ class Problem:
         depot: Depot | None = None,
         streets: Streets | None = None,
         features_scaling: FeaturesScaling | None = None,
+        visits: Visits | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
         assert learner is not None
@@ -193,7 +202,6 @@ class Problem:
         if travel is not None:
             costs = either_way(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
-            self.__dict__["travel"] = costs
         elif coordinates is not None:
             size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
         else:
@@ -219,6 +227,7 @@ class Problem:
             raise InputError("Constraints are needed", field="constraints", value=wanted)
         check_type("streets", streets, Streets, type(None))
         check_type("features_scaling", features_scaling, FeaturesScaling, type(None))
+        check_type("visits", visits, Visits, type(None))
         checked = {
             "learner": learner,
             "dissimilarity": delta,
@@ -242,15 +251,25 @@ class Problem:
                 "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
-            "depot": as_depot(depot, names, places, None if travel is None else self.travel, geographic),
+            "depot": as_depot(depot, names, places, travel is not None, geographic),
             "streets": streets,
             "features_scaling": features_scaling,
-            "points": Points(places, geographic) if travel is None and places is not None else None,
+            "visits": visits,
             "ends": wanted.compiled(names, depot),
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        learner.check_positions(size)
+        if travel is not None:
+            ways: Travel = TravelMatrix(costs if self.depot is None else frame(costs, self.depot))
+        else:
+            assert self.stop_coordinates is not None
+            ways = Places(self.stop_coordinates, geographic)
+        object.__setattr__(self, "ways", ways)
+        learner.check_positions(self.most_visits, exactly=self.rules is None)
+        optional = self.rules is not None and not self.rules.required.all()
+        if optional and initial is None and (learner.undecided or self.updates.retention.any()):
+            reason = "missing; where visits are optional, a learner that keeps some of its first model needs its errors"
+            raise InputError(reason, field="initial")
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""
@@ -264,17 +283,21 @@ class Problem:
 
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
-        fields = {name: getattr(self, name) for name in (*FIELDS, "streets") if name != "travel"}
         for name in changes:
             if name not in (*FIELDS, "streets"):
                 raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
-        return Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
+        kept = {name: getattr(self, name) for name in (*FIELDS, "streets") if name not in (*changes, "travel")}
+        return Problem(**{"travel": self.given_travel, **kept, **changes})
 
     @cached_property
     def travel(self) -> FloatArray:
         """The T x T travel costs; from coordinates, they are made when first asked for (refused if too many)."""
-        assert self.points is not None
-        return self.points.matrix()
+        return self.ways.matrix if self.depot is None else frozen(self.ways.of(np.arange(self.size)).matrix)
+
+    @property
+    def given_travel(self) -> FloatArray | None:
+        """The T x T travel costs where they were given; None where they follow from the coordinates."""
+        return None if isinstance(self.ways, Places) else self.travel
 
     @property
     def size(self) -> int:
@@ -284,7 +307,7 @@ class Problem:
     @property
     def travel_unit(self) -> str:
         """The unit of travel, where it is known: great circles are in kilometres."""
-        return "km" if self.points is not None and self.geographic else ""
+        return self.ways.unit
 
     # What a route goes by: the regions and, after the last of them, the depot
 
@@ -297,20 +320,6 @@ class Problem:
     def closed(self) -> bool:
         """Whether the way back counts: to the depot, or to the first region."""
         return self.ends.closed
-
-    @cached_property
-    def stop_travel(self) -> FloatArray:
-        """The travel costs between all stops."""
-        if self.depot is None:
-            return self.travel
-        return self.stop_points.matrix() if self.stop_points is not None else framed(self.travel, self.depot)
-
-    @cached_property
-    def stop_points(self) -> Points | None:
-        """The places of all stops, where travel follows from them."""
-        if self.depot is None or self.points is None:
-            return self.points
-        return Points(frozen(np.vstack([self.points.places, self.depot.place])), self.geographic)
 
     @cached_property
     def stop_coordinates(self) -> FloatArray | None:
@@ -343,9 +352,22 @@ class Problem:
         return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
 
     @cached_property
+    def rules(self) -> VisitRules | None:
+        """Which visits are allowed, by index; None where each region is visited once, as far as that goes."""
+        if self.visits is None:
+            return None
+        found = self.visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
+        return None if found.required.all() and found.repeat == 1 and math.isinf(found.budget) else found
+
+    @property
+    def most_visits(self) -> int:
+        """How many visits a route can have."""
+        return self.size if self.rules is None else self.rules.at_most
+
+    @cached_property
     def updates(self) -> Updates:
         """How training at each position in each region moves the expected errors."""
-        return self.learner.updates(self.counts)
+        return self.learner.updates(self.counts, None if self.rules is None else self.rules.at_most)
 
     # What plans and expected losses go by: unbiased estimates where the problem has some, else what is given
 
@@ -445,7 +467,8 @@ class Problem:
                 first = int(as_samples(shape, fields["samples"], None)[0])
                 own = as_count("learner.samples", learner.get("samples", first), meaning="the number of samples n")
                 learner["samples"] = first if isinstance(shape, LeastSquares) and abs(own - m) <= 1 else own
-        for name, kind in (("constraints", Constraints), ("depot", Depot), ("features_scaling", FeaturesScaling)):
+        classes = {"constraints": Constraints, "depot": Depot, "features_scaling": FeaturesScaling, "visits": Visits}
+        for name, kind in classes.items():
             if name in fields:
-                fields[name] = kind.from_dict(fields[name])
+                fields[name] = kind.from_dict(fields[name])  # type: ignore[attr-defined]
         return cls(**{**fields, "learner": Learner(**learner)})
