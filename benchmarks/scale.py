@@ -144,7 +144,7 @@ def growth(sizes: Sequence[int], picture: Path) -> None:
     lines = {column: exponent(*map(list, zip(*points, strict=True))) for column, points in found.items()}
     print("| grows as | " + " | ".join(f"T^{lines[column][0]:.2f}" for column in GROWTH_COLUMNS) + " |")
     picture.parent.mkdir(parents=True, exist_ok=True)
-    save_figure(picture, lambda: growth_figure(found, lines))
+    save_figure(growth_figure(found, lines), picture)
 
 
 def growth_figure(

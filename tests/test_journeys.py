@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,6 @@ from learnroute import (
 )
 from learnroute.cli import run
 from learnroute.model.subsets import only
-from learnroute.study.adapting import adapting_gain
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, asymmetric
 
@@ -274,6 +274,7 @@ def test_damaged_files_are_refused_by_name(tmp_path: Path, change: Any, message:
 
 
 def test_adapting_gains_where_bounds_are_loose() -> None:
+    adapting_gain = run_path(str(Path(__file__).parents[1] / "benchmarks" / "adapting.py"))["adapting_gain"]
     assert adapting_gain(UNDER, 6, 0.0, 5).mean == 0  # nothing to learn
     loose = adapting_gain(Learner(200, 100), 7, 2.0, 60, seed=2)
     assert loose.interval[0] > 0

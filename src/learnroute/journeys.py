@@ -20,13 +20,14 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
-from learnroute.model.labels import labelled, names_along
+from learnroute.model.labelled_tables import Labelled, names_along
 from learnroute.model.law import ModelErrors, follow
 from learnroute.model.losses import legs_of, objective_of
 from learnroute.model.problem import DissimilarityKind, Problem
+from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import only, with_region
-from learnroute.model.table import route_text
-from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
+from learnroute.model.table import Column, Sheet, Table, route_text
+from learnroute.model.validation import FloatArray, as_count, as_numbers_by_region, as_path, as_vector, frozen
 from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
@@ -66,7 +67,7 @@ class Observation:
         return replace(self, errors=errors, dissimilarity=apart)
 
 
-class Journey:
+class Journey(TableMixin):
     """A route under way.
 
     Parameters
@@ -97,6 +98,8 @@ class Journey:
     InputError
         Where an argument is wrong, or the file exists.
     """
+
+    problem: Problem
 
     def __init__(
         self, problem: Problem, method: str = "auto", seed: int = 0, file: str | Path | None = None,
@@ -155,6 +158,33 @@ class Journey:
     def __repr__(self) -> str:
         ahead = f"next {route_text(self.rest, self.problem.closed)}" if self.rest else "at its end"
         return f"<Journey after {len(self.visits):,} of {self.problem.size:,} visits, {ahead}>"
+
+    def table(self) -> Table:
+        """Return one row per visit, made or planned; the errors are those of the model now."""
+        columns = (
+            Column("visit"),
+            Column(None, "visit", left=True),
+            Column("region", "region", left=True),
+            Column("made"),
+            Column("error", "error of the model there", ".4g"),
+        )
+        made, errors = len(self.visits), self.errors.tolist()
+        rows = [
+            (k, f"{k}" if k <= made else f"({k})", name, k <= made, errors[i] if made else None)
+            for k, (name, i) in enumerate(zip(self.route, self.order, strict=True), 1)
+        ]
+        return Table(columns, rows)
+
+    def sheet(self) -> Sheet:
+        """Return the visits, where to go next, and what is expected."""
+        unit = self.problem.travel_unit
+        lines = (
+            ("next", self.next or "nowhere: all regions are visited"),
+            ("expected", f"error {self.expected_error:.6g}, loss {self.expected_loss:.6g} per region"),
+            ("travel", f"{self.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
+            *(("note", note) for note in self.notes),
+        )
+        return Sheet(f"{len(self.visits):,} of {self.problem.size:,} visits made", (self.table(),), lines)
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -365,17 +395,9 @@ class Journey:
             return {}
         names = names_along({field_name: values})
         if names is not None:
-            values = dict(zip(names, labelled(values).values.tolist(), strict=True))
-        if not isinstance(values, Mapping):
-            raise InputError("an object with a number for each region is needed", field=field_name, value=values)
-        for name in values:
-            if name not in self.problem.regions:
-                hint = did_you_mean(name, self.problem.regions, "regions are")
-                raise InputError(f"there is no such region; {hint}", field=f"{field_name}.{name}")
+            values = dict(zip(names, Labelled.of(values).values.tolist(), strict=True))
         meaning = "errors" if field_name == "errors" else "dissimilarities"
-        return {
-            name: as_number(f"{field_name}.{name}", value, least=0.0, meaning=meaning) for name, value in values.items()
-        }
+        return as_numbers_by_region(field_name, values, self.problem.regions, meaning)
 
     def _take(self, visit: Observation) -> None:
         """Train: update the errors and what is known."""

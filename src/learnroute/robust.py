@@ -75,6 +75,7 @@ class Robustness(ResultMixin):
         What the plan goes by: always `upper`.
     """
 
+    picture = "draw_robustness"
     plan: Plan
     best_case: float
     worst_case: float
@@ -98,7 +99,7 @@ class Robustness(ResultMixin):
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.plan.route, self.plan.order
 
-    def table(self, problem: Problem | None = None) -> Table:
+    def table(self) -> Table:
         """Return one row per pair of regions on which the plan hangs."""
         heads = {"low": "from", "high": "to", "switch": "another route is better below", "regret": "by up to"}
         columns = (

@@ -93,6 +93,7 @@ class Tradeoff(ResultMixin):
         What all errors go by: `estimate`, `upper` or `measured`.
     """
 
+    picture = "draw_tradeoff"
     points: tuple[Choice, ...]
     complete: bool
     marks: dict[str, Choice]
@@ -142,9 +143,7 @@ class Tradeoff(ResultMixin):
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.points[0].route, self.points[0].order
 
-    def table(
-        self, problem: Problem | None = None, picked: Choice | None = None, marks: Mapping[str, Choice] | None = None
-    ) -> Table:
+    def table(self, picked: Choice | None = None, marks: Mapping[str, Choice] | None = None) -> Table:
         """Return one row per route of the curve and, where `marks` are given, one per method of them."""
         columns = (
             Column("method" if marks else None, "", left=True),
@@ -180,7 +179,7 @@ class Tradeoff(ResultMixin):
             back = ["back"] if problem is not None and problem.closed else []
             lines.append(("picked", " → ".join([*home, *picked.route, *back])))
         headline = f"{len(self.points)} routes between least travel and least error"
-        return Sheet(headline, (self.table(None, picked, self.marks),), tuple(lines))
+        return Sheet(headline, (self.table(picked, self.marks),), tuple(lines))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""

@@ -91,6 +91,8 @@ class VisitCurve(ResultMixin):
         What the caller should know, one sentence each.
     """
 
+    picture = "draw_visit_curve"
+
     rows: tuple[VisitRow, ...]
     floor: float
     dissimilarities: DissimilarityKind = UPPER
@@ -108,7 +110,7 @@ class VisitCurve(ResultMixin):
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.rows[-1].route, self.rows[-1].order
 
-    def table(self, problem: Problem | None = None) -> Table:
+    def table(self) -> Table:
         """Return one row for each number of visits."""
         columns = (
             Column("visits", "visits"),

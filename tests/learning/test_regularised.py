@@ -14,8 +14,9 @@ from learnroute import Gradient, Learner, Problem, Proximal, expected_loss, true
 from learnroute.learning import krylov, simulate
 from learnroute.learning.krylov import dimension, move
 from learnroute.learning.samplers import direct, low_dimensional
-from learnroute.model.spectrum import Moments, gradient_moments, largest_rate, proximal_moments
+from learnroute.model.spectrum import Moments, largest_rate, proximal_moments
 from learnroute.model.validation import FloatArray
+from samples import gradient_moments
 
 Shape = tuple[int, int]
 

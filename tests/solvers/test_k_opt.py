@@ -13,7 +13,7 @@ from learnroute.model.ends import Ends
 from learnroute.model.objective import Linear, Weighted
 from learnroute.model.pairs import LinearError
 from learnroute.model.travel import Places, Travel, TravelMatrix
-from learnroute.solvers.construction.space_filling_curve import hilbert_order
+from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
@@ -167,16 +167,7 @@ def test_a_search_repeats_itself_and_stops_when_its_budget_is_exhausted() -> Non
     answer = search(objective, RNG(0), Budget(progress=tell, stop=stop))
     assert 5 <= len(told) < 10
     assert told == sorted(told)
-    assert objective(answer.order) < objective(hilbert_order(objective.travel))  # type: ignore[arg-type]
-
-
-def test_the_curve_visits_neighbouring_cells() -> None:
-    """On a grid of 16 x 16 places, Hilbert's curve goes from each to one beside it."""
-    grid = np.array(list(itertools.product(range(16), repeat=2)), dtype=float)
-    order = hilbert_order(Places(RNG(0).permutation(grid) * 16 / 16))
-    assert sorted(order.tolist()) == list(range(256))
-    places = Places(RNG(0).permutation(grid))
-    assert places.between(order[:-1], order[1:]).max() == 1.0
+    assert objective(answer.order) < objective(nearest_neighbour(objective, RNG(0), Budget()).order)
 
 
 @pytest.mark.parametrize("matrix", [False, True])

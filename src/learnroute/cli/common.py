@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from learnroute.cli.tables import print_sheet
 from learnroute.errors import InputError, did_you_mean, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
 from learnroute.formats.csv_files import training_member
@@ -23,6 +24,7 @@ from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
 from learnroute.model.learners import RULES, Gradient, Proximal
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
+from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import with_depot
 from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Progress
@@ -70,7 +72,7 @@ class Source:
 
     def _read(self) -> Problem:
         if self.file != STANDARD_INPUT:
-            return read_problem(told(self.file), self.learner, self.constraints, self.travel_rate)
+            return read_problem(problem_file_of(self.file), self.learner, self.constraints, self.travel_rate)
         if sys.stdin is None:
             raise InputError("is closed; give it a problem as JSON, or name a file", where="standard input")
         with errors_naming("standard input"):
@@ -295,24 +297,15 @@ def print_json(data: dict[str, Any]) -> None:
     click.echo(dumps(data), nl=False)
 
 
-def deliver(
-    outputs: Sequence[Path], write: Callable[[Path], None], pictures: Sequence[Path],
-    draw: Callable[[Any, Path], None], report: dict[str, Any] | None, show: Callable[[], None],
-) -> None:  # fmt: skip
-    """Write what is to be written (`draw` gets the module of pictures), then print a JSON report, or show it."""
-    for path in outputs:
-        write(path)
+def deliver(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str) -> None:
+    """Write a result to files and pictures, then print it: as JSON, or the kind of its problem and its sheet."""
+    for path in paths:
+        found.save(path)
         say_written(path)
-    if pictures:
-        from learnroute import plots
-
-        for path in pictures:
-            draw(plots, path)
-            say_written(path)
-    if report is not None:
-        print_json(report)
+    if as_json:
+        print_json(found.to_dict())
     else:
-        show()
+        print_sheet(found.sheet(), found.problem, *about)
 
 
 def say_written(*paths: Path) -> None:
@@ -321,7 +314,7 @@ def say_written(*paths: Path) -> None:
         say(f"wrote {printable(str(path))}")
 
 
-def told(path: Path) -> Path:
+def problem_file_of(path: Path) -> Path:
     """Return the file of a problem; where it is the only one in a folder, say on standard error which it is."""
     found = main_file(path)
     if found != path:

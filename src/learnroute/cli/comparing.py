@@ -21,7 +21,6 @@ from learnroute.cli.common import (
     suffixes,
     time_option,
 )
-from learnroute.cli.tables import print_sheet
 from learnroute.comparison.of_methods import compare
 from learnroute.solvers.registry import METHODS
 
@@ -45,15 +44,7 @@ def compare_command(
     names = [name.strip() for name in methods.split(",")] if methods is not None else None
     with progress_shown() as progress:
         found = compare(problem, names, seed, time_limit, draws, progress)
-    problem = found.problem or problem
-    deliver(
-        outputs,
-        found.save,
-        pictures,
-        lambda plots, path: plots.save_comparison(found, problem, path),
-        found.to_dict() if as_json else None,
-        lambda: print_sheet(found.sheet(), problem),
-    )
+    deliver(found, (*outputs, *pictures), as_json)
 
 
 COMMANDS = (compare_command,)

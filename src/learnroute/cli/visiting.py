@@ -16,13 +16,9 @@ from learnroute.cli.common import (
     problem_options,
     progress_shown,
     seed_option,
-    suffixes,
     time_left,
     time_option,
 )
-from learnroute.cli.tables import print_sheet
-from learnroute.formats import json_files
-from learnroute.formats.files import write_text
 from learnroute.visit_curves import visit_curve
 
 
@@ -34,7 +30,7 @@ from learnroute.visit_curves import visit_curve
 @seed_option
 @time_option
 @json_option
-@output_option(f"Write the table ({suffixes(REPORTS)}).")
+@output_option("Write the table (.json, .csv or .md).")
 @plot_option
 def visits_command(
     source: Source, seed: int, time_limit: float | None, as_json: bool,
@@ -44,23 +40,10 @@ def visits_command(
 
     Regions are optional unless FILE or --require asks for them. Error counts in all regions, visited or not.
     """
-    check_outputs(outputs, REPORTS, pictures)
-    problem = source.read()
+    check_outputs(outputs, (*REPORTS, ".md"), pictures)
     with progress_shown() as progress:
-        found = visit_curve(problem, seed, time_left(time_limit), progress)
-
-    def write(path: Path) -> None:
-        is_json = path.suffix.lower() == ".json"
-        write_text(path, json_files.dumps(found.to_dict()) if is_json else found.table().to_csv())
-
-    deliver(
-        outputs,
-        write,
-        pictures,
-        lambda plots, path: plots.save_visit_curve(found, problem, path),
-        found.to_dict() if as_json else None,
-        lambda: print_sheet(found.sheet(), problem),
-    )
+        found = visit_curve(source.read(), seed, time_left(time_limit), progress)
+    deliver(found, (*outputs, *pictures), as_json)
 
 
 COMMANDS = (visits_command,)

@@ -171,6 +171,7 @@ class LearnerTable(ResultMixin):
         What to know about the rows.
     """
 
+    picture = "draw_learners"
     rows: tuple[LearnerRow, ...]
     regularizations: tuple[float, ...]
     curves: tuple[Curve, ...]
@@ -209,7 +210,7 @@ class LearnerTable(ResultMixin):
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.floor.route or (), self.floor.order or ()
 
-    def table(self, problem: Problem | None = None) -> Table:
+    def table(self) -> Table:
         """Return one row per learner and route."""
         return Table(COLUMNS, [row.cells for row in self.rows])
 

@@ -51,6 +51,7 @@ class Comparison(ResultMixin):
     `dissimilarities` says what all losses go by: `estimate`, `upper` or `measured`.
     """
 
+    picture = "draw_comparison"
     rows: tuple[Row, ...]
     lower_bound: float
     optimal: bool
@@ -76,7 +77,7 @@ class Comparison(ResultMixin):
         found = next((row.plan for row in self.rows if row.plan is not None), None)
         return ((), ()) if found is None else (found.route, found.order)
 
-    def table(self, problem: Problem | None = None) -> Table:
+    def table(self) -> Table:
         """Return one row per method."""
         paired = any(row.loss is not None and row.loss.pairs for row in self.rows)
         columns = (

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.itinerary import itinerary
 from learnroute.model.problem import Problem
-from learnroute.model.result import Plan
+from learnroute.model.result import Plan, itinerary
 from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray
 

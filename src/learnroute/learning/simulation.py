@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
+from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.learning.krylov import numbers_a_run, trainings_of
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
@@ -24,7 +24,7 @@ from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_count, as_number, frozen
+from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_choice, as_count, as_number, frozen
 from learnroute.solvers.contract import Budget, Progress
 
 SamplerName = Literal["low-dimensional", "direct"]
@@ -58,6 +58,7 @@ class Simulation(ResultMixin):
         What the reader should know, one sentence each.
     """
 
+    picture = "draw_simulations"
     route: tuple[str, ...]
     order: tuple[int, ...]
     regime: str
@@ -100,7 +101,7 @@ class Simulation(ResultMixin):
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.route, self.order
 
-    def table(self, problem: Problem | None = None) -> Table:
+    def table(self) -> Table:
         """Return one row per run."""
         return Table((Column("run"), Column("error")), list(enumerate(self.errors.tolist(), 1)))
 
@@ -228,8 +229,7 @@ def simulate(
             "a calibrated learner was measured, and cannot be drawn; train it (follow)", field="learner.rule"
         )
     started = time.monotonic()
-    if not isinstance(sampler, str) or sampler not in SAMPLERS:
-        raise InputError(f"unknown; {did_you_mean(sampler, SAMPLERS)}", field="sampler", value=sampler)
+    as_choice("sampler", sampler, SAMPLERS)
     runs = as_count("runs", runs, least=2, meaning="the number of runs")
     if runs > MOST_RUNS:
         raise InputError(f"at most {MOST_RUNS:,} runs", field="runs", value=runs)

@@ -12,25 +12,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean, shown
-from learnroute.model.constraints import MEMBERS, Constraints
-from learnroute.model.depot import Depot, checked_depot, frame, taken_out
+from learnroute.model.constraints import Constraints
+from learnroute.model.depot import Depot, as_depot, extract_depot, frame
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums, row_sums
 from learnroute.model.ends import Ends
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import (
+    as_dissimilarities,
+    as_estimates,
+    as_initial_model,
+    as_lower_bounds,
+    as_rows,
+    as_samples,
     check_geographic,
     check_one_kind,
-    checked_initial_model,
-    checked_samples,
     either_way,
-    estimates,
-    lower_bounds,
-    members_of,
     parameter_names,
-    rows_of,
-    symmetric,
 )
-from learnroute.model.labels import SQUARE, aligned, aligned_places, aligned_square, names_along
+from learnroute.model.labelled_tables import SQUARE, align, align_places, align_square, names_along
 from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
@@ -42,6 +41,7 @@ from learnroute.model.validation import (
     IntArray,
     as_count,
     as_matrix,
+    as_members,
     as_names,
     as_number,
     as_square,
@@ -191,12 +191,12 @@ class Problem:
             regions = labels if regions is None else as_names("regions", regions, None)
         order = regions if labels is not None else None
         travel, dissimilarity, dissimilarity_low, dissimilarity_estimate, transfer = (
-            aligned_square(field, tables[field], order) for field in SQUARE
+            align_square(field, tables[field], order) for field in SQUARE
         )
-        initial_model = aligned("initial_model", initial_model, parameter_names(truth))
-        coordinates = aligned_places("coordinates", coordinates, order)
+        initial_model = align("initial_model", initial_model, parameter_names(truth))
+        coordinates = align_places("coordinates", coordinates, order)
         vectors, initial, truth, samples, initial_estimate = (
-            aligned(field, tables[field], order)
+            align(field, tables[field], order)
             for field in ("vectors", "initial", "truth", "samples", "initial_estimate")
         )
         if travel is not None:
@@ -215,28 +215,23 @@ class Problem:
                 if tables[field] is not None:
                     raise InputError("belongs to dissimilarities, not to measured errors (transfer)", field=field)
             transfer = as_square("transfer", transfer, size, meaning="errors", zero_diagonal=False)
-        delta = None
-        if dissimilarity is not None:
-            delta = symmetric(as_square("dissimilarity", dissimilarity, size, meaning="dissimilarities"))
-        models = rows_of("truth", truth, size, None, "model parameters")
+        delta = None if dissimilarity is None else as_dissimilarities("dissimilarity", dissimilarity, size)
+        models = as_rows("truth", truth, size, None, "model parameters")
         if not isinstance(title, str) or not title.isprintable():
             raise InputError("one line of printable text is needed", field="title", value=title)
         names = as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size)
-        places = rows_of("coordinates", coordinates, size, 2, "coordinates")
+        places = as_rows("coordinates", coordinates, size, 2, "coordinates")
         check_geographic(geographic, places)
         wanted = Constraints() if constraints is None else constraints
         if not isinstance(wanted, Constraints):
             raise InputError("Constraints are needed", field="constraints", value=wanted)
-        if streets is not None:
-            check_type("streets", streets, Streets)
-        if features_scaling is not None:
-            check_type("features_scaling", features_scaling, FeaturesScaling)
-        if visits is not None:
-            check_type("visits", visits, Visits)
+        check_type("streets", streets, Streets, type(None))
+        check_type("features_scaling", features_scaling, FeaturesScaling, type(None))
+        check_type("visits", visits, Visits, type(None))
         checked = {
             "learner": learner,
             "dissimilarity": delta,
-            "vectors": rows_of("vectors", vectors, size, None, "vector entries"),
+            "vectors": as_rows("vectors", vectors, size, None, "vector entries"),
             "initial": as_vector(
                 "initial", np.zeros(size) if initial is None else initial, size, least=0.0,
                 meaning="initial dissimilarities",
@@ -244,19 +239,19 @@ class Problem:
             "regions": names,
             "coordinates": places,
             "truth": models,
-            "initial_model": checked_initial_model(learner, models, initial_model),
+            "initial_model": as_initial_model(learner, models, initial_model),
             "title": title,
             "geographic": geographic,
             "constraints": wanted,
             "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
-            "samples": checked_samples(learner, samples, size),
-            "dissimilarity_low": lower_bounds(dissimilarity_low, delta),
-            "dissimilarity_estimate": estimates(dissimilarity_estimate, size),
+            "samples": None if samples is None else as_samples(learner, samples, size),
+            "dissimilarity_low": as_lower_bounds(dissimilarity_low, delta),
+            "dissimilarity_estimate": as_estimates(dissimilarity_estimate, size),
             "initial_estimate": None if initial_estimate is None else frozen(np.maximum(0.0, as_vector(
                 "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
-            "depot": checked_depot(depot, names, places, travel is not None, geographic),
+            "depot": as_depot(depot, names, places, travel is not None, geographic),
             "streets": streets,
             "features_scaling": features_scaling,
             "visits": visits,
@@ -458,35 +453,22 @@ class Problem:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Build a problem from the content of a problem file (see docs/formats.md)."""
-        fields = taken_out(members_of("", data, FIELDS, ()))
+        fields = extract_depot(as_members("", data, FIELDS))
         if "travel" not in fields and "coordinates" not in fields:
             raise InputError(NO_TRAVEL, field="travel")
-        members_of("", fields, FIELDS, ("learner",))
-        learner = members_of("learner.", fields["learner"], LEARNER_MEMBERS, ())
-        shaped = learner.get("rule") != Calibrated.rule
-        if shaped and "features" not in learner:
-            raise InputError("missing; needed are features", field="learner.features")
-        if shaped and "samples" in fields:  # they replace the learner's own
-            counts = checked_samples(None, fields["samples"], None)
-            assert counts is not None
-            m = as_count("learner.features", learner["features"], meaning="the number of features m")
-            shape = Learner(**{**learner, "samples": 4 * m + 2})
-            for i, n in enumerate(counts.tolist()):
-                shape.check_shape(f"samples[{i}]", n)
-            own = as_count("learner.samples", learner.get("samples", counts[0]), meaning="the number of samples n")
-            unfit = isinstance(shape, LeastSquares) and abs(own - m) <= 1
-            learner["samples"] = int(counts[0]) if unfit else own
-        elif shaped and "samples" not in learner:
-            raise InputError("missing; needed are features, samples", field="learner.samples")
-        if "constraints" in fields:
-            wanted = members_of("constraints.", fields["constraints"], tuple(MEMBERS), ())
-            fields["constraints"] = Constraints(**{MEMBERS[key]: value for key, value in wanted.items()})
-        if "depot" in fields:
-            fields["depot"] = Depot.from_dict(fields["depot"])
-        if "visits" in fields:
-            fields["visits"] = Visits.from_dict(fields["visits"])
-        if "features_scaling" in fields:
-            fields["features_scaling"] = FeaturesScaling.from_dict(fields["features_scaling"])
-        if not isinstance(fields.get("geographic", False), bool):
-            raise InputError("true or false is needed", field="geographic", value=fields["geographic"])
+        as_members("", fields, FIELDS, ("learner",))
+        learner = as_members("learner.", fields["learner"], LEARNER_MEMBERS)
+        if learner.get("rule") != Calibrated.rule:
+            needed = ("features",) if "samples" in fields else ("features", "samples")
+            as_members("learner.", learner, LEARNER_MEMBERS, needed)
+            if "samples" in fields:  # they replace the learner's own
+                m = as_count("learner.features", learner["features"], meaning="the number of features m")
+                shape = Learner(**{**learner, "samples": 4 * m + 2})
+                first = int(as_samples(shape, fields["samples"], None)[0])
+                own = as_count("learner.samples", learner.get("samples", first), meaning="the number of samples n")
+                learner["samples"] = first if isinstance(shape, LeastSquares) and abs(own - m) <= 1 else own
+        classes = {"constraints": Constraints, "depot": Depot, "features_scaling": FeaturesScaling, "visits": Visits}
+        for name, kind in classes.items():
+            if name in fields:
+                fields[name] = kind.from_dict(fields[name])  # type: ignore[attr-defined]
         return cls(**{**fields, "learner": Learner(**learner)})

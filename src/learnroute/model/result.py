@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.itinerary import itinerary
 from learnroute.model.learners import Learner, LeastSquares, Proximal, Regime
 from learnroute.model.losses import (
     Loss,
@@ -20,6 +19,7 @@ from learnroute.model.losses import (
     expected_loss,
     final_errors,
     largest_loss,
+    legs_of,
     losses_without,
     model_shares,
     travel_cost,
@@ -30,6 +30,48 @@ from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.visits import check_budget
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class Stop(NamedTuple):
+    """One stop of a route.
+
+    Attributes
+    ----------
+    position
+        The number of the visit, from 1; 0 for the depot, and one more than the last visit for the way back.
+    name, place
+        What it is called, and its index among the stops of the problem.
+    travel
+        What the way from the stop before costs; 0 at the start.
+    visit
+        Whether the learner trains here: not in the depot, and not when it comes back.
+    region
+        Whether it is a region, and not the depot.
+    """
+
+    position: int
+    name: str
+    place: int
+    travel: float
+    visit: bool
+    region: bool
+
+
+def itinerary(problem: Problem, order: ArrayLike) -> list[Stop]:
+    """Return all stops of a route, from where it starts to where it ends."""
+    visits = as_order(problem, order).tolist()
+    ahead = [] if problem.depot is None else [problem.size]
+    indices = [*ahead, *visits]
+    indices += indices[:1] if problem.closed else []
+    travel = [0.0, *legs_of(problem, order).tolist()]
+    first = 1 - len(ahead)
+    return [
+        Stop(position, problem.stops[i], i, way, 1 <= position <= len(visits), i < problem.size)
+        for position, (i, way) in enumerate(zip(indices, travel, strict=True), first)
+    ]
 
 
 @dataclass(frozen=True)
@@ -110,6 +152,7 @@ class Plan(ResultMixin):
         What was planned, where the plan comes from this process; for pictures and maps.
     """
 
+    picture = "draw_plan"
     route: tuple[str, ...]
     order: tuple[int, ...]
     regime: Regime
@@ -237,6 +280,10 @@ class Plan(ResultMixin):
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.route, self.order
+
+    def to_frame(self, *, problem: Problem | None = None) -> DataFrame:
+        """Return one row per stop, as a pandas data frame; `problem` as for `table`."""
+        return self.table(problem).to_frame()
 
     def table(self, problem: Problem | None = None) -> Table:
         """Return one row per stop; without a problem, only what they are called."""

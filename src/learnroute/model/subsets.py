@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, check_type, did_you_mean
+from learnroute.errors import InputError, check_type
 from learnroute.model.depot import Depot
 from learnroute.model.problem import Problem
 from learnroute.model.streets import Streets
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_number, as_vector
+from learnroute.model.validation import (
+    LARGEST_VALUE,
+    FloatArray,
+    as_count,
+    as_number,
+    as_numbers_by_region,
+    as_region,
+    as_vector,
+)
 
 BY_REGION = ("initial", "vectors", "coordinates", "truth", "samples", "initial_estimate")  # fields of a problem
 BY_PAIR = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
@@ -90,15 +98,12 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
             )
             raise InputError(f"{reason} (depot.travel)", field="depot", value=place)
         return problem.changed(depot=Depot(coordinates=place, returns=returns))
-    if place not in problem.regions:
-        hint = did_you_mean(place, problem.regions, "regions are")
-        raise InputError(f"there is no such region; {hint}", field="depot", value=place)
+    here = as_region("depot", place, problem.regions)
     wanted = problem.constraints
     if place in (wanted.start, wanted.end):
         end = "start" if place == wanted.start else "end"
         reason = "is a constraint of the problem, and the depot is no region; leave one of the two out"
         raise InputError(reason, field=f"constraints.{end}", value=place)
-    here = problem.regions.index(place)
     if wanted.returns:
         problem = problem.changed(constraints=replace(wanted, returns=False))
     return only(problem, [i for i in range(problem.size) if i != here], here, returns)
@@ -199,14 +204,9 @@ def _unused(field: str, value: Any, why: str) -> None:
 
 def _by_name(field: str, values: Any, names: Sequence[str]) -> FloatArray:
     """Return one number for each name, from an object with all of them."""
-    if not isinstance(values, Mapping):
-        raise InputError("an object with a number for each region is needed", field=field, value=values)
-    for name in values:
-        if name not in names:
-            hint = did_you_mean(name, names, "regions are")
-            raise InputError(f"there is no such region; {hint}", field=f"{field}.{name}")
-    for name in names:
-        if name not in values:
-            raise InputError("missing; a number for each region is needed", field=f"{field}.{name}")
     meaning = "dissimilarities" if field == "dissimilarity" else "travel costs"
-    return np.array([as_number(f"{field}.{name}", values[name], least=0.0, meaning=meaning) for name in names])
+    numbers = as_numbers_by_region(field, values, names, meaning)
+    for name in names:
+        if name not in numbers:
+            raise InputError("missing; a number for each region is needed", field=f"{field}.{name}")
+    return np.array([numbers[name] for name in names])

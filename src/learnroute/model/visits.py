@@ -11,9 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from learnroute.errors import InputError, did_you_mean
-from learnroute.model.fields import members_of
 from learnroute.model.rounding import SAME, is_less
-from learnroute.model.validation import as_count, as_number, frozen
+from learnroute.model.validation import as_count, as_members, as_number, frozen
 from learnroute.model.visit_objective import VisitRules
 
 ALL = "all"
@@ -92,7 +91,7 @@ class Visits:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Build them from the member `visits` of a problem file."""
-        return cls(**members_of("visits.", data, MEMBERS, ()))
+        return cls(**as_members("visits.", data, MEMBERS))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members that say something, as a problem file has them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from learnroute.errors import check_type
@@ -18,7 +17,6 @@ from learnroute.plots.pictures import (
     YELLOW,
     entitle,
     own_or_new,
-    save_figure,
     shape_line,
     unboxed,
 )
@@ -29,26 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKS = (("D", ORANGE), ("s", PURPLE), ("^", SKY), ("v", YELLOW))  # methods beside a curve
-
-
-def save_tradeoff(found: Tradeoff, problem: Problem, path: str | Path, picked: Choice | None = None) -> None:
-    """Write the picture of a trade-off curve.
-
-    Parameters
-    ----------
-    found, problem
-        What `tradeoff` found, and for which problem.
-    path
-        Where to: .png, .svg or .pdf.
-    picked
-        A route of the curve to mark, such as `found.within(40)`.
-
-    Raises
-    ------
-    InputError
-        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
-    """
-    save_figure(path, lambda: draw_tradeoff(found, problem, picked))
 
 
 def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None, ax: Axes | None = None) -> Figure:

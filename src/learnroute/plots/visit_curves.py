@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from learnroute.errors import check_type
@@ -13,7 +12,6 @@ from learnroute.plots.pictures import (
     VERMILLION,
     entitle,
     own_or_new,
-    save_figure,
     shape_line,
     unboxed,
 )
@@ -24,24 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_LABELS = 16  # points that are labelled by their number of visits
-
-
-def save_visit_curve(found: VisitCurve, problem: Problem, path: str | Path) -> None:
-    """Write the picture of a curve of visits.
-
-    Parameters
-    ----------
-    found, problem
-        What `visit_curve` found, and for which problem.
-    path
-        Where to: .png, .svg or .pdf.
-
-    Raises
-    ------
-    InputError
-        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
-    """
-    save_figure(path, lambda: draw_visit_curve(found, problem))
 
 
 def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None) -> Figure:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError, did_you_mean
+from learnroute.errors import RefusedError
 from learnroute.model.objective import Linear, Objective, Paired
+from learnroute.model.validation import as_choice
 from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers import methods
 from learnroute.solvers.construction import baselines
@@ -93,7 +94,4 @@ METHODS: dict[str, Method] = {
 
 def method_named(name: str) -> Method:
     """Return a method, or refuse an unknown name."""
-    try:
-        return METHODS[name]
-    except (KeyError, TypeError):
-        raise InputError(f"unknown; {did_you_mean(name, METHODS)}", field="method", value=name) from None
+    return METHODS[as_choice("method", name, METHODS)]

@@ -16,7 +16,7 @@ from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.rounding import OPTIMALITY, PRINTED
-from learnroute.model.validation import as_number
+from learnroute.model.validation import as_flag, as_number
 from learnroute.verification.bounds import Checker, Outcome, recomputed_bound
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check, Verdict, Verification
 from learnroute.verification.exact import Losses, losses_of
@@ -159,9 +159,7 @@ class _PlanChecker:
             self.total = self.value.plus(self.model.constant)
             self.constant = self.model.constant.low
         self.bound = self._number("lower_bound", "bounds")
-        self.optimal = plan.get("optimal", False)
-        if not isinstance(self.optimal, bool):
-            raise InputError("true or false is needed", field="optimal", value=self.optimal)
+        self.optimal = as_flag("optimal", plan.get("optimal", False))
         given = plan.get("certificate")
         self.certificate = None if given is None else read_certificate(given, len(problem.stops), problem.size)
         self.certified = None if given is None else _rational(given["bound"])

@@ -27,7 +27,7 @@ from learnroute.errors import InputError, did_you_mean, shown
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.model.problem import Problem
 from learnroute.model.streets import KnownWays
-from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_count, as_matrix, as_number
+from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_choice, as_count, as_matrix, as_number
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import MOST_POINTS
@@ -58,16 +58,10 @@ def _most(field: str, value: Any, *, least: int, most: int, meaning: str) -> int
     return count
 
 
-def _one_of(field: str, value: Any, *, known: list[str]) -> str:
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"unknown; {did_you_mean(value, known)}", field=field, value=value)
-    return value
-
-
 def _methods(field: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not value or len(set(map(str, value))) < len(value):
         raise InputError("a list of different methods is needed", field=field, value=value)
-    return [_one_of(f"{field}[{k}]", name, known=list(METHODS)) for k, name in enumerate(value)]
+    return [as_choice(f"{field}[{k}]", name, known=list(METHODS)) for k, name in enumerate(value)]
 
 
 def _route(field: str, value: Any) -> list[str | int]:
@@ -208,7 +202,7 @@ class AboutProblem(Request):
     dissimilarities: Annotated[
         Literal["estimate", "upper"] | None,
         Field(description="Plan by unbiased estimates (if null: where the problem has some) or by upper bounds"),
-        checked(_one_of, known=["estimate", "upper"]),
+        checked(as_choice, known=["estimate", "upper"]),
     ] = None
 
     @property
@@ -250,7 +244,7 @@ class SolvingRequest(AboutProblem):
         return PRICING * (self.problem.size / 1000) ** 2
 
 
-Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(_one_of, known=list(METHODS))]
+Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(as_choice, known=list(METHODS))]
 
 
 class PlanRequest(SolvingRequest):
@@ -363,8 +357,8 @@ class ExportRequest(PlanRequest):
         Field(description="Places on the way along streets, from row to column, as /api/read gives them"),
         checked(_ways),
     ] = None
-    what: Annotated[Literal["plan", "problem"], checked(_one_of, known=["plan", "problem"])] = "plan"
-    format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), checked(_one_of, known=FORMATS)] = ".json"
+    what: Annotated[Literal["plan", "problem"], checked(as_choice, known=["plan", "problem"])] = "plan"
+    format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), checked(as_choice, known=FORMATS)] = ".json"
 
     def allowance(self, limits: Limits) -> float:
         """Return the seconds for a plan, where one is made."""

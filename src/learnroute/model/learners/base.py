@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
 from learnroute.model.law import Step, Updates
 from learnroute.model.spectrum import filter_moments
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_number
+from learnroute.model.validation import FloatArray, IntArray, as_choice, as_count, as_number
 
 Regime = Literal["under", "over", "mixed"]
 SHAPE = ("features", "samples", "noise")  # members that are no part of how a learner trains
@@ -56,10 +56,7 @@ class Learner:
             return super().__new__(cls)
         rule = members.get("rule", shape[3] if len(shape) > 3 else DEFAULT)
         classes = {each.rule: each for each in Learner.__subclasses__()}
-        if not isinstance(rule, str) or rule not in classes:
-            known = sorted(classes, key=lambda name: name != DEFAULT)  # the default first
-            raise InputError(f"unknown; {did_you_mean(rule, known)}", field="learner.rule", value=rule)
-        chosen = classes[rule]
+        chosen = classes[as_choice("learner.rule", rule, sorted(classes, key=lambda name: name != DEFAULT))]
         for name in members:
             if name not in (*SHAPE, "rule", *chosen.members()):
                 owner = next((rule for rule, each in classes.items() if name in each.members()), None)

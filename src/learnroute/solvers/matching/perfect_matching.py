@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from learnroute._core import MinimumWeightMatching, Pricing
 from learnroute.errors import InputError, check_type
-from learnroute.model.labels import aligned_square
+from learnroute.model.labelled_tables import align_square
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.ground import plane
@@ -120,7 +120,7 @@ def minimum_matching(
 
 def _weights(weights: ArrayLike | None) -> FloatArray:
     """Check weights that were given as a matrix; its columns are brought into the order of its rows."""
-    table = aligned_square("weights", weights)
+    table = align_square("weights", weights)
     size = len(table) if isinstance(table, Sized) else None
     return as_matrix("weights", table, size, size, least=-LARGEST_VALUE, meaning="weights")
 
