@@ -271,6 +271,8 @@ def _draw_arrows(axes: Axes, legs: list[FloatArray], spots: FloatArray, radii: F
     heads = np.empty((0, 2))
     style = ARROW if len(legs) <= MOST_NAMES else ARROW | {"mutation_scale": 9, "lw": 0.8}
     for leg in legs:
+        if len(leg) < 2:  # the same region again, on streets
+            continue
         bends = _points(axes, leg)
         lengths = np.hypot(*np.diff(bends, axis=0).T)
         along = np.concatenate([[0], np.cumsum(lengths)])
@@ -327,7 +329,8 @@ def _draw_labels(
     labels = [
         axes.annotate(
             text, stops[k], xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=font,
-            zorder=6, gid=LABEL, color=SKIPPED if k in grey else "black", parse_math=False, in_layout=False, path_effects=halo,
+            zorder=6, gid=LABEL, color=SKIPPED if k in grey else "black", parse_math=False, in_layout=False,
+            path_effects=halo,
             arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0.5, 0.5)},
         )
         for k, text in texts.items()
