@@ -71,7 +71,7 @@ def test_pictures_show_numbers_and_hollow_regions(problem: Problem, route: str, 
         text = f"{', '.join(map(str, numbers))} {name}" if len(numbers) > 1 else name
         assert labels[text] == ("black" if numbers else SKIPPED)
     hollow = next(marks for marks in axes.collections if marks.get_gid() == "skipped")
-    assert len(hollow.get_offsets()) == len(found.skipped) == 5 - len(set(route))
+    assert len(np.asarray(hollow.get_offsets())) == len(found.skipped) == 5 - len(set(route))
     if len(set(route)) < 5:
         assert found.visited in figure.get_suptitle()
 

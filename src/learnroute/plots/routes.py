@@ -162,7 +162,7 @@ def _marked_regions(plan: Plan) -> list[int]:
 def _draw_skipped(axes: Axes, places: FloatArray, radius: float) -> None:
     """Draw the regions that are not visited: hollow."""
     axes.scatter(
-        *places.T, s=(2 * radius) ** 2, facecolors="none", edgecolors=SKIPPED, linewidths=1.4 if radius > 4 else 0.7,
+        places[:, 0], places[:, 1], s=(2 * radius) ** 2, facecolors="none", edgecolors=SKIPPED, linewidths=1.4 if radius > 4 else 0.7,
         zorder=3, gid="skipped",
     )  # fmt: skip
 
@@ -214,11 +214,11 @@ def _draw_marks(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, ma
     style: dict[str, Any] = {"cmap": colours.cmap, "norm": colours.norm}
     spots = places[regions]
     axes.scatter(
-        *spots[:-1].T, c=values[:-1], s=(2 * marks.radius) ** 2, edgecolors="black", zorder=3,
+        spots[:-1, 0], spots[:-1, 1], c=values[:-1], s=(2 * marks.radius) ** 2, edgecolors="black", zorder=3,
         linewidths=0.8 if marks.radius > 4 else 0.5, **style,
     )  # fmt: skip
     axes.scatter(
-        *spots[-1:].T, c=values[-1:], s=(2 * marks.star) ** 2, marker="*", zorder=4,
+        spots[-1:, 0], spots[-1:, 1], c=values[-1:], s=(2 * marks.star) ** 2, marker="*", zorder=4,
         edgecolors=VERMILLION, linewidths=1.6 if marks.numbered else 1.2, **style,
     )  # fmt: skip
     if marks.numbered:
