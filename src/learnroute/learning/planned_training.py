@@ -116,7 +116,7 @@ class PlannedTraining:
         counts = np.array([len(targets) for _, targets in batches])
         if self.samples is not None and not np.array_equal(self.samples, counts):
             found.append(
-                f"the plan assumes {_range(self.samples)} training samples per region; training on {_range(counts)}"
+                f"the plan assumes {_range(self.samples)} training samples per visit; training on {_range(counts)}"
             )
         own = width + bool(getattr(model, "fit_intercept", False))
         if self.features is not None and own != self.features:
