@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.law import ModelErrors, Step, train
+from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
 from learnroute.model.learners import SCHEDULE, Proximal
 from learnroute.model.losses import expected_loss, objective_of, travel_cost
 from learnroute.model.objective import Objective
@@ -35,7 +35,7 @@ FEW_REGIONS = 12  # up to which routes are planned for all of these, beyond for 
 FACTORS = np.logspace(-3, 3, 121)  # of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
 FLAT = 0.01  # a loss this share above the least one is nearly as good
-VECTORISED_REGIONS = 1000
+ENTRIES = 1 << 20  # λ times regions that a curve takes at once
 EXACT_REGIONS = 9  # up to which routes are optimal while λ is chosen
 ROUTE_SHARE = 0.1  # of the time left, for each of these routes
 SWEEPS = 60  # over the positions of a schedule, at most
@@ -120,24 +120,22 @@ def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizatio
     """Return the expected final error of a route (per region) for each of many λ."""
     stops = np.asarray(order, dtype=np.int64)
     table = np.fromiter(regularizations, dtype=np.float64)
-    if problem.size > VECTORISED_REGIONS:
-        return np.array([expected_loss(problem.regularized(float(one)), stops).error for one in table])
-    steps = _steps(problem, table)
-    errors = ModelErrors(np.tile(problem.initial_errors, (len(table), 1)), np.zeros(len(table)))
-    for k in stops.tolist():
-        errors = train(errors, k, steps[k], problem.dissimilarities[k])
-    return np.asarray(errors.mean)
+    counts, kinds = np.unique(problem.counts[stops], return_inverse=True)
+    found = np.empty(len(table))
+    at_once = max(1, ENTRIES // problem.size)
+    for begin in range(0, len(table), at_once):
+        part = slice(begin, begin + at_once)
+        steps = zip(*(_step(problem, n, table[part]) for n in counts.tolist()), strict=True)
+        along = Updates(*(np.stack(columns, axis=-1)[:, kinds] for columns in steps))
+        terms = error_parts(problem.dissimilarities, stops, along, problem.initial_sum, problem.size)
+        found[part] = terms.initial + (terms.dissimilarity + terms.noise + terms.pairs).sum(axis=-1)
+    return found / problem.size
 
 
-def _steps(problem: Problem, table: FloatArray) -> list[Step]:
-    """Return what training in each region does, for all λ of a table at once."""
-    shape = problem.learner.features
-    variance = problem.learner.noise**2
-    by_count = {
-        n: Step(*(np.broadcast_to(part, table.shape) for part in proximal_moments(shape, n, table).step(variance)))
-        for n in np.unique(problem.counts).tolist()
-    }
-    return [by_count[n] for n in problem.counts.tolist()]
+def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
+    """Return what training with so many samples does, for many λ at once."""
+    moments = proximal_moments(problem.learner.features, samples, regularization)
+    return Step(*(np.broadcast_to(part, regularization.shape) for part in moments.step(problem.learner.noise**2)))
 
 
 def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
@@ -282,13 +280,14 @@ def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
         total = math.fsum(slope)
         slope = here[t].retention * slope
         slope[order[t]] -= here[t].coupling * total
-    steps = None if table is None else _steps(problem, table)
+    near = np.clip(schedule[:, None] * NEAR, FINE[0], FINE[-1])
+    steps = {n: _step(problem, n, near if table is None else table) for n in np.unique(problem.counts).tolist()}
     errors = ModelErrors(problem.initial_errors)
     for t, k in enumerate(order.tolist()):
         step = here[t]
         if not budget.exhausted:
-            values = np.clip(schedule[t] * NEAR, FINE[0], FINE[-1]) if table is None else table
-            known = (steps or _steps(problem, values))[k]
+            values, known = near[t] if table is None else table, steps[int(problem.counts[k])]
+            known = Step(*(column[t] for column in known)) if table is None else known
             costs = _costs(known, slopes[t], errors.total, k, rows[k])
             best = int(np.argmin(costs))
             if costs[best] < _costs(step, slopes[t], errors.total, k, rows[k]):
