@@ -10,7 +10,6 @@ e_j = a_j + c, where c is common to all regions and decays at a rate of its own.
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,13 +20,9 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
-from learnroute.model.dissimilarities import Dissimilarities
-from learnroute.model.ends import Ends
 from learnroute.model.labels import labelled, names_along
-from learnroute.model.law import STAY, ModelErrors, Updates, follow, products_after
+from learnroute.model.law import ModelErrors, follow
 from learnroute.model.losses import legs_of, objective_of
-from learnroute.model.objective import Objective, Paired
-from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.subsets import only, with_region
 from learnroute.model.table import route_text
@@ -413,7 +408,7 @@ class Journey:
     def _after(self, stops: Sequence[int]) -> tuple[FloatArray, float]:
         """Return the expected errors after more visits, and the part of them that is common to all regions.
 
-        Planning (`_ahead`) need not tell the common part apart from the rest: which way is best does not depend on it.
+        Planning need not tell the common part apart from the rest: which way is best does not depend on it.
         """
         errors = ModelErrors(self.errors - self.common, self.common)
         along = self.problem.updates.along(stops, len(self.visits))
@@ -423,55 +418,18 @@ class Journey:
 
     def _planned(self, budget: Budget) -> tuple[str, ...]:
         """Plan the rest from where the agent stands."""
-        ids, objective = self._ahead()
-        if self.visits and len(ids) <= 2:
-            return tuple(self.problem.regions[i] for i in ids[1:])
-        rng = np.random.default_rng([self.seed, len(self.visits)])
+        left = self.left
+        if len(left) <= 1:
+            return left
+        visited = [self.problem.regions.index(visit.region) for visit in self.visits]
+        objective = objective_of(self.problem, visited, self.errors)
+        rng = np.random.default_rng([self.seed, len(visited)])
         try:
             answer = method_named(self.method).solve(objective, rng, budget)
         except RefusedError:  # the way on from here need not cost what the way back does
             answer = method_named("auto").solve(objective, rng, budget)
         assert objective.ends.allows(answer.order), answer.method
-        if not self.visits:
-            return tuple(self.problem.regions[i] for i in self.problem.regions_of(answer.order).tolist())
-        return tuple(self.problem.regions[ids[k]] for k in answer.order.tolist()[1:])
-
-    def _ahead(self) -> tuple[list[int], Objective]:
-        """Return the region that the agent is in with those left, and the objective of a route through them.
-
-        Without visits, all regions are left, and the objective is the problem's.
-        """
-        problem = self.problem
-        seen = [problem.regions.index(visit.region) for visit in self.visits]
-        if not seen:
-            return list(range(problem.size)), objective_of(problem)
-        left = [i for i in range(problem.size) if i not in set(seen)]
-        ids = [seen[-1], *left]
-        travel = problem.travel_rate * problem.travel[np.ix_(ids, ids)]
-        closed = problem.closed
-        if closed:  # nobody else comes back to where the agent is now, so that column can stand for the origin
-            home = seen[0] if problem.depot is None else problem.size
-            travel[1:, 0] = problem.travel_rate * problem.stop_travel[left, home]
-        last = None if problem.ends.last is None or problem.ends.last in seen else ids.index(problem.ends.last)
-        ends = Ends(0, last, closed)
-        # from where the agent stands: the first position is behind it, and there is nothing to learn
-        tables = [np.array(table[len(seen) - 1 :][:, ids]) for table in problem.updates.tables]
-        for table, now in zip(tables, STAY, strict=True):
-            table[0] = now
-        retention, plasticity, _, _, noise = tables
-        if problem.updates.coupled:
-            matrix = np.array([problem.dissimilarities_to(i)[ids] for i in ids])
-            known = Dissimilarities(matrix, None, frozen(self.errors[ids]), frozen(problem.scores[ids]))
-            pairs = Pairs(known, Updates(*map(frozen, tables)), math.fsum(self.errors), problem.size)
-            return ids, Paired(frozen(travel), pairs, ends)
-        scores = plasticity[-1] * problem.scores[ids] + problem.size * noise[-1]
-        scores[0] = 0.0
-        weights = np.concatenate([[0.0], products_after(np.sort(retention[-1, 1:])[::-1])])
-        equal = bool(np.all(retention[-1, 1:] == retention[-1, 1:2]))
-        constant = float(np.prod(retention[-1, 1:]) * self.errors.sum())
-        factors = None if equal else frozen(retention[-1])
-        linear = LinearError(frozen(scores), frozen(weights), constant, factors)
-        return ids, linear.objective(frozen(travel), ends)
+        return tuple(left[k] for k in answer.order.tolist() if k < len(left))
 
     def _keep(self) -> None:
         if self.file is not None:

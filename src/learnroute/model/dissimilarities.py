@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +47,16 @@ class Dissimilarities:
             return row
         apart = self.vectors - self.vectors[region]
         return frozen(np.einsum("ij,ij->i", apart, apart))
+
+    def of(self, regions: Sequence[int], errors: FloatArray) -> Dissimilarities:
+        """Return those of some of the regions, with the errors in them of another first model.
+
+        Scores stay sums over all regions, because errors count in all of them.
+        """
+        some = list(regions)
+        matrix = self.matrix[np.ix_(some, some)] if self.vectors is None else None
+        vectors = None if self.vectors is None else self.vectors[some]
+        return Dissimilarities(matrix, vectors, frozen(errors[some]), frozen(self.scores[some]))
 
     @cached_property
     def symmetric(self) -> bool:

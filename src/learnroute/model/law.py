@@ -117,6 +117,10 @@ class Updates:
         at = np.arange(first, first + len(stops)), np.asarray(stops, dtype=np.int64)
         return Updates(*(frozen(table[at]) for table in self.tables))
 
+    def of(self, regions: Sequence[int], first: int) -> Updates:
+        """Return what training does in some of the regions, from position `first` on: one row for each of them."""
+        return Updates(*(frozen(table[first : first + len(regions), regions]) for table in self.tables))
+
     def __iter__(self) -> Iterator[Step]:
         """Iterate over positions."""
         return map(Step, *self.tables)

@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.distances import Points
+from learnroute.model.ends import Ends
 from learnroute.model.law import ModelErrors, error_parts, follow, products_after
 from learnroute.model.objective import Objective, Paired, Weighted
+from learnroute.model.origin import PairsFromOrigin, from_origin
 from learnroute.model.pairs import LinearError, Pairs
-from learnroute.model.pairs_from_depot import PairsFromDepot, from_depot
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray, IntArray, frozen
 
@@ -222,19 +223,26 @@ def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
     return frozen((model + common)[stops])
 
 
-def objective_of(problem: Problem) -> Objective:
+def objective_of(problem: Problem, visited: Sequence[int] = (), errors: FloatArray | None = None) -> Objective:
     """Compile the regime away: the same minimisation, in the terms that solvers see.
+
+    On the way, what is left to decide is the order of the regions not visited yet; errors count in all regions.
 
     Parameters
     ----------
     problem
         The problem.
+    visited
+        Indices of the regions visited so far, in order. The agent stands in the last of them.
+    errors
+        The expected error of the present model in each region; those of the untrained model if omitted.
 
     Returns
     -------
     Objective
-        Travel, scores and weights; its value is T times the loss per region. A depot is its last stop, with a score of
-        0, and fixed to the first position: orders of `Problem.regions_of`.
+        Travel, scores and weights; its value is T times the loss per region, what is travelled already left out. Its
+        regions are those left, in the order of the problem. Where orders begin at an origin, the depot or the place
+        where the agent stands, that is the last stop, with a score of 0.
 
     Raises
     ------
@@ -242,29 +250,44 @@ def objective_of(problem: Problem) -> Objective:
         Where the argument is no `Problem`.
     """
     check_type("problem", problem, Problem)
-    size, depot = problem.size, problem.depot is not None
-    travel: FloatArray | Points
-    if problem.stop_points is not None:
-        travel = problem.stop_points.scaled(problem.travel_rate)
-    else:
-        travel = problem.stop_travel
-        travel = travel if problem.travel_rate == 1 else frozen(travel * problem.travel_rate)
-    ends = problem.ends
+    size, known, updates, total = problem.size, problem.dissimilarities, problem.updates, problem.initial_sum
+    travel, ends = _ways_left(problem, visited)
+    if visited:
+        left = [i for i in range(size) if i not in set(visited)]
+        errors = problem.initial_errors if errors is None else errors
+        known, updates, total = known.of(left, errors), updates.of(left, len(visited)), math.fsum(errors)
+    origin = ends.first == len(known.initial)
     if problem.learner.couples:
-        pairs = Pairs(problem.dissimilarities, problem.updates, problem.initial_sum, size)
-        return Paired(travel, PairsFromDepot(pairs) if depot else pairs, ends)
-    retention, plasticity, _, _, noise = (frozen(table[0]) for table in problem.updates.tables)
-    constant = float(np.prod(retention)) * problem.initial_sum
+        pairs = Pairs(known, updates, total, size)
+        return Paired(travel, PairsFromOrigin(pairs) if origin else pairs, ends)
+    retention, plasticity, _, _, noise = (frozen(table[0]) for table in updates.tables)
+    constant = float(np.prod(retention)) * total
     if problem.samples is None:
         constant = math.fsum([constant, *(size * products_after(retention) * noise)])
         with np.errstate(under="ignore"):
-            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(size - 1, -1, -1.0)
-        linear = LinearError(problem.scores, frozen(weights), constant)
+            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(known.size - 1, -1, -1.0)
+        linear = LinearError(known.scores, frozen(weights), constant)
     else:
-        scores = frozen(plasticity * problem.scores + size * noise)
+        scores = frozen(plasticity * known.scores + size * noise)
         factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
-        linear = LinearError(scores, frozen(np.append(np.zeros(size - 1), 1.0)), constant, factors)
-    return (from_depot(linear) if depot else linear).objective(travel, ends)
+        linear = LinearError(scores, frozen(np.append(np.zeros(known.size - 1), 1.0)), constant, factors)
+    return (from_origin(linear) if origin else linear).objective(travel, ends)
+
+
+def _ways_left(problem: Problem, visited: Sequence[int]) -> tuple[FloatArray | Points, Ends]:
+    """Return the travel costs, times their rate, between the regions left and the origin, and where orders end."""
+    ends, rate = problem.ends, problem.travel_rate
+    if not visited:
+        if problem.stop_points is not None:
+            return problem.stop_points.scaled(rate), ends
+        return problem.stop_travel if rate == 1 else frozen(problem.stop_travel * rate), ends
+    left = [i for i in range(problem.size) if i not in set(visited)]
+    ids = [*left, visited[-1]]
+    travel = problem.stop_travel[np.ix_(ids, ids)]
+    if ends.closed:  # nobody comes back to where the agent stands, so that column can be the way home
+        travel[:-1, -1] = problem.stop_travel[left, visited[0] if problem.depot is None else problem.size]
+    last = left.index(ends.last) if ends.last in left else None
+    return frozen(travel * rate), Ends(len(left), last, ends.closed)
 
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
