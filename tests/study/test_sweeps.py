@@ -88,7 +88,7 @@ def test_even_a_bug_in_a_method_is_a_row(tmp_path: Path, monkeypatch: pytest.Mon
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr("learnroute.study.cells.plan", broken)
+    monkeypatch.setattr("learnroute.study.cells.plan_within", broken)
     rows = rows_of(Experiment("uniform", 3, 80, methods="nearest", replicates=2), tmp_path / "a", workers=1)  # type: ignore[arg-type]
     assert [row["error"] for row in rows] == ["ZeroDivisionError: by nothing"] * 2
 

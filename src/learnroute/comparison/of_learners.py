@@ -402,7 +402,7 @@ class _Table:
     def _recursive(self) -> LearnerRow:
         """Price the fit to all samples, with the ridge prior that suits it best."""
         m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
-        value, error = least_of(lambda table: pooled_error(self.problem, table), PRIOR)
+        value, error = least_of(lambda table: pooled_error(self.problem, table), PRIOR, self.budget)
         totals = pooled_error(self.problem, PRIOR_FINE) + travel
         row = self._priced(RECURSIVE, m * m + m, error)
         nearly = flat_range(PRIOR_FINE, totals, value, error + travel)

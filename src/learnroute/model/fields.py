@@ -159,6 +159,8 @@ def either_way(travel: FloatArray) -> FloatArray:
 
 def symmetric(matrix: FloatArray, field: str = "dissimilarity") -> FloatArray:
     """Return a symmetric matrix with what rounding leaves taken out, or refuse."""
+    if np.array_equal(matrix, matrix.T):
+        return matrix
     difference = np.abs(matrix - matrix.T)
     excess = difference - PRINTED * np.maximum(matrix, matrix.T)
     i, j = divmod(int(np.argmax(excess)), len(matrix))

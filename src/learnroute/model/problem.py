@@ -49,6 +49,7 @@ from learnroute.model.validation import (
     frozen,
 )
 
+SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors")  # what scores follow from
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 DissimilarityKind = Literal["estimate", "upper", "measured"]
 ESTIMATE: Final = "estimate"
@@ -272,7 +273,10 @@ class Problem:
         for name in changes:
             if name not in (*FIELDS, "streets"):
                 raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
-        return Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
+        found = Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
+        if "scores" in self.__dict__ and all(getattr(found, name) is getattr(self, name) for name in SCORED):
+            found.__dict__["scores"] = self.scores  # T² additions that are correctly rounded take long
+        return found
 
     @cached_property
     def travel(self) -> FloatArray:

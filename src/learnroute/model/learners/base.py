@@ -188,5 +188,5 @@ class Learner:
         tables: list[FloatArray] = []
         for parts in zip(*steps, strict=True):
             columns = np.array([np.broadcast_to(part, size if self.by_position else 1) for part in parts]).T
-            tables.append(np.broadcast_to(columns[:, kinds], (size, size)))
+            tables.append(np.broadcast_to(columns if len(numbers) == 1 else columns[:, kinds], (size, size)))
         return Updates(*tables)
