@@ -18,7 +18,7 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
 from learnroute.model.learners import SCHEDULE, Proximal
-from learnroute.model.losses import expected_loss, objective_of, travel_cost
+from learnroute.model.losses import objective_of, travel_cost
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
@@ -199,7 +199,7 @@ def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, budge
     return found
 
 
-def _travel(problem: Problem, order: Sequence[int]) -> float:
+def _travel(problem: Problem, order: Sequence[int] | IntArray) -> float:
     return problem.travel_rate * travel_cost(problem, np.asarray(order)) / problem.size
 
 

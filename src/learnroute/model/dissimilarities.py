@@ -92,7 +92,7 @@ class Dissimilarities:
         """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to what was learnt.
 
         With one row of `along` per learner, there is one row per learner. Stops are taken in blocks: a block changes
-        the errors of its own stops visit by visit, and those of all later stops at once, by a product of matrices.
+        the errors of its own stops visit by visit, and those of all later stops at once.
         """
         if self.vectors is not None and "matrix" not in self.__dict__:
             return self._seen_by_vectors(order, along)
@@ -105,7 +105,8 @@ class Dissimilarities:
                 found[..., block] = _seen_in_block(found[..., block], rows[:, :BLOCK], kept, added)
                 after = products_after(kept)
                 found[..., later] *= (after[..., 0] * kept[..., 0])[..., None]
-                found[..., later] += (after * added) @ rows[:, BLOCK:]
+                # not by matmul, whose threads wait for each other where other programs keep the cores busy
+                found[..., later] += np.einsum("...b,bj->...j", after * added, rows[:, BLOCK:])
         return found
 
     def _seen_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:

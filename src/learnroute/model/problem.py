@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, Self
@@ -413,8 +414,18 @@ class Problem:
             )
 
     def regularized(self, value: float | Sequence[float] | str) -> Problem:
-        """Return the same problem for the proximal learner with this λ, or one for each position."""
-        return self.changed(learner=self.learner.regularized(value))
+        """Return the same problem for the proximal learner with this λ, or one for each position.
+
+        Only the learner is checked: all that does not depend on λ is shared.
+        """
+        learner = self.learner.regularized(value)
+        learner.check_positions(self.size)
+        checked_samples(learner, self.samples, self.size)
+        _ = self.scores  # once for all λ
+        found = copy(self)
+        found.__dict__.pop("updates", None)
+        object.__setattr__(found, "learner", learner)
+        return found
 
     @cached_property
     def scores(self) -> FloatArray:
