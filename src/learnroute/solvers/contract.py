@@ -73,6 +73,10 @@ class Budget:
         now = time.monotonic()
         return replace(self, deadline=now + share * (self.deadline - now))
 
+    def has(self, seconds: float) -> bool:
+        """Whether so much time is left, and the work is still wanted."""
+        return not self.stopped and time.monotonic() + seconds < self.deadline
+
     @property
     def exhausted(self) -> bool:
         """Whether the time is up, or the work is not wanted any more."""
