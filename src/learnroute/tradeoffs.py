@@ -239,7 +239,7 @@ def tradeoff(
     marks = routes.mark()
     if orders is None:
         found, complete = _searched(routes, points)
-        orders = [choice.order for choice in [*found, *marks.values()]]
+        orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
     choices = [routes.add(order) for order in orders]
     travel, errors = np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices])
     front = pareto_front(travel, errors, np.array([routes.sizes[c.order] for c in choices]))

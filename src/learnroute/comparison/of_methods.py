@@ -29,6 +29,7 @@ from learnroute.tuning import objective_for_method
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "first model", "noise": "noise",
 }  # fmt: skip  # of the parts of a loss
+LATE = "left out: the time limit came before its turn"
 COMPARE_LIMIT = 60.0  # seconds per method of a comparison, unless told otherwise
 
 
@@ -140,7 +141,9 @@ def compare(
     draws: int = 100,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run several methods (all by default) on one problem; a method that refuses it says why in its row.
+    """Run several methods (all by default) on one problem.
+
+    A method that refuses it, or that there was no time for, says so in its row.
 
     Random methods are averaged over `draws` routes.
 
@@ -173,15 +176,15 @@ def compare(
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
         raise InputError("a list of methods is needed", field="methods", value=methods)
     chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]
-    parts = len(chosen) + 1  # the last one is for the bound
+    parts = len(chosen) + 2  # the last two are for the bound and for pricing the routes
     budget = Budget.of(COMPARE_LIMIT * parts if time_limit is None else time_limit, progress)
     problem = decide_learner(problem, seed, budget.part(1 / (parts + 1)))
     objective = objective_of(problem)
     seen = [objective_for_method(problem, objective, method) for method in chosen]
-    answers = [
-        _answer(each, method, seed, budget.part(1 / (parts - k)))
-        for k, (each, method) in enumerate(zip(seen, chosen, strict=True))
-    ]
+    answers: list[tuple[Answer | RefusedError, float]] = []
+    for k, (each, method) in enumerate(zip(seen, chosen, strict=True)):
+        late = k > 0 and budget.exhausted
+        answers.append((RefusedError(LATE), 0.0) if late else _answer(each, method, seed, budget.part(1 / (parts - k))))
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
     best = min((answer.order for answer in found), key=objective, default=problem.from_depot(np.arange(problem.size)))
     known = [answer.certificate for answer in found if answer.certificate is not None]
