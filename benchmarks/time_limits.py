@@ -107,7 +107,7 @@ def timed_call(name: str, file: str, limit: float) -> None:
     except InputError as refusal:
         print(refusal, file=sys.stderr)
     wall, processor = time.perf_counter() - started, time.process_time()
-    print(wall - limit, processor - at_limit[-1] if wall > limit else 0.0)
+    print(wall - limit, processor - at_limit[-1] if at_limit else 0.0)
 
 
 def call_in_process(name: str, file: Path, limit: float) -> tuple[float, float, bool]:

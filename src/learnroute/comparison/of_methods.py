@@ -188,7 +188,7 @@ def compare(
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
     best = min((answer.order for answer in found), key=objective, default=problem.from_depot(np.arange(problem.size)))
     known = [answer.certificate for answer in found if answer.certificate is not None]
-    known = known or [lower_bound(objective, best, budget)]
+    known = known or [lower_bound(objective, best, budget.part(0.5))]
     certificate = max(known, key=lambda one: one.bound)
     optimum = min(
         (expected_loss(problem, problem.regions_of(answer.order)).total for answer in found if answer.optimal),

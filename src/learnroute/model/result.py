@@ -140,12 +140,12 @@ class Plan(ResultMixin):
         route = tuple(problem.regions[i] for i in stops.tolist())
         problem.constraints.check(route)
         samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
-        few = problem.size <= MOST_ERRORS
+        few, loss = problem.size <= MOST_ERRORS, expected_loss(problem, stops)
         return cls(
             route=route,
             order=tuple(stops.tolist()),
             regime=problem.regime,
-            loss=expected_loss(problem, stops),
+            loss=loss,
             true_loss=true_loss(problem, stops) if problem.truth is not None else None,
             travel_cost=travel_cost(problem, stops),
             travel_rate=problem.travel_rate,
@@ -157,7 +157,7 @@ class Plan(ResultMixin):
             dissimilarities=problem.dissimilarity_kind,
             samples=samples if problem.learner.has_shape else None,
             features_scaling=problem.features_scaling,
-            expected_errors=tuple(final_errors(problem, stops).tolist()) if few else None,
+            expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
             problem=problem,
         )
 
