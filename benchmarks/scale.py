@@ -222,7 +222,7 @@ def beside_christofides(networkx_size: int, ortools_size: int) -> None:
         objective = objective_of(random_problem("euclidean", size, LEARNERS["under"], 1))
         solve("algorithm1", objective, np.random.default_rng(0))
         try:
-            job, name = prepare(objective.travel), f"{peer} {version(peer)}"
+            job, name = prepare(objective.travel.matrix), f"{peer} {version(peer)}"
         except (ImportError, PackageNotFoundError) as trouble:
             print(f"| {size} | – | {peer} | {trouble} | – |", flush=True)
             continue

@@ -401,12 +401,12 @@ def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind:
         row, stops = whole.dissimilarities_to(size - 1), [name for name in whole.stops if name != last]
         places = [whole.stops.index(name) for name in stops]
         given["dissimilarity"] = {name: float(row[i]) for i, name in enumerate(whole.regions[:-1])}
-        given["travel"] = {name: float(whole.stop_travel[size - 1, i]) for i, name in zip(places, stops, strict=True)}
+        given["travel"] = {name: float(whole.ways.matrix[size - 1, i]) for i, name in zip(places, stops, strict=True)}
         given["travel_back"] = {
-            name: float(whole.stop_travel[i, size - 1]) for i, name in zip(places, stops, strict=True)
+            name: float(whole.ways.matrix[i, size - 1]) for i, name in zip(places, stops, strict=True)
         }
     trip.add(last, **given)
-    assert trip.problem.stop_travel.tolist() == whole.stop_travel.tolist()
+    assert trip.problem.ways.matrix.tolist() == whole.ways.matrix.tolist()
     always = Journey(whole)
     always.visit(made[0], errors=measured)
     assert trip.errors.tolist() == always.errors.tolist()

@@ -333,16 +333,21 @@ def find_detours(travel: Annotated[NDArray[numpy.float64], dict(shape=(None, Non
 class HeldKarp:
     """Dynamic programming over sets of regions, from the end of orders."""
 
-    def __init__(self, travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, last_costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, last_costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, noise_factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
     def fill(self, sets: int) -> float:
         """
         Put one region before each of the next so many sets; return the share of all that is done.
         """
 
-    def order(self, begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    def best_set(self, begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], required: int, at_least: int, at_most: int, total: float) -> int:
         """
-        Trace the best order; `begin` has the cost of beginning at each region.
+        Return the set of `at_least` to `at_most` regions, those required among them, whose best order costs least.
+        """
+
+    def order(self, begin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: int | None = None) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Trace the best order of all regions, or of a set; `begin` has the cost of beginning at each region.
         """
 
     @property
@@ -485,4 +490,108 @@ class LayeredNetwork:
     def label(self, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ng_sets: Annotated[NDArray[numpy.uint64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], other: Labels | None, forward: bool, limit: float, labels_in_layer: int, labels_in_all: int, work: int) -> Labels:
         """
         Make the labels of ng-routes cheaper than `limit` in one direction, pruned by those of the other, if any. If they are complete, fix the arcs to 0 that none of them takes.
+        """
+
+class VisitProblem:
+    """Sequences of visits and what they cost (`model.visit_objective`)."""
+
+    def __init__(self, travel: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], rate: float, retention: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], plasticity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coupling: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], noise: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], dissimilarities: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], initial: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], total: float, count: float, required: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], repeat: int, at_least: int, at_most: int, budget: float, first: int, last: int, cyclic: bool) -> None:
+        """
+        Travel has one stop more than there are regions: where routes come from and go to. Tables of updates have one row per position, or a single one. First and last are regions, or -1.
+        """
+
+class VisitEnumeration:
+    """The best of all sequences of visits, each of them tried."""
+
+    def __init__(self, problem: VisitProblem, relative: float) -> None: ...
+
+    def advance(self, nodes: int) -> bool:
+        """Go on by so many nodes; return whether all sequences were seen."""
+
+    @property
+    def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The best sequence; empty where none keeps the rules."""
+
+    @property
+    def low(self) -> float:
+        """A lower bound of all values, rounding included."""
+
+class VisitLabelling:
+    """The best sequence of visits where errors are not coupled."""
+
+    def __init__(self, problem: VisitProblem, bound: float, most_labels: int) -> None: ...
+
+    def advance(self, looks: int) -> bool:
+        """
+        Look at about so many labels; return whether all were made, or too many.
+        """
+
+    @property
+    def full(self) -> bool:
+        """Whether labels are incomplete because there would be too many."""
+
+    @property
+    def done(self) -> float:
+        """The share of lengths that are done."""
+
+    @property
+    def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The best sequence; empty where none below the bound keeps the rules."""
+
+class VisitRoute:
+    """A sequence of visits, its value, and what a further visit would cost."""
+
+    def __init__(self, problem: VisitProblem) -> None: ...
+
+    def assign(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Change the visits."""
+
+    @property
+    def value(self) -> float:
+        """Its value; inf where there is no visit."""
+
+    @property
+    def travel(self) -> float:
+        """Its travel."""
+
+    def prices(self, region: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        Return the value with a further visit to a region, by the place it is put at.
+        """
+
+class VisitSearch:
+    """Ruin and recreate of a sequence of visits, by simulated annealing."""
+
+    def __init__(self, problem: VisitProblem, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:
+        """`near` lists the nearest other regions of each, nearest first."""
+
+    def start(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Start from a sequence that begins and ends where it must."""
+
+    def insert(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+        """
+        Put in regions that are required or pay; return whether those required found a place.
+        """
+
+    def run(self, iterations: int, temperature: float) -> None:
+        """Ruin and recreate so many times."""
+
+    @property
+    def current(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The present sequence."""
+
+    @property
+    def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        The best sequence since the start that keeps all rules; empty where there was none.
+        """
+
+    @property
+    def best_value(self) -> float:
+        """Its value."""
+
+    @property
+    def typical_loss(self) -> float:
+        """
+        The median of what iterations of the last run cost that made the sequence worse.
         """

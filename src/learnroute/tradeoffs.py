@@ -276,7 +276,7 @@ class _Routes:
     def mark(self) -> dict[str, Choice]:
         """Return the routes of some methods, as far as there is time."""
         objective, found = objective_of(self.problem), {}
-        for name in MARKED if objective.symmetric else MARKED[1:]:
+        for name in MARKED if objective.travel.symmetric else MARKED[1:]:
             if self.late:
                 break
             began, method = time.monotonic(), METHODS[name]
@@ -367,7 +367,7 @@ def _even_rate(problem: Problem) -> float:
     """Return a rate at which travel and error weigh about the same."""
     rng = np.random.default_rng(0)
     pairs = rng.integers(problem.size, size=(1000, 2))
-    costs = float(objective_of(_at_rate(problem, 1.0)).between(pairs[:, 0], pairs[:, 1]).mean())
+    costs = float(problem.ways.between(pairs[:, 0], pairs[:, 1]).mean())
     scores = float(problem.scores.mean()) / problem.size
     return scores / costs if scores > 0 and costs > 0 else 1.0
 

@@ -18,13 +18,13 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
 from learnroute.model.learners import SCHEDULE, Proximal
-from learnroute.model.losses import objective_of, travel_cost
+from learnroute.model.losses import objective_of, travel_cost, visit_objective_of
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.contract import Budget
+from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.registry import METHODS, Method
 
@@ -73,11 +73,24 @@ def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, pa
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
 
     def solve(asked: Problem) -> IntArray:
+        if asked.rules is not None:
+            part = budget.sparing().part(ROUTE_SHARE)
+            return solve_visits(asked, quick, np.random.default_rng(seed), part, params).order
         objective = objective_for_method(asked, objective_of(asked), quick)
         part = budget.sparing().part(ROUTE_SHARE)
         return asked.regions_of(quick.solve(objective, np.random.default_rng(seed), part, params).order)
 
     return solve
+
+
+def solve_visits(
+    problem: Problem, method: Method, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS,
+    initial: Sequence[int] | None = None,
+) -> Answer:  # fmt: skip
+    """Return a sequence of visits by a method, from a given one on if the method can use it."""
+    objective = visit_objective_of(problem)
+    options = {} if initial is None else {"initial": np.array(initial, dtype=np.int64)}
+    return method.solve(objective, rng, budget, params, **options)
 
 
 def objective_for_method(problem: Problem, objective: Objective, method: Method) -> Objective:
@@ -134,8 +147,8 @@ def _error(problem: Problem, stops: IntArray, regularization: FloatArray) -> Any
 
 
 def _along(problem: Problem, stops: IntArray, regularization: FloatArray) -> Updates:
-    """Return what training does at each stop of a route."""
-    counts = problem.counts[stops]
+    """Return what training does at each stop of a route, which may end before the last position that has a λ."""
+    counts, regularization = problem.counts[stops], regularization[..., : len(stops)]
     tables = np.empty((5, *regularization.shape[:-1], len(stops)))
     for n in np.unique(counts).tolist():
         for table, part in zip(tables, _step(problem, n, regularization), strict=True):
@@ -223,8 +236,8 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) 
 
     The result is never worse than that; where there is no time left, it is that.
     """
-    positions = np.arange(problem.size, dtype=np.float64)
-    starts = np.full(problem.size, found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
+    positions = np.arange(problem.most_visits, dtype=np.float64)
+    starts = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
     order = np.array(found.order)
     best: tuple[float, FloatArray, IntArray] = (found.total, starts[0], order)
     for start in starts:
@@ -285,10 +298,10 @@ def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
     """
     size, rows = problem.size, problem.dissimilarities
     here = list(_along(problem, order, schedule))
-    slopes = np.empty((size, size))  # row t: how the final error depends on each error after visit t
-    totals = np.empty(size)  # ... and on what all of these have in common
+    slopes = np.empty((len(order), size))  # row t: how the final error depends on each error after visit t
+    totals = np.empty(len(order))  # ... and on what all of these have in common
     slope, total = np.full(size, 1.0 / size), 1.0
-    for t in range(size - 1, -1, -1):
+    for t in range(len(order) - 1, -1, -1):
         slopes[t], totals[t] = slope, total
         slope = here[t].retention * slope
         slope[order[t]] -= here[t].coupling * total

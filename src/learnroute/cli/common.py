@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -24,6 +24,7 @@ from learnroute.formats.json_files import dumps
 from learnroute.model.learners import RULES, Gradient, Proximal
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
 from learnroute.model.subsets import with_depot
+from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 
@@ -53,6 +54,7 @@ class Source:
     title: str | None = None
     depot: str | None = None
     dissimilarities: str | None = None
+    visits: dict[str, Any] = field(default_factory=dict)
 
     def read(self) -> Problem:
         """Read the problem, or refuse; of a folder, say which of its files is read."""
@@ -61,6 +63,9 @@ class Source:
             problem = with_depot(problem, depot_place(self.depot, problem), self.constraints.get("return", True))
         if self.dissimilarities is not None:
             problem = problem.with_dissimilarities(self.dissimilarities)
+        if self.visits:
+            known = Visits() if problem.visits is None else problem.visits
+            problem = problem.changed(visits=replace(known, **self.visits))
         return problem if self.title is None else problem.changed(title=self.title)
 
     def _read(self) -> Problem:
@@ -126,6 +131,18 @@ OPTIONS = {
         metavar="NAME|X,Y",
         help="Start and return there, but learn nothing there: a region of FILE, which is none then, or coordinates.",
     ),
+    "optional": click.option("--optional", is_flag=True, help="Visit only the regions that pay."),
+    "require": click.option(
+        "--require", multiple=True, metavar="NAME", help="A region to visit in any case; others are optional."
+    ),
+    "forbid": click.option(
+        "--forbid", multiple=True, metavar="NAME", help="A region not to visit; its error counts. Others are optional."
+    ),
+    "repeat": click.option("--repeat", type=int, metavar="N", help="Visit one region up to N times, if that pays."),
+    "at_most": click.option("--at-most", type=int, metavar="N", help="Make at most N visits: those that pay most."),
+    "budget": click.option(
+        "--budget", type=float, metavar="X", help="Travel at most X, the way back included, to the regions that pay."
+    ),
     "travel_rate": click.option(
         "--travel-rate", type=float, metavar="X", help="How much loss a unit of travel is worth, instead of the file's."
     ),
@@ -144,15 +161,17 @@ OPTIONS = {
 def problem_options(function: F) -> F:
     """Add FILE and the options that replace parts of it; the command gets them all as its first argument, a Source.
 
-    Its help ends with the formats that FILE can have.
+    Options that the command has itself are left to it. Its help ends with the formats that FILE can have.
     """
+    own = inspect.signature(function).parameters
 
     @functools.wraps(function)
     def command(
         *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, rule: str | None,
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
         end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None,
-        dissimilarities: str | None, title: str | None, **others: Any,
+        dissimilarities: str | None, title: str | None, optional: bool, require: tuple[str, ...],
+        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
         learner["regularization"] = (
@@ -163,14 +182,19 @@ def problem_options(function: F) -> F:
         elif rule is None and steps is not None and rate is not None:
             learner["rule"] = Gradient.rule
         constraints = {"start": start, "end": end, "return": return_}
-        source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities)
+        visits = _given({"forbidden": forbid or None, "repeat": repeat, "at_most": at_most})
+        if "budget" not in own and (budget := others.pop("budget")) is not None:
+            visits["budget"] = budget
+        if optional or require:
+            visits["required"] = require
+        source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities, visits)
         return function(*args, source, **others)
 
     command.__doc__ = (
         f"{inspect.getdoc(function)}\n\nFILE is a problem: {suffixes(READERS)}; or - for JSON on standard input."
     )
-    for option in reversed(OPTIONS.values()):
-        command = option(command)
+    for name, option in reversed(OPTIONS.items()):
+        command = command if name in own else option(command)
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
 
 

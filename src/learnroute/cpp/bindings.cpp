@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     learnroute::bind_matching(m);
     learnroute::bind_metric(m);
     learnroute::bind_proofs(m);
+    learnroute::bind_visits(m);
 }

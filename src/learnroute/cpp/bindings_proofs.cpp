@@ -46,18 +46,35 @@ void bind_held_karp(nb::module_ &m) {
         .def(
             "__init__",
             [](HeldKarp *self, FloatMatrix const &travel, FloatVector const &scores, FloatVector const &weights,
-               std::optional<FloatVector> const &factors, FloatVector const &last_costs, BoolMatrix const &positions) {
-                auto const given = factors ? span_of(*factors) : std::span<double const>{};
-                new (self) HeldKarp({matrix_of(travel), span_of(scores), span_of(weights), given, span_of(last_costs),
-                                     matrix_of(positions)});
+               std::optional<FloatVector> const &factors, FloatVector const &last_costs, BoolMatrix const &positions,
+               std::optional<FloatVector> const &noise, std::optional<FloatVector> const &noise_factors) {
+                auto const given = [](auto const &vector) {
+                    return vector ? span_of(*vector) : std::span<double const>{};
+                };
+                new (self) HeldKarp({matrix_of(travel), span_of(scores), span_of(weights), given(factors), given(noise),
+                                     given(noise_factors), span_of(last_costs), matrix_of(positions)});
             },
-            "travel"_a, "scores"_a, "weights"_a, "factors"_a.none(), "last_costs"_a, "positions"_a)
+            "travel"_a, "scores"_a, "weights"_a, "factors"_a.none(), "last_costs"_a, "positions"_a,
+            "noise"_a = nb::none(), "noise_factors"_a = nb::none())
         .def("fill", &HeldKarp::fill, "sets"_a, nb::call_guard<nb::gil_scoped_release>(),
              "Put one region before each of the next so many sets; return the share of all that is done.")
         .def(
+            "best_set",
+            [](HeldKarp const &self, FloatVector const &begin, std::size_t required, int at_least, int at_most,
+               double total) {
+                nb::gil_scoped_release release;
+                return self.best_set(span_of(begin), required, at_least, at_most, total);
+            },
+            "begin"_a, "required"_a, "at_least"_a, "at_most"_a, "total"_a,
+            "Return the set of `at_least` to `at_most` regions, those required among them, whose best order costs "
+            "least.")
+        .def(
             "order",
-            [](HeldKarp const &self, FloatVector const &begin) { return to_numpy_indices(self.order(span_of(begin))); },
-            "begin"_a, "Trace the best order; `begin` has the cost of beginning at each region.")
+            [](HeldKarp const &self, FloatVector const &begin, std::optional<std::size_t> members) {
+                return to_numpy_indices(self.order(span_of(begin), members.value_or(self.all())));
+            },
+            "begin"_a, "members"_a = nb::none(),
+            "Trace the best order of all regions, or of a set; `begin` has the cost of beginning at each region.")
         .def_prop_ro(
             "values", [](HeldKarp const &self) { return copied(self.values()); }, nb::rv_policy::automatic,
             "The least cost of visiting each set to the end, from each of its regions.");

@@ -14,26 +14,32 @@ constexpr std::size_t low_bits = 10; // of sets, whose counts are kept apart fro
 template <typename T> std::vector<T> copy_of(std::span<T const> values) {
     return {values.begin(), values.end()};
 }
+
+/// Of each set of regions, the product of their factors; empty where there are none.
+std::vector<double> products_of(std::span<double const> factors) {
+    if (factors.empty())
+        return {};
+    std::vector<double> products(std::size_t{1} << factors.size(), 1.0);
+    for (std::size_t set = 1; set < products.size(); ++set) {
+        auto const highest = std::bit_floor(set);
+        products[set] = products[set ^ highest] * factors[std::countr_zero(highest)];
+    }
+    return products;
+}
 } // namespace
 
 HeldKarp::HeldKarp(OrderCosts const &costs)
     : size_(costs.scores.size()), travel_to_(size_ * size_), scores_(copy_of(costs.scores)), weights_(size_),
-      last_costs_(copy_of(costs.last_costs)), open_(size_ * size_), high_((all() >> low_bits) + 1),
-      low_(std::size_t{1} << low_bits), values_(std::make_unique_for_overwrite<double[]>(size_ << (size_ - 1))) {
+      products_(products_of(costs.factors)), noise_(copy_of(costs.noise)),
+      noise_products_(products_of(costs.noise_factors)), last_costs_(copy_of(costs.last_costs)), open_(size_ * size_),
+      high_((all() >> low_bits) + 1), low_(std::size_t{1} << low_bits),
+      values_(std::make_unique_for_overwrite<double[]>(size_ << (size_ - 1))) {
     for (std::size_t v = 0; v < size_; ++v)
         for (std::size_t u = 0; u < size_; ++u) {
             travel_to_[v * size_ + u] = costs.travel(u, v);
             open_[v * size_ + u] = costs.positions(size_ - 1 - v, u);
         }
     std::ranges::reverse_copy(costs.weights, weights_.begin());
-    if (!costs.factors.empty()) {
-        products_.resize(all() + 1);
-        products_[0] = 1.0;
-        for (std::size_t set = 1; set < products_.size(); ++set) {
-            auto const highest = std::bit_floor(set);
-            products_[set] = products_[set ^ highest] * costs.factors[std::countr_zero(highest)];
-        }
-    }
     for (std::size_t set = 1; set < low_.size(); ++set)
         low_[set] = low_[set - 1] + static_cast<std::size_t>(std::popcount(set - 1));
     for (std::size_t set = 0; set < high_.size(); ++set) {
@@ -81,14 +87,33 @@ void HeldKarp::prolong(std::size_t set) {
     auto const *open = &open_[following * size_];
     for (std::size_t k = 0; k < many; ++k) {
         auto const here = others[k];
+        if (set != 0 && !noise_.empty())
+            best[k] += noise_products_[set] * noise_[here];
         auto const place = first(set | std::size_t{1} << here) + here - k; // here - k regions of the set are before it
         values_[place] = open[here] != 0 ? best[k] + weight * scores_[here] : inf;
     }
 }
 
-std::vector<Index> HeldKarp::order(std::span<double const> begin) const {
+std::size_t HeldKarp::best_set(std::span<double const> begin, std::size_t required, int at_least, int at_most,
+                               double total) const {
+    auto least = inf;
+    std::size_t best = 0;
+    for (std::size_t set = 1; set <= all(); ++set) {
+        if ((set & required) != required || std::popcount(set) < at_least || std::popcount(set) > at_most)
+            continue;
+        auto const *rest = &values_[first(set)];
+        auto const untrained = products_[set] * total;
+        for (auto members = set; members != 0; members &= members - 1, ++rest)
+            if (auto const cost = begin[std::countr_zero(members)] + *rest + untrained; cost < least) {
+                least = cost;
+                best = set;
+            }
+    }
+    return best;
+}
+
+std::vector<Index> HeldKarp::order(std::span<double const> begin, std::size_t left) const {
     std::vector<Index> found;
-    auto left = all();
     auto costs = begin; // of going to each region
     std::vector<double> onward(size_);
     while (left != 0) {

@@ -13,8 +13,10 @@ namespace learnroute {
 struct OrderCosts {
     MatrixView<double> travel;
     std::span<double const> scores;
-    std::span<double const> weights;    // what a score counts, by position
-    std::span<double const> factors;    // where given, it counts the product of these of the regions that follow
+    std::span<double const> weights; // what a score counts, by position
+    std::span<double const> factors; // where given, it counts the product of these of the regions that follow
+    std::span<double const> noise;   // where given, added to the score: it counts by factors of its own
+    std::span<double const> noise_factors;
     std::span<double const> last_costs; // what ending at each region costs, its score included
     MatrixView<bool> positions;         // which positions (rows) are open to which regions
 };
@@ -29,6 +31,8 @@ class HeldKarp {
     std::vector<double> scores_;
     std::vector<double> weights_;  // by how many regions follow
     std::vector<double> products_; // by the set of regions that follow, where there are factors
+    std::vector<double> noise_;
+    std::vector<double> noise_products_;
     std::vector<double> last_costs_;
     std::vector<std::uint8_t> open_; // one row for each number of regions that follow
 
@@ -43,8 +47,6 @@ class HeldKarp {
     std::unique_ptr<double[]> values_; // of each set: the least cost from each of its regions to the end
     std::size_t done_ = 0;             // sets that were prolonged
 
-    [[nodiscard]] std::size_t all() const { return (std::size_t{1} << size_) - 1; }
-
     /// Where the values of a set begin.
     [[nodiscard]] std::size_t first(std::size_t set) const;
 
@@ -54,11 +56,21 @@ class HeldKarp {
 public:
     explicit HeldKarp(OrderCosts const &costs);
 
+    /// The set of all regions.
+    [[nodiscard]] std::size_t all() const { return (std::size_t{1} << size_) - 1; }
+
     /// Put one region before each of the next so many sets; returns the share of all that is done.
     double fill(std::size_t sets);
 
-    /// Trace the best order, of the smallest index where orders tie; `begin` has the cost of beginning at each region.
-    [[nodiscard]] std::vector<Index> order(std::span<double const> begin) const;
+    /// The set of `at_least` to `at_most` regions, those required among them, whose best order costs least.
+    ///
+    /// An order costs `total` times the product of its factors besides. Nothing (0) where no set has an order.
+    [[nodiscard]] std::size_t best_set(std::span<double const> begin, std::size_t required, int at_least, int at_most,
+                                       double total) const;
+
+    /// Trace the best order of a set, of the smallest index where orders tie; `begin` has the cost of beginning at each
+    /// region.
+    [[nodiscard]] std::vector<Index> order(std::span<double const> begin, std::size_t set) const;
 
     /// The values of all sets, by set and region.
     [[nodiscard]] std::span<double const> values() const { return {values_.get(), size_ << (size_ - 1)}; }

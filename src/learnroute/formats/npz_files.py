@@ -80,8 +80,8 @@ def write(problem: Problem, path: Path) -> None:
     data: dict[str, Any] = {"learner": np.array([learner.features, learner.samples, learner.noise], dtype=np.float64)}
     if learner.training:
         data["training"] = np.array(json.dumps(learner.training))
-    for name in ARRAYS[problem.points is not None :]:  # travel that follows from coordinates is not written
-        value = getattr(problem, name)
+    for name in ARRAYS:
+        value = problem.given_travel if name == "travel" else getattr(problem, name)
         if value is not None and not (name == "initial" and not value.any()):
             data[name] = value
     if problem.regions != tuple(f"R{i + 1}" for i in range(problem.size)):

@@ -117,9 +117,9 @@ class Depot:
 
 
 def checked_depot(
-    depot: Depot | None, names: Sequence[str], places: FloatArray | None, costs: FloatArray | None, geographic: bool
+    depot: Depot | None, names: Sequence[str], places: FloatArray | None, costs: bool, geographic: bool
 ) -> Depot | None:
-    """Return a depot whose arrays fit the regions, or refuse; `costs` are the travel costs, where they are given."""
+    """Return a depot whose arrays fit the regions, or refuse; `costs` says whether travel costs are given."""
     if depot is None:
         return None
     check_type("depot", depot, Depot)
@@ -137,7 +137,7 @@ def checked_depot(
             reason = "a longitude of at most 360 degrees and a latitude of at most 90 are needed, in this order"
             raise InputError(reason, field="depot.coordinates", value=place.tolist())
     there, back = aligned("depot.travel", depot.travel, names), aligned("depot.travel_back", depot.travel_back, names)
-    if costs is None:
+    if not costs:
         for field, given in (("depot.travel", there), ("depot.travel_back", back)):
             if given is not None:
                 reason = "the regions' travel follows from coordinates, and so does the depot's; leave it out"
@@ -151,7 +151,7 @@ def checked_depot(
     return replace(depot, coordinates=place, travel=there, travel_back=back)
 
 
-def framed(costs: FloatArray, depot: Depot) -> FloatArray:
+def frame(costs: FloatArray, depot: Depot) -> FloatArray:
     """Return travel costs with the depot as the last row and column."""
     size = len(costs)
     found = np.zeros((size + 1, size + 1))

@@ -37,13 +37,13 @@ class Stop(NamedTuple):
 
 def itinerary(problem: Problem, order: ArrayLike) -> list[Stop]:
     """Return all stops of a route, from where it starts to where it ends."""
-    visits = as_order(order, problem.size).tolist()
+    visits = as_order(problem, order).tolist()
     ahead = [] if problem.depot is None else [problem.size]
     indices = [*ahead, *visits]
     indices += indices[:1] if problem.closed else []
     travel = [0.0, *legs_of(problem, order).tolist()]
     first = 1 - len(ahead)
     return [
-        Stop(position, problem.stops[i], i, way, 1 <= position <= problem.size, i < problem.size)
+        Stop(position, problem.stops[i], i, way, 1 <= position <= len(visits), i < problem.size)
         for position, (i, way) in enumerate(zip(indices, travel, strict=True), first)
     ]

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean, shown
 from learnroute.model.constraints import MEMBERS, Constraints
-from learnroute.model.depot import Depot, checked_depot, framed, taken_out
+from learnroute.model.depot import Depot, checked_depot, frame, taken_out
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums, row_sums
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import (
@@ -37,6 +36,7 @@ from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
 from learnroute.model.streets import Streets
+from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.model.validation import (
     LARGEST_VALUE,
     FloatArray,
@@ -49,6 +49,8 @@ from learnroute.model.validation import (
     as_vector,
     frozen,
 )
+from learnroute.model.visit_objective import VisitRules
+from learnroute.model.visits import Visits
 
 SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors")  # what scores follow from
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
@@ -60,13 +62,15 @@ MEASURED: Final = "measured"
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate", "transfer", "depot", "features_scaling",
+    "initial_estimate", "transfer", "depot", "features_scaling", "visits",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Problem:
-    """T regions to visit once each, in an order to be chosen. Validated here, once; immutable.
+    """T regions, of which each is visited once, in an order to be chosen; or those that pay (`visits`).
+
+    Validated here, once; immutable.
 
     Arrays may be lists, arrays, or tables with labels (pandas, polars, xarray). Labels are names of regions: rows and
     columns are brought into the order of `regions`, and labels that are none of them are refused.
@@ -115,6 +119,9 @@ class Problem:
     features_scaling
         How raw features become the learner's, where the dissimilarities were estimated from scaled ones: what `follow`
         and `transfer` apply to samples. No plan depends on it.
+    visits
+        Which regions must, may and may not be visited, how often, and how far routes may go; if omitted, each region is
+        visited once.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
 
@@ -143,9 +150,10 @@ class Problem:
     transfer: FloatArray | None
     depot: Depot | None
     features_scaling: FeaturesScaling | None
+    visits: Visits | None
     streets: Streets | None
-    points: Points | None
     ends: Ends
+    ways: Travel
 
     def __init__(
         self,
@@ -170,6 +178,7 @@ class Problem:
         depot: Depot | None = None,
         streets: Streets | None = None,
         features_scaling: FeaturesScaling | None = None,
+        visits: Visits | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
         assert learner is not None
@@ -195,7 +204,6 @@ class Problem:
         if travel is not None:
             costs = either_way(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
-            self.__dict__["travel"] = costs
         elif coordinates is not None:
             size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
         else:
@@ -225,6 +233,8 @@ class Problem:
             check_type("streets", streets, Streets)
         if features_scaling is not None:
             check_type("features_scaling", features_scaling, FeaturesScaling)
+        if visits is not None:
+            check_type("visits", visits, Visits)
         checked = {
             "learner": learner,
             "dissimilarity": delta,
@@ -248,15 +258,25 @@ class Problem:
                 "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
-            "depot": checked_depot(depot, names, places, None if travel is None else self.travel, geographic),
+            "depot": checked_depot(depot, names, places, travel is not None, geographic),
             "streets": streets,
             "features_scaling": features_scaling,
-            "points": Points(places, geographic) if travel is None and places is not None else None,
+            "visits": visits,
             "ends": wanted.compiled(names, depot),
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        learner.check_positions(size)
+        if travel is not None:
+            ways: Travel = TravelMatrix(costs if self.depot is None else frame(costs, self.depot))
+        else:
+            assert self.stop_coordinates is not None
+            ways = Places(self.stop_coordinates, geographic)
+        object.__setattr__(self, "ways", ways)
+        learner.check_positions(self.most_visits, exactly=self.rules is None)
+        optional = self.rules is not None and not self.rules.required.all()
+        if optional and initial is None and (learner.undecided or self.updates.retention.any()):
+            reason = "missing; where visits are optional, a learner that keeps some of its first model needs its errors"
+            raise InputError(reason, field="initial")
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""
@@ -270,11 +290,11 @@ class Problem:
 
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
-        fields = {name: getattr(self, name) for name in (*FIELDS, "streets") if name != "travel"}
         for name in changes:
             if name not in (*FIELDS, "streets"):
                 raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
-        found = Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
+        kept = {name: getattr(self, name) for name in (*FIELDS, "streets") if name not in (*changes, "travel")}
+        found = Problem(**{"travel": self.given_travel, **kept, **changes})
         if "scores" in self.__dict__ and all(getattr(found, name) is getattr(self, name) for name in SCORED):
             found.__dict__["scores"] = self.scores  # T² additions that are correctly rounded take long
         return found
@@ -282,8 +302,12 @@ class Problem:
     @cached_property
     def travel(self) -> FloatArray:
         """The T x T travel costs; from coordinates, they are made when first asked for (refused if too many)."""
-        assert self.points is not None
-        return self.points.matrix()
+        return self.ways.matrix if self.depot is None else frozen(self.ways.of(np.arange(self.size)).matrix)
+
+    @property
+    def given_travel(self) -> FloatArray | None:
+        """The T x T travel costs where they were given; None where they follow from the coordinates."""
+        return None if isinstance(self.ways, Places) else self.travel
 
     @property
     def size(self) -> int:
@@ -293,7 +317,7 @@ class Problem:
     @property
     def travel_unit(self) -> str:
         """The unit of travel, where it is known: great circles are in kilometres."""
-        return "km" if self.points is not None and self.geographic else ""
+        return self.ways.unit
 
     # What a route goes by: the regions and, after the last of them, the depot
 
@@ -306,20 +330,6 @@ class Problem:
     def closed(self) -> bool:
         """Whether the way back counts: to the depot, or to the first region."""
         return self.ends.closed
-
-    @cached_property
-    def stop_travel(self) -> FloatArray:
-        """The travel costs between all stops."""
-        if self.depot is None:
-            return self.travel
-        return self.stop_points.matrix() if self.stop_points is not None else framed(self.travel, self.depot)
-
-    @cached_property
-    def stop_points(self) -> Points | None:
-        """The places of all stops, where travel follows from them."""
-        if self.depot is None or self.points is None:
-            return self.points
-        return Points(frozen(np.vstack([self.points.places, self.depot.place])), self.geographic)
 
     @cached_property
     def stop_coordinates(self) -> FloatArray | None:
@@ -352,9 +362,22 @@ class Problem:
         return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
 
     @cached_property
+    def rules(self) -> VisitRules | None:
+        """Which visits are allowed, by index; None where each region is visited once, as far as that goes."""
+        if self.visits is None:
+            return None
+        found = self.visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
+        return None if found.required.all() and found.repeat == 1 and math.isinf(found.budget) else found
+
+    @property
+    def most_visits(self) -> int:
+        """How many visits a route can have."""
+        return self.size if self.rules is None else self.rules.at_most
+
+    @cached_property
     def updates(self) -> Updates:
         """How training at each position in each region moves the expected errors."""
-        return self.learner.updates(self.counts)
+        return self.learner.updates(self.counts, None if self.rules is None else self.rules.at_most)
 
     # What plans and expected losses go by: unbiased estimates where the problem has some, else what is given
 
@@ -419,7 +442,7 @@ class Problem:
         Only the learner is checked: all that does not depend on λ is shared.
         """
         learner = self.learner.regularized(value)
-        learner.check_positions(self.size)
+        learner.check_positions(self.most_visits, exactly=self.rules is None)
         checked_samples(learner, self.samples, self.size)
         _ = self.scores  # once for all λ
         found = copy(self)
@@ -475,6 +498,8 @@ class Problem:
             fields["constraints"] = Constraints(**{MEMBERS[key]: value for key, value in wanted.items()})
         if "depot" in fields:
             fields["depot"] = Depot.from_dict(fields["depot"])
+        if "visits" in fields:
+            fields["visits"] = Visits.from_dict(fields["visits"])
         if "features_scaling" in fields:
             fields["features_scaling"] = FeaturesScaling.from_dict(fields["features_scaling"])
         if not isinstance(fields.get("geographic", False), bool):

@@ -20,13 +20,16 @@ from learnroute.model.losses import (
     expected_loss,
     final_errors,
     largest_loss,
+    losses_without,
     model_shares,
     travel_cost,
     true_loss,
+    untrained_loss,
 )
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, route_text
+from learnroute.model.visits import check_budget
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,13 @@ class Plan(ResultMixin):
         Fresh samples per region that the plan assumes (one number, or one per region in the order of `route`), and how
         raw features become the learner's, where the problem says so: what `follow` trains with.
     expected_errors
-        The expected error on each region after the last visit, in the order of `route`, without label noise. None above
-        10,000 regions.
+        The expected error on each region after the last visit, in the order of `route` (of first visits), those of
+        `skipped` regions last, without label noise. None above 10,000 regions.
+    skipped
+        The regions that are not visited, in the order of the problem.
+    untrained, contributions
+        Where visits are optional: the loss without any visit, and for each visit of the route the total loss without
+        it. None where that is not known.
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
         squares learner it is the loss by upper bounds; of a regularised one, some dissimilarities count negatively.
@@ -129,6 +137,9 @@ class Plan(ResultMixin):
     samples: int | tuple[int, ...] | None = None
     features_scaling: FeaturesScaling | None = None
     expected_errors: tuple[float, ...] | None = None
+    skipped: tuple[str, ...] = ()
+    untrained: float | None = None
+    contributions: tuple[float, ...] | None = None
 
     @classmethod
     def of(cls, problem: Problem, order: ArrayLike) -> Plan:
@@ -136,10 +147,14 @@ class Plan(ResultMixin):
 
         All plans are made here. What a solver or a file claims about the route is put in with `dataclasses.replace`.
         """
-        stops = as_order(order, problem.size, problem.regions)
+        stops = as_order(problem, order)
         route = tuple(problem.regions[i] for i in stops.tolist())
         problem.constraints.check(route)
         samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
+        travelled = travel_cost(problem, stops)
+        optional = problem.rules is not None
+        if problem.rules is not None:
+            check_budget(problem.rules, travelled)
         few, loss = problem.size <= MOST_ERRORS, expected_loss(problem, stops)
         return cls(
             route=route,
@@ -147,7 +162,7 @@ class Plan(ResultMixin):
             regime=problem.regime,
             loss=loss,
             true_loss=true_loss(problem, stops) if problem.truth is not None else None,
-            travel_cost=travel_cost(problem, stops),
+            travel_cost=travelled,
             travel_rate=problem.travel_rate,
             closed=problem.closed,
             constraints=problem.constraints,
@@ -158,6 +173,9 @@ class Plan(ResultMixin):
             samples=samples if problem.learner.has_shape else None,
             features_scaling=problem.features_scaling,
             expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
+            skipped=tuple(name for name in problem.regions if name not in set(route)),
+            untrained=untrained_loss(problem) if optional else None,
+            contributions=tuple(losses_without(problem, stops).tolist()) if optional and few else None,
             problem=problem,
         )
 
@@ -187,7 +205,7 @@ class Plan(ResultMixin):
     @property
     def loss_in_travel_units(self) -> Loss | None:
         """The loss of the whole route in units of travel cost; None where travel is worth nothing."""
-        return self.loss.in_travel_units(self.travel_rate, len(self.order))
+        return self.loss.in_travel_units(self.travel_rate, len({*self.order}) + len(self.skipped))
 
     @property
     def gap(self) -> float | None:
@@ -319,6 +337,9 @@ class Plan(ResultMixin):
             "route": list(self.route),
             "routes": [list(route) for route in self.routes],
             "order": list(self.order),
+            "skipped": list(self.skipped),
+            "untrained": self.untrained,
+            "contributions": None if self.contributions is None else list(self.contributions),
             "regime": self.regime,
             "loss": self.loss.to_dict(),
             "travel_cost": self.travel_cost,

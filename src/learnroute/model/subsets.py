@@ -40,12 +40,13 @@ def only(problem: Problem, kept: Sequence[int], depot: int | None = None, return
     for name in BY_PAIR:
         values = getattr(problem, name)
         changes[name] = None if values is None else values[np.ix_(some, some)]
-    if problem.points is None:  # else travel follows from the places
-        changes["travel"] = problem.travel[np.ix_(some, some)]
+    costs = problem.given_travel
+    if costs is not None:
+        changes["travel"] = costs[np.ix_(some, some)]
     stops = some
     if depot is not None:
         place = None if problem.coordinates is None else problem.coordinates[depot]
-        there, back = (None, None) if problem.points else (problem.travel[depot, some], problem.travel[some, depot])
+        there, back = (None, None) if costs is None else (costs[depot, some], costs[some, depot])
         changes["depot"] = Depot(problem.regions[depot], place, there, back, returns)
         stops = [*some, depot]
     elif problem.depot is not None:
@@ -83,7 +84,7 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
     if problem.depot is not None:
         raise InputError(f"the problem has one already, {problem.depot.name!r}", field="depot", value=place)
     if not isinstance(place, str):
-        if problem.points is None:
+        if problem.given_travel is not None:
             reason = (
                 "travel costs are given, so coordinates do not tell those of the depot; name a region, or give them"
             )
@@ -105,7 +106,7 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
 
 def with_costs(problem: Problem, costs: FloatArray | None = None) -> Problem:
     """Return the problem with other travel costs between its stops; the same, where travel follows from coordinates."""
-    costs, depot, size = problem.stop_travel if costs is None else costs, problem.depot, problem.size
+    costs, depot, size = problem.ways.matrix if costs is None else costs, problem.depot, problem.size
     if depot is not None:
         depot = replace(depot, travel=costs[size, :size], travel_back=costs[:size, size])
     return problem.changed(travel=costs[:size, :size], depot=depot)
@@ -152,14 +153,15 @@ def with_region(
         changes["coordinates"] = np.vstack([problem.coordinates, place])
     else:
         _unused("coordinates", coordinates, "the other regions have none")
-    if problem.points is not None:
+    known = problem.given_travel
+    if known is None:
         _unused("travel", travel, "it follows from the coordinates")
         _unused("travel_back", travel_back, "it follows from the coordinates")
     else:
         there = _by_name("travel", _needed("travel", travel, "travel costs are given"), problem.stops)
         back = there if travel_back is None else _by_name("travel_back", travel_back, problem.stops)
         costs = np.zeros((size + 1, size + 1))
-        costs[:size, :size], costs[size, :size], costs[:size, size] = problem.travel, there[:size], back[:size]
+        costs[:size, :size], costs[size, :size], costs[:size, size] = known, there[:size], back[:size]
         changes["travel"] = costs
         if problem.depot is not None:  # `travel` is from the new region, so that to the depot is a way back
             ways = np.append(problem.depot.there, back[size]), np.append(problem.depot.back, there[size])

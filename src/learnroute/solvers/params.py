@@ -339,6 +339,33 @@ class AutoParams(NamedTuple):
     descent_regions: int = 1000  # regions up to which that is improved by a descent, though the time is over
 
 
+class VisitSearchParams(NamedTuple):
+    """Ruin and recreate of sequences of visits (`visits.search`)."""
+
+    removed: float = 10.0  # visits that an iteration removes on average, at most ...
+    string: int = 10  # ... in strings of so many at most
+    added: int = 10  # absent regions that are tried besides, at most
+    blink: float = 0.01  # the share of places that are overlooked where a visit is put in
+    contrary: float = 0.1  # the share of visits that are put in though they do not pay, or left out though they do
+    near: int = 100  # nearest regions of each that are listed, to find strings near each other
+    descent: int = 20  # iterations per region from each start, before the best one is annealed ...
+    iterations: int = 500  # ... for so many iterations per region ...
+    most_iterations: int = 100_000  # ... up to so many
+    hot: float = 0.3  # the first temperature, in typical losses of an iteration, ...
+    cold: float = 0.003  # ... and the last one, ...
+    temperatures: int = 100  # ... in so many steps at least
+    work: float = 3e6  # places and regions that a call of the core looks at, between two looks at the clock
+
+
+class VisitProofParams(NamedTuple):
+    """The best sequence of visits (`visits.exact`)."""
+
+    multisets: int = 50_000  # multisets of visits up to which labels are made, where errors are not coupled
+    labels: int = 10_000_000  # labels of 24 bytes allowed; the proof gives up where they are more
+    sequences: int = 12_000_000  # sequences up to which all are tried
+    nodes_a_call: int = 500_000  # nodes of that search, and labels, between two looks at the clock
+
+
 class SolverParams(NamedTuple):
     """All of them; see the class of each. `proof` is what the method `exact` spends."""
 
@@ -351,6 +378,8 @@ class SolverParams(NamedTuple):
     proof: ProofParams = ProofParams()
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
+    visit_search: VisitSearchParams = VisitSearchParams()
+    visit_proof: VisitProofParams = VisitProofParams()
 
 
 DEFAULTS = SolverParams()

@@ -126,11 +126,10 @@ def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
             raise Refusal(422, message, "files") from None
     if problem.size > limits.regions:
         raise Refusal(422, f"{problem.size} regions: this service takes at most {limits.regions}", "files")
-    if problem.points is not None:
-        problem = with_costs(problem)  # the page moves regions and changes single costs
+    problem = with_costs(problem)  # the page moves regions and changes single costs
     drawn = problem.coordinates is not None
     known = problem.stop_coordinates
-    places = known if known is not None else scaled_places(problem.stop_travel)
+    places = known if known is not None else scaled_places(problem.ways.matrix)
     document = answers.Problem(json_files.problem_to_dict(problem))
     ways = None if problem.streets is None else ways_along(problem.streets, len(problem.stops), MOST_WAY_PLACES)
     found = answers.ReadProblem(

@@ -120,8 +120,8 @@ class Learner:
     def check_shape(self, field: str, n: int) -> None:
         """Refuse n samples (given in `field`) for which the expected error does not exist, or training diverges."""
 
-    def check_positions(self, size: int) -> None:
-        """Refuse members by position that are not as many as positions."""
+    def check_positions(self, positions: int, exactly: bool = True) -> None:
+        """Refuse members by position that are fewer than positions; or, exactly, not as many."""
 
     def at(self, position: int) -> Learner:
         """Return the learner that trains at each position as this one does at the given one."""
@@ -179,14 +179,16 @@ class Learner:
         """`under` (m < n: there are samples enough to fit each region) or `over` (there are not)."""
         return "under" if self.features < self.samples else "over"
 
-    def updates(self, counts: IntArray) -> Updates:
-        """Return what training does at each position in regions with these numbers of samples."""
-        size = len(counts)
-        self.check_positions(size)
+    def updates(self, counts: IntArray, positions: int | None = None) -> Updates:
+        """Return what training does at each position (one per region if omitted) in regions with so many samples."""
+        many = len(counts) if positions is None else positions
+        self.check_positions(many, exactly=positions is None)
         numbers, kinds = np.unique(counts, return_inverse=True)
         steps = [self.step(int(n)) for n in numbers]
         tables: list[FloatArray] = []
         for parts in zip(*steps, strict=True):
-            columns = np.array([np.broadcast_to(part, size if self.by_position else 1) for part in parts]).T
-            tables.append(np.broadcast_to(columns if len(numbers) == 1 else columns[:, kinds], (size, size)))
+            rows = many if self.by_position else 1
+            columns = np.array([np.broadcast_to(np.atleast_1d(part)[:many], rows) for part in parts]).T
+            columns = columns if len(numbers) == 1 else columns[:, kinds]
+            tables.append(np.broadcast_to(columns, (many, len(counts))))
         return Updates(*tables)

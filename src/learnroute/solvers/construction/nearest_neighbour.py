@@ -23,7 +23,7 @@ def nearest_neighbour(
     together = max(1, limits.entries_at_once // size**2)
     best, least = objective.ends.repair(np.arange(size)), np.inf
     for first in range(0, len(starts), together):
-        for way in nearest_neighbour_paths(objective.travel, starts[first : first + together]):
+        for way in nearest_neighbour_paths(objective.travel.matrix, starts[first : first + together]):
             path = objective.ends.repair(way)
             value = objective(path)
             if value < least:

@@ -43,7 +43,7 @@ def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, param
         last_costs = each.weights[-1] * each.scores + each.finish
         positions = each.ends.positions(size)
         factors = each.factors if isinstance(each, Factored) else None
-        table = _core.HeldKarp(each.travel, each.scores, each.weights, factors, last_costs, positions)
+        table = _core.HeldKarp(each.travel.matrix, each.scores, each.weights, factors, last_costs, positions)
         done = 0.0
         while done < 1:
             if done > 0 and budget.exhausted:

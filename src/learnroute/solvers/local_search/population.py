@@ -83,7 +83,7 @@ class Population:
         """Return an order or its reverse, if that is allowed and better; with a tail, where it is best to end."""
         objective = self.search.objective
         back = np.ascontiguousarray(order[::-1])
-        if not objective.symmetric or not objective.ends.allows(back):
+        if not objective.travel.symmetric or not objective.ends.allows(back):
             return order
         ways = [order, back]
         if objective.ends == ANYWHERE and self.search.tail(order) is not None:

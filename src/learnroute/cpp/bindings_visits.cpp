@@ -1,0 +1,146 @@
+#include "arrays.h"
+#include "bindings.h"
+#include "visit_enumeration.h"
+#include "visit_labelling.h"
+#include "visit_search.h"
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <algorithm>
+
+namespace learnroute {
+using namespace nb::literals;
+
+namespace {
+std::vector<double> transposed(FloatMatrix const &matrix) {
+    auto const view = matrix_of(matrix);
+    std::vector<double> found;
+    found.reserve(matrix.size());
+    for (std::size_t column = 0; column < view.columns(); ++column)
+        for (std::size_t row = 0; row < view.rows(); ++row)
+            found.push_back(view(row, column));
+    return found;
+}
+
+void bind_problem(nb::module_ &m) {
+    nb::class_<VisitProblem>(m, "VisitProblem", "Sequences of visits and what they cost (`model.visit_objective`).")
+        .def(
+            "__init__",
+            [](VisitProblem *self, FloatMatrix const &travel, double rate, FloatMatrix const &retention,
+               FloatMatrix const &plasticity, FloatMatrix const &coupling, FloatMatrix const &second,
+               FloatMatrix const &noise, FloatMatrix const &dissimilarities, FloatVector const &initial,
+               FloatVector const &scores, double total, double count, BoolVector const &required, Index repeat,
+               Index at_least, Index at_most, double budget, Index first, Index last, bool cyclic) {
+                auto const copy = [](auto const &array) {
+                    return std::vector<double>(array.data(), array.data() + array.size());
+                };
+                std::vector<VisitProblem::Update> updates;
+                for (std::size_t i = 0; i < retention.size(); ++i)
+                    updates.push_back({retention.data()[i], plasticity.data()[i], coupling.data()[i], second.data()[i],
+                                       noise.data()[i]});
+                auto const coupled = std::ranges::any_of(span_of(coupling), [](double q) { return q != 0.0; });
+                new (self) VisitProblem{static_cast<Index>(scores.size()),
+                                        rate,
+                                        transposed(travel),
+                                        copy(travel),
+                                        std::move(updates),
+                                        retention.shape(0) == 1,
+                                        coupled,
+                                        copy(dissimilarities),
+                                        transposed(dissimilarities),
+                                        copy(initial),
+                                        copy(scores),
+                                        total,
+                                        count,
+                                        {required.data(), required.data() + required.size()},
+                                        repeat,
+                                        at_least,
+                                        at_most,
+                                        budget,
+                                        first,
+                                        last,
+                                        cyclic};
+            },
+            "travel"_a, "rate"_a, "retention"_a, "plasticity"_a, "coupling"_a, "second"_a, "noise"_a,
+            "dissimilarities"_a, "initial"_a, "scores"_a, "total"_a, "count"_a, "required"_a, "repeat"_a, "at_least"_a,
+            "at_most"_a, "budget"_a, "first"_a, "last"_a, "cyclic"_a,
+            "Travel has one stop more than there are regions: where routes come from and go to. Tables of updates have "
+            "one row per position, or a single one. First and last are regions, or -1.");
+}
+
+void bind_exact(nb::module_ &m) {
+    nb::class_<VisitEnumeration>(m, "VisitEnumeration", "The best of all sequences of visits, each of them tried.")
+        .def(nb::init<std::shared_ptr<VisitProblem const>, double>(), "problem"_a, "relative"_a)
+        .def("advance", &VisitEnumeration::advance, "nodes"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Go on by so many nodes; return whether all sequences were seen.")
+        .def_prop_ro(
+            "best", [](VisitEnumeration const &self) { return to_numpy_indices(self.best()); },
+            nb::rv_policy::automatic, "The best sequence; empty where none keeps the rules.")
+        .def_prop_ro("low", &VisitEnumeration::low, "A lower bound of all values, rounding included.");
+    nb::class_<VisitLabelling>(m, "VisitLabelling", "The best sequence of visits where errors are not coupled.")
+        .def(nb::init<std::shared_ptr<VisitProblem const>, double, std::size_t>(), "problem"_a, "bound"_a,
+             "most_labels"_a)
+        .def("advance", &VisitLabelling::advance, "looks"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Look at about so many labels; return whether all were made, or too many.")
+        .def_prop_ro("full", &VisitLabelling::full, "Whether labels are incomplete because there would be too many.")
+        .def_prop_ro("done", &VisitLabelling::done, "The share of lengths that are done.")
+        .def_prop_ro(
+            "best", [](VisitLabelling const &self) { return to_numpy_indices(self.best()); }, nb::rv_policy::automatic,
+            "The best sequence; empty where none below the bound keeps the rules.");
+}
+
+void bind_search(nb::module_ &m) {
+    nb::class_<VisitRoute>(m, "VisitRoute", "A sequence of visits, its value, and what a further visit would cost.")
+        .def(nb::init<std::shared_ptr<VisitProblem const>>(), "problem"_a)
+        .def(
+            "assign", [](VisitRoute &self, IntVector const &visits) { self.assign(indices_of(visits)); }, "visits"_a,
+            "Change the visits.")
+        .def_prop_ro("value", &VisitRoute::value, "Its value; inf where there is no visit.")
+        .def_prop_ro("travel", &VisitRoute::travel, "Its travel.")
+        .def(
+            "prices",
+            [](VisitRoute &self, Index region) {
+                auto const found = self.prices(region);
+                return to_numpy(std::vector<double>(found.begin(), found.end()));
+            },
+            "region"_a, "Return the value with a further visit to a region, by the place it is put at.");
+    nb::class_<VisitSearch>(m, "VisitSearch", "Ruin and recreate of a sequence of visits, by simulated annealing.")
+        .def(
+            "__init__",
+            [](VisitSearch *self, std::shared_ptr<VisitProblem const> problem, IntMatrix const &near, double removed,
+               Index string, Index added, double blink, double contrary, std::uint64_t seed) {
+                new (self)
+                    VisitSearch(std::move(problem), matrix_of(near), {removed, string, added, blink, contrary}, seed);
+            },
+            "problem"_a, "near"_a, nb::kw_only(), "removed"_a, "string"_a, "added"_a, "blink"_a, "contrary"_a, "seed"_a,
+            "`near` lists the nearest other regions of each, nearest first.")
+        .def(
+            "start", [](VisitSearch &self, IntVector const &visits) { self.start(indices_of(visits)); }, "visits"_a,
+            "Start from a sequence that begins and ends where it must.")
+        .def(
+            "insert",
+            [](VisitSearch &self, IntVector const &regions) {
+                nb::gil_scoped_release release;
+                return self.insert(indices_of(regions));
+            },
+            "regions"_a, "Put in regions that are required or pay; return whether those required found a place.")
+        .def("run", &VisitSearch::run, "iterations"_a, "temperature"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Ruin and recreate so many times.")
+        .def_prop_ro(
+            "current", [](VisitSearch const &self) { return to_numpy_indices(self.current()); },
+            nb::rv_policy::automatic, "The present sequence.")
+        .def_prop_ro(
+            "best", [](VisitSearch const &self) { return to_numpy_indices(self.best()); }, nb::rv_policy::automatic,
+            "The best sequence since the start that keeps all rules; empty where there was none.")
+        .def_prop_ro("best_value", &VisitSearch::best_value, "Its value.")
+        .def_prop_ro("typical_loss", &VisitSearch::typical_loss,
+                     "The median of what iterations of the last run cost that made the sequence worse.");
+}
+} // namespace
+
+void bind_visits(nb::module_ &m) {
+    bind_problem(m);
+    bind_exact(m);
+    bind_search(m);
+}
+} // namespace learnroute

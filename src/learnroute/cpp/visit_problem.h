@@ -1,0 +1,59 @@
+#pragma once
+
+#include "matrix_view.h"
+#include "pair_terms.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace learnroute {
+/// Sequences of visits and what they cost: see `learnroute.model.visit_objective`. Regions that may not be visited are
+/// left out here; their errors are in `scores`, `total` and `count`.
+///
+/// Beside the regions there is one stop more, `outside`, from which routes come and to which they go: what beginning
+/// and ending at each region costs is the travel from there and to there.
+struct VisitProblem {
+    using Update = ErrorUpdates::Update;
+
+    Index regions;
+    double rate;                 // what a unit of travel costs
+    std::vector<double> to;      // travel from stop u to stop v, row by row of v ...
+    std::vector<double> from;    // ... and row by row of u
+    std::vector<Update> updates; // by position and region, or by region alone where `steady`
+    bool steady;
+    bool coupled;
+    std::vector<double> towards; // Δ[k, j], row by row of k ...
+    std::vector<double> seen;    // ... and row by row of j
+    std::vector<double> initial;
+    std::vector<double> scores;
+    double total;
+    double count;
+    std::vector<std::uint8_t> required;
+    Index repeat;
+    Index at_least;
+    Index at_most;
+    double budget;
+    Index first; // the region that sequences begin with, or -1
+    Index last;
+    bool cyclic; // whether the way from the last visit to the first is paid in the place of those from and to `outside`
+
+    [[nodiscard]] Index outside() const { return regions; }
+    [[nodiscard]] std::size_t row(Index stop) const { return static_cast<std::size_t>(stop) * (regions + 1); }
+    [[nodiscard]] double travel(Index u, Index v) const { return from[row(u) + v]; }
+    [[nodiscard]] double const *travel_from(Index u) const { return from.data() + row(u); }
+    [[nodiscard]] double const *travel_to(Index v) const { return to.data() + row(v); }
+    [[nodiscard]] Update const &update(Index position, Index region) const {
+        return updates[static_cast<std::size_t>(steady ? 0 : position) * regions + region];
+    }
+    [[nodiscard]] double const *towards_of(Index region) const {
+        return towards.data() + static_cast<std::size_t>(region) * regions;
+    }
+    [[nodiscard]] double const *seen_from(Index region) const {
+        return seen.data() + static_cast<std::size_t>(region) * regions;
+    }
+    [[nodiscard]] bool may_begin(Index region) const { return first < 0 || first == region; }
+    [[nodiscard]] bool may_end(Index region) const { return last < 0 || last == region; }
+};
+} // namespace learnroute

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "visit_route.h"
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+#include <vector>
+
+namespace learnroute {
+struct RuinParams {
+    double removed;  // visits that an iteration removes on average, at most
+    Index string;    // the longest string of visits that is removed at once
+    Index added;     // absent regions that are tried besides, at most
+    double blink;    // the share of places that are overlooked
+    double contrary; // the share of visits that are put in though they do not pay, or left out though they do
+};
+
+/// Ruin and recreate of a sequence of visits, accepted by simulated annealing.
+///
+/// Slack induction by string removals (Christiaens and Vanden Berghe 2020): strings of visits near each other are
+/// removed; they and some absent regions are put back one by one, each at its best place, with blinks. Visits that are
+/// not required come back where they pay. Rules are kept at all times.
+class VisitSearch {
+    VisitRoute route_;
+    std::vector<Index> near_; // of each region the nearest others, nearest first, one row each
+    std::size_t listed_;      // entries per row
+    RuinParams params_;
+    std::mt19937_64 random_;
+    std::vector<Index> current_;
+    double value_;
+    std::vector<Index> best_;
+    double best_value_;
+    std::vector<Index> trial_;
+    std::vector<Index> counts_; // visits to each region, in `trial_`
+    std::vector<Index> places_; // of a visit to each region, or -1
+    std::vector<Index> absent_; // regions that are to be put in
+    std::vector<double> worse_;
+
+    Index below(std::size_t count) { return static_cast<Index>((random_() >> 11) % count); }
+    double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+    double exponential();
+    void ruin();
+    void add_others(Index seed);
+    /// Put absent regions in, those that are not required where that pays; a share of these is decided the other way.
+    ///
+    /// Returns whether all that are required found a place.
+    bool recreate(double contrary);
+    void look(double temperature);
+
+public:
+    VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
+                std::uint64_t seed);
+
+    /// Start from a sequence. It must begin and end where it must; required visits may be missing.
+    void start(std::span<Index const> visits);
+    /// Put in regions that are required or pay, one by one; return whether all those required found a place.
+    bool insert(std::span<Index const> regions);
+    /// Ruin and recreate so many times.
+    void run(std::int64_t iterations, double temperature);
+
+    [[nodiscard]] std::vector<Index> const &current() const { return current_; }
+    [[nodiscard]] std::vector<Index> const &best() const { return best_; }
+    [[nodiscard]] double best_value() const { return best_value_; }
+    /// The median of what the last iterations cost, of those that made the sequence worse; 0 where none did.
+    [[nodiscard]] double typical_loss() const;
+};
+} // namespace learnroute

@@ -1,0 +1,1 @@
+"""Solvers of visits: which regions, how often and in which order, within a travel budget."""

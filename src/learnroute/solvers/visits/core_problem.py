@@ -1,0 +1,60 @@
+"""A problem of visits as the compiled core sees it: allowed regions alone, and one stop where routes come from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnroute import _core
+from learnroute.errors import InputError
+from learnroute.model.rounding import SAME
+from learnroute.model.validation import IntArray
+from learnroute.model.visit_objective import VisitObjective
+
+
+class CoreProblem:
+    """The core's problem, and the numbers of its regions; regions that may not be visited have none.
+
+    Routes within the core's budget keep that of the rules up to rounding, and all that keep it exactly are within.
+    """
+
+    def __init__(self, objective: VisitObjective) -> None:
+        rules, ends, first = objective.rules, objective.ends, objective.first
+        self.regions: IntArray = np.flatnonzero(rules.allowed)
+        self.size = len(self.regions)
+        self._number = np.full(objective.size, -1)
+        self._number[self.regions] = np.arange(self.size)
+        fixed = [-1 if end is None else int(self._number[end]) for end in (first, ends.last)]
+        for name, end, number in zip(("start", "end"), (first, ends.last), fixed, strict=True):
+            if end is not None and number < 0:
+                raise InputError(f"region {end} may not be visited", field=f"constraints.{name}")
+        travel = np.zeros((self.size + 1, self.size + 1))
+        travel[:-1, :-1] = objective.travel[np.ix_(self.regions, self.regions)]
+        begin = first if objective.origin is None else objective.origin
+        if objective.origin is not None:
+            travel[-1, :-1] = objective.travel[objective.origin, self.regions]
+        if ends.closed and begin is not None:
+            travel[:-1, -1] = objective.travel[self.regions, begin]
+        elif ends.closed and ends.last is not None:
+            travel[-1, :-1] = objective.travel[ends.last, self.regions]
+        self.travel = travel
+        self.required = rules.required[self.regions]
+        self.at_most = min(rules.at_most, rules.repeat * self.size)
+        self.repeat = min(rules.repeat, self.at_most)
+        self.cyclic = ends.closed and begin is None and ends.last is None
+        self.first, self.last = fixed
+        positions = slice(1 if objective.steady else self.at_most)
+        self.tables = [np.ascontiguousarray(table[positions, self.regions]) for table in objective.updates.tables]
+        self.scores, self.initial = objective.known.scores[self.regions], objective.known.initial[self.regions]
+        coupled = objective.updates.coupled
+        apart = objective.known.matrix[np.ix_(self.regions, self.regions)] if coupled else np.zeros((self.size,) * 2)
+        retention, plasticity, coupling, second, noise = self.tables
+        self.core = _core.VisitProblem(
+            travel, objective.rate, retention, plasticity, coupling, second, noise, np.ascontiguousarray(apart), self.initial, self.scores,
+            objective.total, objective.count, self.required, self.repeat, rules.at_least, self.at_most,
+            rules.budget * (1 + SAME / 2), self.first, self.last, self.cyclic,
+        )  # fmt: skip
+
+    def numbers(self, visits: IntArray) -> IntArray:
+        """Return the core's numbers of regions, without those that may not be visited."""
+        found = self._number[visits]
+        return np.asarray(found[found >= 0])

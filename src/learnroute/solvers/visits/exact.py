@@ -1,0 +1,170 @@
+"""The best sequence of visits, proved: over sets, over multisets, or by trying every sequence.
+
+Where errors are not coupled and training does the same at every position, what a visit counts depends on the visits
+that follow alone: dynamic programming from the end, as Held–Karp does, over (visits to come, the first of them). Over
+all sets of regions where each is visited once, without a budget; else by labels (`cpp/visit_labelling.h`). Where errors
+are coupled, all sequences are tried (`cpp/visit_enumeration.h`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from learnroute import _core
+from learnroute.errors import InputError, RefusedError
+from learnroute.model.rounding import PROOF, margin
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.visit_objective import VisitObjective
+from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.exact.suffix_labelling import CANCELLED
+from learnroute.solvers.params import DEFAULTS, SolverParams
+from learnroute.solvers.visits.core_problem import CoreProblem
+from learnroute.solvers.visits.search import find_visits
+
+
+class Proof(NamedTuple):
+    """The best sequence where it undercuts the incumbent, else None; and why that is not proved, if it is not."""
+
+    visits: IntArray | None
+    cause: str = ""
+
+
+Prover = Callable[[VisitObjective, IntArray | None, Budget, SolverParams], Proof]
+
+
+def exact(
+    objective: VisitObjective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams = DEFAULTS,
+    initial: IntArray | None = None,
+) -> Answer:
+    """Return a sequence of least value; if time or memory ends before that is proved, the best one found.
+
+    Refused where there are too many sequences.
+    """
+    prove = prover(objective, params)
+    if prove is None:
+        most, regions = objective.rules.at_most, int(objective.rules.allowed.sum())
+        raise RefusedError(
+            f"exact: too many sequences of up to {most} visits to {regions} regions; use method auto or search"
+        )
+    best = find_visits(objective, rng, replace(budget, spend_all=False), params.visit_search, initial)
+    for turn in _turns(objective):
+        found, cause = prove(turn, best, budget, params)
+        if found is not None and (best is None or objective(found) < objective(best)):
+            best = found
+        if cause:
+            break
+    if best is None:
+        reason = f"{cause} before a route was found" if cause else "no route does: allow more visits or travel"
+        raise InputError(reason, field="visits", found="rule each other out" if not cause else "")
+    if cause:
+        note = f"{cause} before the proof was complete; this is the best route found"
+        return Answer(best, "search", complete=False, notes=(note,))
+    return Answer(best, "exact", optimal=True)
+
+
+def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover | None:
+    """Return what proves the optimum of such an objective; None where there are too many sequences."""
+    rules, limits = objective.rules, params.visit_proof
+    regions = int(rules.allowed.sum())
+    counts = (regions, min(rules.repeat, rules.at_most), rules.at_most)
+    if objective.steady and not objective.updates.coupled and _monotone(objective):
+        if rules.repeat == 1 and rules.budget == math.inf and regions <= params.held_karp.most_regions:
+            return _over_sets
+        if regions * counts[1].bit_length() <= 64 and multisets(*counts) <= limits.multisets:
+            return _by_labels
+    return _over_sequences if sequences(*counts) <= limits.sequences else None
+
+
+def multisets(regions: int, repeat: int, at_most: int) -> float:
+    """Return how many multisets of up to `at_most` visits there are."""
+    return _count(regions, np.ones(repeat + 1), at_most, np.ones(at_most + 1))
+
+
+def sequences(regions: int, repeat: int, at_most: int) -> float:
+    """Return how many sequences of up to `at_most` visits there are, by exponential generating functions."""
+    with np.errstate(over="ignore", under="ignore"):
+        factorials = np.cumprod([1.0, *range(1, at_most + 1)])
+        return _count(regions, 1 / factorials[: repeat + 1], at_most, factorials)
+
+
+def _count(regions: int, series: FloatArray, at_most: int, times: FloatArray) -> float:
+    product = np.ones(1)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for _ in range(regions):
+            product = np.convolve(product, series)[: at_most + 1]
+        found = float((product * times[: len(product)])[1:].sum())
+    return math.inf if math.isnan(found) else found
+
+
+def _monotone(objective: VisitObjective) -> bool:
+    """Whether nothing cancels: all that the value is made of is >= 0, and training retains a share of it."""
+    retention, plasticity, _, second, noise = (table.min() for table in objective.updates.tables)
+    return bool(min(retention, plasticity, second, noise, objective.known.scores.min(), objective.total) >= 0)
+
+
+def _turns(objective: VisitObjective) -> list[VisitObjective]:
+    """Return the objective, or where routes are cycles to be cut open anywhere, one with each last visit."""
+    ends, regions = objective.ends, np.flatnonzero(objective.rules.allowed).tolist()
+    return [replace(objective, ends=ends.ending_at(last)) for last in regions] if ends.cyclic else [objective]
+
+
+def _over_sets(objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams) -> Proof:
+    """Dynamic programming over all sets of regions."""
+    problem, rate = CoreProblem(objective), objective.rate
+    retention, plasticity, _, second, noise = (table[0] for table in problem.tables)
+    scores, noises = plasticity * problem.scores, objective.count * noise
+    numbers = np.arange(problem.size)
+    begin = np.where((problem.first < 0) | (numbers == problem.first), rate * problem.travel[-1, :-1], np.inf)
+    finish = np.where((problem.last < 0) | (numbers == problem.last), rate * problem.travel[:-1, -1], np.inf)
+    table = _core.HeldKarp(
+        rate * problem.travel[:-1, :-1], scores, np.zeros(problem.size), retention, finish + scores + noises,
+        np.ones((problem.size, problem.size), dtype=np.bool_), noises, second,
+    )  # fmt: skip
+    while (done := table.fill(params.held_karp.sets_a_call)) < 1:
+        budget.progress("exact", done)
+        if budget.exhausted:
+            return Proof(None, budget.end)
+    required = sum(1 << int(number) for number in np.flatnonzero(problem.required))
+    members = table.best_set(begin, required, objective.rules.at_least, problem.at_most, objective.total)
+    return Proof(problem.regions[table.order(begin, members)] if members else None)
+
+
+def _by_labels(objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams) -> Proof:
+    """Labels of multisets of visits, with travel as a resource where there is a budget."""
+    problem, limits = CoreProblem(objective), params.visit_proof
+    bound = math.inf
+    if incumbent is not None:
+        bound = objective(incumbent) + margin(16 * problem.at_most, objective.magnitude(incumbent))
+    labelling = _core.VisitLabelling(problem.core, bound, limits.labels)
+    while not labelling.advance(limits.nodes_a_call):
+        budget.progress("exact", labelling.done)
+        if budget.exhausted:
+            return Proof(None, budget.end)
+    found = problem.regions[labelling.best] if len(labelling.best) else None
+    return Proof(found, "labels became too many" if labelling.full else "")
+
+
+def _over_sequences(
+    objective: VisitObjective, incumbent: IntArray | None, budget: Budget, params: SolverParams
+) -> Proof:
+    """All sequences, each of them tried; not proved where rounding hides which one is the best."""
+    problem = CoreProblem(objective)
+    relative = margin(16 * problem.at_most, 1.0)
+    everything = _core.VisitEnumeration(problem.core, relative)
+    while not everything.advance(params.visit_proof.nodes_a_call):
+        if budget.exhausted:
+            return Proof(None, budget.end)
+    best = problem.regions[everything.best] if len(everything.best) else None
+    if best is None:
+        return Proof(None)
+    value = objective(best)
+    proved = value + relative * objective.magnitude(best) - everything.low <= PROOF * abs(value)
+    return Proof(best, "" if proved else CANCELLED)

@@ -1,0 +1,142 @@
+"""Search for sequences of visits: ruin and recreate (`cpp/visit_search.h`), annealed from the best of a few starts."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from learnroute import _core
+from learnroute.errors import RefusedError
+from learnroute.model.law import STAY, Updates
+from learnroute.model.validation import IntArray
+from learnroute.model.visit_objective import VisitObjective
+from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.params import DEFAULTS, SolverParams, VisitSearchParams
+from learnroute.solvers.visits.core_problem import CoreProblem
+
+
+def search(
+    objective: VisitObjective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams = DEFAULTS,
+    initial: IntArray | None = None,
+) -> Answer:
+    """Return the best sequence of visits found.
+
+    `initial` is an order or a sequence to start from as well. It need not keep the rules; if it does, the answer is
+    never worse. The same generator state gives the same answer, unless the budget runs out or is to be spent.
+    """
+    found = find_visits(objective, rng, budget, params.visit_search, initial)
+    if found is None:
+        raise RefusedError("no route keeps all rules, as far as was found: allow more visits or travel")
+    return Answer(found, "search", complete=not budget.exhausted)
+
+
+def find_visits(
+    objective: VisitObjective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: VisitSearchParams,
+    initial: IntArray | None = None,
+) -> IntArray | None:
+    """Return the best sequence of visits found; None where none was found that keeps the rules."""
+    annealed = _Annealing(objective, rng, params)
+    found = [annealed.descend(start, budget) for start in annealed.starts(initial)]
+    if not any(map(len, found)) and objective.rules.budget < np.inf:
+        shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params, initial)
+        found = [] if shortest is None else [annealed.descend(start, budget) for start in annealed.starts(shortest)]
+    candidates = [annealed.regions[visits] for visits in found if len(visits)]
+    if candidates:
+        best = annealed.problem.numbers(min(candidates, key=objective))
+        candidates.append(annealed.regions[annealed.anneal(best, budget)])
+    alone = None if objective.first != objective.ends.last else objective.first  # where both ends are one visit
+    candidates += [np.asarray(each) for each in (initial, None if alone is None else [alone]) if each is not None]
+    return min(filter(objective.allows, candidates), key=objective, default=None)
+
+
+class _Annealing:
+    """A search of the core, and the schedule by which it is cooled."""
+
+    def __init__(self, objective: VisitObjective, rng: np.random.Generator, params: VisitSearchParams) -> None:
+        self.objective, self.problem, self.rng, self.params = objective, CoreProblem(objective), rng, params
+        self.regions = self.problem.regions
+        travel, size = self.problem.travel[:-1, :-1], self.problem.size
+        apart = travel + travel.T
+        np.fill_diagonal(apart, -1.0)  # each region is the nearest to itself
+        near = np.argsort(apart, axis=1, kind="stable")[:, 1 : 1 + params.near]
+        self.search = _core.VisitSearch(
+            self.problem.core, np.ascontiguousarray(near), removed=params.removed, string=params.string,
+            added=params.added, blink=params.blink, contrary=params.contrary, seed=int(rng.integers(2**63)),
+        )  # fmt: skip
+        work = size * (10 + size * objective.updates.coupled)  # of an iteration
+        self.iterations_a_call = max(1, int(params.work / work))
+
+    def starts(self, initial: IntArray | None) -> list[IntArray]:
+        """Return sequences to start from: the fixed ends alone, and `initial` as far as it keeps the rules."""
+        problem, rules = self.problem, self.objective.rules
+        front = [problem.first] if problem.first >= 0 else []
+        back = [problem.last] if problem.last >= 0 and (problem.last != problem.first or problem.repeat > 1) else []
+        found = [[*front, *back]]
+        if initial is not None:
+            inner = problem.numbers(initial).tolist()
+            inner = inner[bool(front) and inner[:1] == front :]
+            inner = inner[: len(inner) - (bool(back) and inner[-1:] == back)]
+            counts = Counter(found[0])
+            kept = []
+            for region in inner:
+                counts[region] += 1
+                if counts[region] <= problem.repeat:
+                    kept.append(region)
+            whole = [*front, *kept, *back]
+            if len(whole) > problem.at_most or self.objective.travel_cost(self.regions[whole]) > rules.budget:
+                once = dict.fromkeys(region for region in kept if problem.required[region])
+                whole = [*front, *(region for region in once if region not in found[0]), *back]
+            found.append(whole)
+        return [np.array(each, dtype=np.int64) for each in found if len(each) <= problem.at_most]
+
+    def descend(self, start: IntArray, budget: Budget) -> IntArray:
+        """Put in what is required or pays, and ruin and recreate for a while; nothing where rules cannot be kept."""
+        search = self.search
+        search.start(start)
+        missing = self.rng.permutation(np.setdiff1d(np.arange(self.problem.size), start))
+        missing = missing[np.argsort(~self.problem.required[missing], kind="stable")]
+        for first in range(0, max(1, len(missing)), self.iterations_a_call):
+            if not search.insert(missing[first : first + self.iterations_a_call]):
+                return start[:0]
+        left = self.params.descent * self.problem.size
+        while left > 0 and not budget.exhausted:
+            search.run(min(left, self.iterations_a_call), 0.0)
+            left -= self.iterations_a_call
+        return search.best
+
+    def anneal(self, start: IntArray, budget: Budget) -> IntArray:
+        """Ruin and recreate while the temperature falls, for the usual effort or until the deadline."""
+        search, params, begun = self.search, self.params, time.monotonic()
+        search.start(start)
+        search.insert(start[:0])
+        effort = min(params.iterations * self.problem.size, params.most_iterations)
+        step = min(self.iterations_a_call, -(-effort // params.temperatures))
+        search.run(step, 0.0)
+        hot, fall = params.hot * search.typical_loss, params.cold / params.hot
+        done, share = 0, 0.0
+        while share < 1 and not budget.exhausted:
+            temperature = hot * fall**share
+            search.run(step, temperature)
+            done += step
+            share = done / effort
+            if budget.spend_all:
+                share = (time.monotonic() - begun) / (budget.deadline - begun)
+            budget.progress("search", min(1.0, share))
+        return search.best
+
+
+def _travel_alone(objective: VisitObjective) -> VisitObjective:
+    """Return the same with nothing but travel in the value, and no budget for it."""
+    shape = objective.updates.retention.shape
+    updates = Updates(*(np.full(shape, number) for number in STAY))
+    rules = replace(objective.rules, budget=np.inf)
+    return replace(objective, rate=1.0, updates=updates, total=0.0, rules=rules)
