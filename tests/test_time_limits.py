@@ -23,6 +23,7 @@ from learnroute import (
 )
 from learnroute.errors import InputError
 from learnroute.model.learners import Proximal
+from learnroute.model.spectrum import proximal_moments
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.registry import Method
 from learnroute.study.families import random_problem
@@ -40,7 +41,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.deadline = 1000.0, np.inf
         self.readings = self.solves = self.strengths = 0
-        solve, moments = Method.solve, tuning.proximal_moments
+        solve, moments = Method.solve, proximal_moments
 
         def counted_solve(method: Method, *given: Any, **named: Any) -> Any:
             self.solves += self.late
