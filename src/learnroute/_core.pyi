@@ -562,7 +562,7 @@ class VisitRoute:
 class VisitSearch:
     """Ruin and recreate of a sequence of visits, by simulated annealing."""
 
-    def __init__(self, problem: VisitProblem, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:
+    def __init__(self, problem: VisitProblem, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, rearranged: float, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:
         """`near` lists the nearest other regions of each, nearest first."""
 
     def start(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:

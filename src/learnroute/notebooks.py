@@ -28,10 +28,12 @@ from learnroute.plots import (
     draw_robustness,
     draw_simulations,
     draw_tradeoff,
+    draw_visit_curve,
 )
 from learnroute.plots.pictures import check_picture, new_figure, save_figure
 from learnroute.robust import Robustness
 from learnroute.tradeoffs import Tradeoff
+from learnroute.visit_curves import VisitCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +43,7 @@ DRAW: dict[type[ResultMixin], Callable[[Any, Problem, Any], Figure]] = {
     Plan: draw_plan,
     Comparison: draw_comparison,
     Tradeoff: lambda result, problem, ax: draw_tradeoff(result, problem, ax=ax),
+    VisitCurve: draw_visit_curve,
     LearnerTable: draw_learners,
     Robustness: draw_robustness,
     Simulation: lambda result, problem, ax: draw_simulations([("route", result)], problem, ax),

@@ -186,3 +186,10 @@ def test_a_proof_out_of_time_claims_nothing() -> None:
         assert objective.allows(answer.order)
         assert not answer.optimal
         assert not answer.complete
+
+
+def test_all_that_is_required_is_visited_though_it_is_put_in_by_parts() -> None:
+    objective = drawn(np.random.default_rng(2), 40, coupled=False, rate=5.0, required=range(40))
+    params = DEFAULTS._replace(visit_search=DEFAULTS.visit_search._replace(work=1.0, iterations=1, descent=1))
+    answer = search(objective, np.random.default_rng(0), Budget(), params)
+    assert sorted(answer.order.tolist()) == list(range(40))

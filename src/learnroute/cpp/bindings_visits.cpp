@@ -107,13 +107,13 @@ void bind_search(nb::module_ &m) {
     nb::class_<VisitSearch>(m, "VisitSearch", "Ruin and recreate of a sequence of visits, by simulated annealing.")
         .def(
             "__init__",
-            [](VisitSearch *self, std::shared_ptr<VisitProblem const> problem, IntMatrix const &near, double removed,
-               Index string, Index added, double blink, double contrary, std::uint64_t seed) {
-                new (self)
-                    VisitSearch(std::move(problem), matrix_of(near), {removed, string, added, blink, contrary}, seed);
+            [](VisitSearch *self, std::shared_ptr<VisitProblem const> problem, IntMatrix const &near, double rearranged,
+               double removed, Index string, Index added, double blink, double contrary, std::uint64_t seed) {
+                new (self) VisitSearch(std::move(problem), matrix_of(near),
+                                       {rearranged, removed, string, added, blink, contrary}, seed);
             },
-            "problem"_a, "near"_a, nb::kw_only(), "removed"_a, "string"_a, "added"_a, "blink"_a, "contrary"_a, "seed"_a,
-            "`near` lists the nearest other regions of each, nearest first.")
+            "problem"_a, "near"_a, nb::kw_only(), "rearranged"_a, "removed"_a, "string"_a, "added"_a, "blink"_a,
+            "contrary"_a, "seed"_a, "`near` lists the nearest other regions of each, nearest first.")
         .def(
             "start", [](VisitSearch &self, IntVector const &visits) { self.start(indices_of(visits)); }, "visits"_a,
             "Start from a sequence that begins and ends where it must.")

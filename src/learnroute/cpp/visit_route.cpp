@@ -1,6 +1,7 @@
 #include "visit_route.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -8,24 +9,13 @@
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
-}
+constexpr auto tiny = 1e-100; // weights below count for nothing, and would be slow to calculate with
+} // namespace
 
 VisitRoute::VisitRoute(std::shared_ptr<VisitProblem const> problem)
     : problem_(std::move(problem)), sum_{problem_->total}, common_{0.0}, own_(problem_->initial), sum_weight_{1.0},
       common_weight_{problem_->count}, constant_{0.0}, own_weight_(problem_->regions) {
     assign({});
-}
-
-Index VisitRoute::before(std::size_t place) const {
-    if (place > 0)
-        return visits_[place - 1];
-    return problem_->cyclic && !visits_.empty() ? visits_.back() : problem_->outside();
-}
-
-Index VisitRoute::after(std::size_t place) const {
-    if (place < visits_.size())
-        return visits_[place];
-    return problem_->cyclic && !visits_.empty() ? visits_.front() : problem_->outside();
 }
 
 double VisitRoute::value() const {
@@ -57,8 +47,9 @@ void VisitRoute::train_behind(std::size_t visit) {
     auto const &update = problem_->update(later, region);
     auto const weight = sum_weight_[follow];
     auto const common_weight = common_weight_[follow];
-    sum_weight_[follow + 1] = update.retention * weight;
-    common_weight_[follow + 1] = update.second * common_weight;
+    auto const some = [](double product) { return std::abs(product) < tiny ? 0.0 : product; };
+    sum_weight_[follow + 1] = some(update.retention * weight);
+    common_weight_[follow + 1] = some(update.second * common_weight);
     constant_[follow + 1] =
         constant_[follow] + weight * update.plasticity * problem_->scores[region] + common_weight * update.noise;
     if (!problem_->coupled)
@@ -71,6 +62,8 @@ void VisitRoute::train_behind(std::size_t visit) {
     constant_[follow + 1] += update.plasticity * own[region];
     for (std::size_t j = 0; j < regions; ++j)
         next[j] = update.retention * own[j] - coupled * seen[j];
+    if (sum_weight_[follow + 1] == 0.0)
+        std::fill_n(next, regions, 0.0);
 }
 
 void VisitRoute::weigh_own() {
@@ -110,7 +103,8 @@ void VisitRoute::assign(std::span<Index const> visits) {
         while (kept_behind < std::min(old, size) && visits_[old - 1 - kept_behind] == visits[size - 1 - kept_behind])
             ++kept_behind;
     visits_.assign(visits.begin(), visits.end());
-    for (auto *table : {&sum_, &common_, &sum_weight_, &common_weight_, &constant_, &owned_, &legs_})
+    for (auto *table :
+         {&sum_, &common_, &sum_weight_, &common_weight_, &constant_, &owned_, &summed_, &shared_, &legs_, &prices_})
         table->resize(size + 1);
     if (problem_->coupled)
         for (auto *table : {&own_, &own_weight_})
@@ -120,37 +114,54 @@ void VisitRoute::assign(std::span<Index const> visits) {
     for (auto visit = size - kept_behind; visit-- > 0;)
         train_behind(visit);
     weigh_own();
+    for (std::size_t follow = 0; follow <= size; ++follow) {
+        summed_[follow] = sum_weight_[follow] * sum_[size - follow];
+        shared_[follow] = common_weight_[follow] * common_[size - follow];
+    }
+    auto const outside = problem_->outside();
+    auto const round = problem_->cyclic && size > 0;
+    stops_.resize(size + 2);
+    stops_.front() = round ? visits_.back() : outside;
+    std::ranges::copy(visits_, stops_.begin() + 1);
+    stops_.back() = round ? visits_.front() : outside;
     for (std::size_t place = 0; place <= size; ++place)
-        legs_[place] = problem_->travel(before(place), after(place));
+        legs_[place] = problem_->travel(stops_[place], stops_[place + 1]);
     travel_ = std::accumulate(legs_.begin(), legs_.end() - (problem_->cyclic ? 1 : 0), 0.0);
 }
 
 std::span<double const> VisitRoute::prices(Index region) {
+    std::ranges::fill(prices_, inf);
+    std::size_t const begin = problem_->first >= 0 ? 1 : 0;
+    auto const end = prices_.size() - (problem_->last >= 0 ? 1 : 0);
+    if (static_cast<Index>(visits_.size()) < problem_->at_most)
+        problem_->coupled ? price<true>(region, begin, end) : price<false>(region, begin, end);
+    return prices_;
+}
+
+template <bool coupled> void VisitRoute::price(Index region, std::size_t begin, std::size_t end) {
     auto const size = visits_.size();
     auto const regions = static_cast<std::size_t>(problem_->regions);
-    prices_.assign(size + 1, inf);
-    if (static_cast<Index>(size) >= problem_->at_most)
-        return prices_;
     auto const *const to = problem_->travel_to(region);
     auto const *const from = problem_->travel_from(region);
     auto const score = problem_->scores[region];
     auto const spare = problem_->budget - travel_;
-    for (std::size_t place = problem_->first >= 0 ? 1 : 0; place < size + (problem_->last >= 0 ? 0 : 1); ++place) {
-        auto const detour = to[before(place)] + from[after(place)] - legs_[place];
+    auto const present = problem_->rate * travel_;
+    auto update = problem_->update(0, region);
+    for (auto place = begin; place < end; ++place) {
+        auto const detour = to[stops_[place]] + from[stops_[place + 1]] - legs_[place];
         if (detour > spare)
             continue;
+        if (!problem_->steady)
+            update = problem_->update(static_cast<Index>(place), region);
         auto const follow = size - place;
-        auto const &update = problem_->update(static_cast<Index>(place), region);
-        auto sum = update.retention * sum_[place] + update.plasticity * score;
-        auto common = update.second * common_[place] + update.noise;
-        auto own = 0.0;
-        if (problem_->coupled) {
-            common -= update.coupling * own_[place * regions + region];
-            own = update.retention * owned_[follow] + update.plasticity * own_weight_[follow * regions + region];
-        }
-        prices_[place] = problem_->rate * (travel_ + detour) + sum_weight_[follow] * sum +
-                         common_weight_[follow] * common + own + constant_[follow];
+        auto const weight = sum_weight_[follow];
+        auto const common_weight = common_weight_[follow];
+        auto error = constant_[follow] + update.retention * summed_[follow] + update.plasticity * score * weight +
+                     update.second * shared_[follow] + update.noise * common_weight;
+        if constexpr (coupled)
+            error += update.retention * owned_[follow] + update.plasticity * own_weight_[follow * regions + region] -
+                     update.coupling * common_weight * own_[place * regions + region];
+        prices_[place] = present + problem_->rate * detour + error;
     }
-    return prices_;
 }
 } // namespace learnroute

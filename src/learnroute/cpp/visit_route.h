@@ -17,6 +17,7 @@ namespace learnroute {
 class VisitRoute {
     std::shared_ptr<VisitProblem const> problem_;
     std::vector<Index> visits_;
+    std::vector<Index> stops_;   // the same between what comes before and after them
     std::vector<double> legs_;   // travel to each visit, and from the last one
     std::vector<double> sum_;    // Σ before each visit, and at the end
     std::vector<double> common_; // c
@@ -27,14 +28,15 @@ class VisitRoute {
     std::vector<double> constant_;      // C
     std::vector<double> own_weight_;    // H, one row each
     std::vector<double> owned_;         // G·a
+    std::vector<double> summed_;        // A·Σ
+    std::vector<double> shared_;        // B·c
     std::vector<double> prices_;
     double travel_ = 0.0;
 
-    [[nodiscard]] Index before(std::size_t place) const;
-    [[nodiscard]] Index after(std::size_t place) const;
     void train(std::size_t visit);
     void train_behind(std::size_t visit);
     void weigh_own();
+    template <bool coupled> void price(Index region, std::size_t begin, std::size_t end);
 
 public:
     explicit VisitRoute(std::shared_ptr<VisitProblem const> problem);

@@ -8,7 +8,10 @@
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
-}
+constexpr std::size_t neighbours = 10; // of a region that moves make its neighbours along the route
+constexpr std::size_t rare = 20;       // of so many moves, one changes where the route begins or ends
+constexpr std::size_t longest_segment = 30;
+} // namespace
 
 VisitSearch::VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
@@ -40,25 +43,69 @@ bool VisitSearch::insert(std::span<Index const> regions) {
     auto const found = recreate(0.0);
     current_ = trial_;
     value_ = route_.value();
-    if (found && value_ < best_value_) {
+    auto const &required = route_.problem().required;
+    auto complete = found;
+    for (std::size_t region = 0; region < required.size(); ++region)
+        complete = complete && (required[region] == 0 || counts_[region] > 0);
+    if (complete && value_ < best_value_) {
         best_ = current_;
         best_value_ = value_;
     }
     return found;
 }
 
+void VisitSearch::locate() {
+    auto const &problem = route_.problem();
+    begin_ = problem.first >= 0 ? 1 : 0;
+    end_ = static_cast<Index>(current_.size()) - (problem.last >= 0 ? 1 : 0);
+    std::ranges::fill(places_, -1);
+    for (auto place = begin_; place < end_; ++place)
+        if (places_[current_[place]] < 0 || coin())
+            places_[current_[place]] = place;
+}
+
+bool VisitSearch::rearrange() {
+    if (end_ - begin_ < 2 || listed_ == 0)
+        return false;
+    auto const at = [&](Index place) { return trial_.begin() + place; };
+    trial_ = current_;
+    auto const here = begin_ + below(end_ - begin_);
+    if (below(rare) == 0) { // turn the beginning or the end, or cut between the two elsewhere
+        auto const turn = below(3);
+        if (turn == 0)
+            std::reverse(at(begin_), at(here + 1));
+        else if (turn == 1)
+            std::reverse(at(here), at(end_));
+        else
+            std::rotate(at(begin_), at(here), at(end_));
+        return true;
+    }
+    auto const there = places_[near_[current_[here] * listed_ + below(std::min<std::size_t>(listed_, neighbours))]];
+    if (there < 0)
+        return false;
+    auto const turned = coin();
+    auto const [one, two] = std::minmax(here, there);
+    if (turned && coin()) // 2-opt: the two become neighbours
+        std::reverse(at(one + 1), at(two + 1));
+    else if (turned)
+        std::reverse(at(one), at(two));
+    else { // Or-opt: a segment goes to the other side of what is between
+        auto const length = 1 + below(longest_segment);
+        if (here < there)
+            std::rotate(at(here + 1), at(there), at(std::min(end_, there + length)));
+        else
+            std::rotate(at(std::max(begin_, there + 1 - length)), at(there + 1), at(here));
+    }
+    return true;
+}
+
 void VisitSearch::ruin() {
     auto const &problem = route_.problem();
-    auto const size = static_cast<Index>(current_.size());
-    Index const begin = problem.first >= 0 ? 1 : 0;
-    Index const end = size - (problem.last >= 0 ? 1 : 0);
-    std::ranges::fill(places_, -1);
+    auto const begin = begin_;
+    auto const end = end_;
     std::ranges::fill(counts_, 0);
-    for (Index place = 0; place < size; ++place) {
-        ++counts_[current_[place]];
-        if (place >= begin && place < end && (places_[current_[place]] < 0 || (random_() >> 63) != 0))
-            places_[current_[place]] = place;
-    }
+    for (auto const region : current_)
+        ++counts_[region];
     trial_ = current_;
     absent_.clear();
     auto const seed = begin < end ? current_[begin + below(end - begin)] : below(problem.regions);
@@ -92,7 +139,7 @@ void VisitSearch::add_others(Index seed) {
     auto const &problem = route_.problem();
     auto const added = below(params_.added + 1);
     for (Index i = 0; i < added; ++i) {
-        auto const is_near = listed_ > 0 && (random_() >> 63) != 0;
+        auto const is_near = listed_ > 0 && coin();
         auto const region = is_near ? near_[seed * listed_ + below(std::min<std::size_t>(listed_, 2 * params_.added))]
                                     : below(problem.regions);
         auto const times = std::count(absent_.begin(), absent_.end(), region);
@@ -134,12 +181,22 @@ bool VisitSearch::recreate(double contrary) {
 }
 
 void VisitSearch::look(double temperature) {
-    ruin();
-    route_.assign(trial_);
-    if (!recreate(params_.contrary) || route_.travel() > route_.problem().budget)
+    locate();
+    auto const rearranged = uniform() < params_.rearranged;
+    if (rearranged) {
+        if (!rearrange())
+            return;
+        route_.assign(trial_);
+    } else {
+        ruin();
+        route_.assign(trial_);
+        if (!recreate(params_.contrary))
+            return;
+    }
+    if (route_.travel() > route_.problem().budget)
         return;
     auto const value = route_.value();
-    if (value > value_)
+    if (value > value_ && !rearranged)
         worse_.push_back(value - value_);
     if (value >= value_ + (temperature > 0.0 ? temperature * exponential() : 0.0))
         return;

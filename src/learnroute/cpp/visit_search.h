@@ -10,18 +10,20 @@
 
 namespace learnroute {
 struct RuinParams {
-    double removed;  // visits that an iteration removes on average, at most
-    Index string;    // the longest string of visits that is removed at once
-    Index added;     // absent regions that are tried besides, at most
-    double blink;    // the share of places that are overlooked
-    double contrary; // the share of visits that are put in though they do not pay, or left out though they do
+    double rearranged; // the share of iterations that make a 2-opt or Or-opt move instead
+    double removed;    // visits that an iteration removes on average, at most
+    Index string;      // the longest string of visits that is removed at once
+    Index added;       // absent regions that are tried besides, at most
+    double blink;      // the share of places that are overlooked
+    double contrary;   // the share of visits that are put in though they do not pay, or left out though they do
 };
 
 /// Ruin and recreate of a sequence of visits, accepted by simulated annealing.
 ///
 /// Slack induction by string removals (Christiaens and Vanden Berghe 2020): strings of visits near each other are
 /// removed; they and some absent regions are put back one by one, each at its best place, with blinks. Visits that are
-/// not required come back where they pay. Rules are kept at all times.
+/// not required come back where they pay. Random 2-opt and Or-opt moves turn what strings are too short for. Rules are
+/// kept at all times.
 class VisitSearch {
     VisitRoute route_;
     std::vector<Index> near_; // of each region the nearest others, nearest first, one row each
@@ -35,12 +37,19 @@ class VisitSearch {
     std::vector<Index> trial_;
     std::vector<Index> counts_; // visits to each region, in `trial_`
     std::vector<Index> places_; // of a visit to each region, or -1
+    Index begin_ = 0;           // places of visits that may be moved
+    Index end_ = 0;
     std::vector<Index> absent_; // regions that are to be put in
     std::vector<double> worse_;
 
     Index below(std::size_t count) { return static_cast<Index>((random_() >> 11) % count); }
     double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
     double exponential();
+    bool coin() { return (random_() >> 63) != 0; }
+    /// Find a place of each region that may be moved.
+    void locate();
+    /// Make a random 2-opt or Or-opt move of near visits; return whether there was one.
+    bool rearrange();
     void ruin();
     void add_others(Index seed);
     /// Put absent regions in, those that are not required where that pays; a share of these is decided the other way.

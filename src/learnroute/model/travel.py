@@ -34,9 +34,9 @@ class Travel(ABC):
         """The costs of all ways; from places, made when first asked for, and refused where there are too many."""
 
     @property
-    @abstractmethod
     def has_matrix(self) -> bool:
         """Whether the matrix has been given or made."""
+        return True
 
     @property
     @abstractmethod
@@ -88,11 +88,6 @@ class TravelMatrix(Travel):
     def matrix(self) -> FloatArray:
         """The costs."""
         return self.costs
-
-    @property
-    def has_matrix(self) -> bool:
-        """Whether the matrix is there: always."""
-        return True
 
     @cached_property
     def symmetric(self) -> bool:
@@ -205,6 +200,8 @@ class Places(Travel):
         off by a few of its last digits, or a nanometre, be the places neighbours or antipodes.
         """
         origins, goals = np.asarray(origins), np.asarray(goals)
+        if self.has_matrix:
+            return np.array(self.matrix[origins, goals])
         if not self.geographic:
             apart = self.places[origins] - self.places[goals]
             return np.asarray(self.scale * np.hypot(apart[..., 0], apart[..., 1]))

@@ -8,6 +8,7 @@ from learnroute.plots.robust import draw_robustness, save_robustness
 from learnroute.plots.routes import draw_plan, save_plan
 from learnroute.plots.simulations import draw_simulations, save_simulations
 from learnroute.plots.tradeoffs import draw_tradeoff, save_tradeoff
+from learnroute.plots.visit_curves import draw_visit_curve, save_visit_curve
 
 __all__ = [
     "check_picture",
@@ -18,6 +19,7 @@ __all__ = [
     "draw_robustness",
     "draw_simulations",
     "draw_tradeoff",
+    "draw_visit_curve",
     "save_comparison",
     "save_learners",
     "save_plan",
@@ -25,4 +27,5 @@ __all__ = [
     "save_robustness",
     "save_simulations",
     "save_tradeoff",
+    "save_visit_curve",
 ]

@@ -167,8 +167,9 @@ class _PlanChecker:
         self.certified = None if given is None else _rational(given["bound"])
         self.checker: Checker | PairChecker | VisitChecker = Checker(self.model, self.certificate)
         if isinstance(self.losses, PairLosses):
-            self.checker = PairChecker(self.losses, self.certificate)
-            if problem.rules is not None:
+            if problem.rules is None:
+                self.checker = PairChecker(self.losses, self.certificate)
+            else:
                 self.checker = VisitChecker(self.losses, problem.rules)
 
     def checks(self) -> list[Check]:

@@ -45,7 +45,8 @@ def find_visits(
 ) -> IntArray | None:
     """Return the best sequence of visits found; None where none was found that keeps the rules."""
     annealed = _Annealing(objective, rng, params)
-    found = [annealed.descend(start, budget) for start in annealed.starts(initial)]
+    part = budget.part(params.descent_share)
+    found = [annealed.descend(start, part) for start in annealed.starts(initial)]
     if not any(map(len, found)) and objective.rules.budget < np.inf:
         shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params, initial)
         found = [] if shortest is None else [annealed.descend(start, budget) for start in annealed.starts(shortest)]
@@ -69,34 +70,40 @@ class _Annealing:
         np.fill_diagonal(apart, -1.0)  # each region is the nearest to itself
         near = np.argsort(apart, axis=1, kind="stable")[:, 1 : 1 + params.near]
         self.search = _core.VisitSearch(
-            self.problem.core, np.ascontiguousarray(near), removed=params.removed, string=params.string,
-            added=params.added, blink=params.blink, contrary=params.contrary, seed=int(rng.integers(2**63)),
+            self.problem.core, np.ascontiguousarray(near), rearranged=params.rearranged, removed=params.removed,
+            string=params.string, added=params.added, blink=params.blink, contrary=params.contrary,
+            seed=int(rng.integers(2**63)),
         )  # fmt: skip
         work = size * (10 + size * objective.updates.coupled)  # of an iteration
         self.iterations_a_call = max(1, int(params.work / work))
 
     def starts(self, initial: IntArray | None) -> list[IntArray]:
-        """Return sequences to start from: the fixed ends alone, and `initial` as far as it keeps the rules."""
-        problem, rules = self.problem, self.objective.rules
+        """Return sequences to start from: the fixed ends and the best last visits; `initial` as far as rules allow."""
+        problem, rules, objective = self.problem, self.objective.rules, self.objective
         front = [problem.first] if problem.first >= 0 else []
         back = [problem.last] if problem.last >= 0 and (problem.last != problem.first or problem.repeat > 1) else []
         found = [[*front, *back]]
+        if not back:
+            alone = np.array([objective([region]) for region in self.regions])
+            lasts = np.argsort(alone, kind="stable")[: self.params.starts].tolist()
+            found = [[*front, last] for last in lasts if front != [last] or problem.repeat > 1]
         if initial is not None:
             inner = problem.numbers(initial).tolist()
             inner = inner[bool(front) and inner[:1] == front :]
             inner = inner[: len(inner) - (bool(back) and inner[-1:] == back)]
-            counts = Counter(found[0])
+            counts = Counter([*front, *back])
             kept = []
             for region in inner:
                 counts[region] += 1
                 if counts[region] <= problem.repeat:
                     kept.append(region)
             whole = [*front, *kept, *back]
-            if len(whole) > problem.at_most or self.objective.travel_cost(self.regions[whole]) > rules.budget:
+            if len(whole) > problem.at_most or objective.travel_cost(self.regions[whole]) > rules.budget:
                 once = dict.fromkeys(region for region in kept if problem.required[region])
-                whole = [*front, *(region for region in once if region not in found[0]), *back]
+                whole = [*front, *(region for region in once if region not in (*front, *back)), *back]
             found.append(whole)
-        return [np.array(each, dtype=np.int64) for each in found if len(each) <= problem.at_most]
+        starts = [np.array(each, dtype=np.int64) for each in found if len(each) <= problem.at_most]
+        return [each for each in starts if objective.travel_cost(self.regions[each]) <= rules.budget]
 
     def descend(self, start: IntArray, budget: Budget) -> IntArray:
         """Put in what is required or pays, and ruin and recreate for a while; nothing where rules cannot be kept."""
@@ -107,7 +114,7 @@ class _Annealing:
         for first in range(0, max(1, len(missing)), self.iterations_a_call):
             if not search.insert(missing[first : first + self.iterations_a_call]):
                 return start[:0]
-        left = self.params.descent * self.problem.size
+        left = min(self.params.descent * self.problem.size, self.params.most_descent)
         while left > 0 and not budget.exhausted:
             search.run(min(left, self.iterations_a_call), 0.0)
             left -= self.iterations_a_call

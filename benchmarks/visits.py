@@ -1,0 +1,137 @@
+"""Search for visits: 2 s beside the best of longer restarts; and what proofs of the best visits take.
+
+`python benchmarks/visits.py`. Excess is of what routes change: the value less the error of the mean model, which no
+sequence of visits undercuts. Rows where learners retain next to nothing have required regions, since hardly any other
+visit pays there. `--sizes`, `--learners` and `--maps` choose rows, `--seconds`, `--long` and `--restarts` the effort.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import platform
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from learnroute import Learner, Problem
+from learnroute.model.ends import Ends
+from learnroute.model.visit_objective import VisitObjective, VisitRules
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.visits.exact import exact
+from learnroute.solvers.visits.search import search
+
+SAMPLES, NOISE = 100, 0.5
+LEARNERS: dict[str, tuple[int, float | None]] = {
+    "m = 80": (80, None),
+    "m = 120": (120, None),
+    "m = 1000": (1000, None),
+    "λ = 0.5": (120, 0.5),
+    "λ = 5": (120, 5.0),
+}
+RATES = (0.003, 0.03, 0.3)  # what crossing the map costs, in errors of the first model over all regions
+SHARES = (0.1, 0.5, 1.0)  # of regions that are required
+
+
+def visits_of(problem: Problem, rate: float, rules: VisitRules, ends: Ends = Ends()) -> VisitObjective:
+    """Return the objective of visits to the regions of a problem."""
+    known = problem.dissimilarities
+    total = math.fsum(known.initial)
+    assert problem.travel is not None
+    return VisitObjective(problem.travel, rate, ends, known, problem.updates, total, problem.size, rules)
+
+
+def drawn(size: int, learner: str, clustered: bool, seed: int = 0) -> Problem:
+    """Return regions in a square, uniform or in clusters; neighbours have models that are somewhat alike."""
+    rng = np.random.default_rng([size, seed, clustered])
+    places = rng.random((size, 2))
+    if clustered:
+        centres = rng.random((max(4, size // 25), 2))
+        places = centres[rng.integers(len(centres), size=size)] + rng.normal(0, 0.02, (size, 2))
+    vectors = rng.standard_normal((size, 5)) + 2 * np.sin(places @ rng.uniform(-6, 6, (2, 5)))
+    features, strength = LEARNERS[learner]
+    problem = Problem(coordinates=places, vectors=vectors, initial=(vectors**2).sum(axis=1) + 2.0,
+                      learner=Learner(features, SAMPLES, NOISE))  # fmt: skip
+    return problem if strength is None else problem.regularized(strength)
+
+
+def rows(size: int, learner: str, clustered: bool) -> list[VisitObjective]:
+    """Return one objective per travel rate, or per share of required regions."""
+    problem = drawn(size, learner, clustered)
+    nobody, everyone = np.zeros(size, dtype=bool), np.ones(size, dtype=bool)
+    worth = math.fsum(problem.dissimilarities.initial)
+    if learner in ("m = 80", "m = 120"):
+        rng = np.random.default_rng(size)
+        required = [np.isin(np.arange(size), rng.permutation(size)[: int(share * size)]) for share in SHARES]
+        return [visits_of(problem, 0.1 * worth, VisitRules(who, everyone, 1, size)) for who in required]
+    return [visits_of(problem, rate * worth, VisitRules(nobody, everyone, 1, size)) for rate in RATES]
+
+
+def floor(objective: VisitObjective) -> float:
+    """Return the error of the mean model: no sequence has less."""
+    vectors = objective.known.points
+    return float(((vectors - vectors.mean(axis=0)) ** 2).sum())
+
+
+def best_value(objective: VisitObjective, seconds: float, seed: int) -> tuple[float, int]:
+    """Return the value found in so many seconds, and the number of visits."""
+    found = search(objective, np.random.default_rng(seed), Budget.of(seconds, spend_all=True)).order
+    assert objective.allows(found)
+    return objective(found), len(found)
+
+
+def proofs() -> None:
+    """Print what proofs take at their limits."""
+    print("| proof | T | visits at most | visits | processor seconds |\n|---|---|---|---|---|")
+    cases = {
+        "sets": (20, "m = 1000", 1, 20, math.inf, False),
+        "sets, cycles": (20, "m = 1000", 1, 20, math.inf, True),
+        "labels, budget": (14, "m = 1000", 1, 14, 2.0, False),
+        "labels, budget, cycles": (14, "m = 1000", 1, 14, 2.0, True),
+        "labels, repeats": (8, "m = 1000", 10, 10, math.inf, False),
+        "sequences": (10, "λ = 0.5", 1, 10, math.inf, False),
+        "sequences, repeats": (5, "λ = 0.5", 6, 6, math.inf, False),
+    }
+    for name, (size, learner, repeat, most, budget, closed) in cases.items():
+        problem = drawn(size, learner, False)
+        nobody, everyone = np.zeros(size, dtype=bool), np.ones(size, dtype=bool)
+        rules = VisitRules(nobody, everyone, repeat, most, budget)
+        objective = visits_of(problem, 0.003 * math.fsum(problem.dissimilarities.initial), rules, Ends(closed=closed))
+        tables = (np.broadcast_to(table[0], (most, size)) for table in objective.updates.tables)
+        objective = replace(objective, updates=type(objective.updates)(*tables))
+        started = time.process_time()
+        answer = exact(objective, np.random.default_rng(0), Budget())
+        assert answer.optimal
+        print(f"| {name} | {size} | {most} | {len(answer.order)} | {time.process_time() - started:.2f} |", flush=True)
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[200])
+    parser.add_argument("--learners", nargs="+", default=list(LEARNERS), choices=list(LEARNERS))
+    parser.add_argument("--maps", nargs="+", default=["uniform", "clustered"], choices=["uniform", "clustered"])
+    parser.add_argument("--seconds", type=float, default=2.0, help="of the search that is judged")
+    parser.add_argument("--long", type=float, default=20.0, help="seconds of each restart that it is compared with")
+    parser.add_argument("--restarts", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=1, help="searches that are judged, of which the mean is shown")
+    options = parser.parse_args()
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    proofs()
+    print(f"\n| T | map | learner | row | visits | excess after {options.seconds:g} s |\n|---|---|---|---|---|---|")
+    for size in options.sizes:
+        for learner in options.learners:
+            for kind in options.maps:
+                for row, objective in enumerate(rows(size, learner, kind == "clustered")):
+                    longer = [best_value(objective, options.long, 100 + seed) for seed in range(options.restarts)]
+                    quick = [best_value(objective, options.seconds, seed)[0] for seed in range(options.seeds)]
+                    best, visits = min([*longer, *((value, 0) for value in quick)])
+                    visits = visits or len(objective.known.initial)
+                    excess = 100 * (float(np.mean(quick)) - best) / (best - floor(objective))
+                    print(f"| {size} | {kind} | {learner} | {row} | {visits} | {excess:.2f} % |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
