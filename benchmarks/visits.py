@@ -18,6 +18,7 @@ import numpy as np
 
 from learnroute import Learner, Problem
 from learnroute.model.ends import Ends
+from learnroute.model.objective import ANYWHERE
 from learnroute.model.visit_objective import VisitObjective, VisitRules
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.visits.exact import exact
@@ -35,7 +36,7 @@ RATES = (0.003, 0.03, 0.3)  # what crossing the map costs, in errors of the firs
 SHARES = (0.1, 0.5, 1.0)  # of regions that are required
 
 
-def visits_of(problem: Problem, rate: float, rules: VisitRules, ends: Ends = Ends()) -> VisitObjective:
+def visits_of(problem: Problem, rate: float, rules: VisitRules, ends: Ends = ANYWHERE) -> VisitObjective:
     """Return the objective of visits to the regions of a problem."""
     known = problem.dissimilarities
     total = math.fsum(known.initial)

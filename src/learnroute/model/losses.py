@@ -130,11 +130,11 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
     """
     stops = as_order(problem, order)
     problem = problem.with_upper_bounds()
-    upper = expected_loss(problem, stops).total
     if not problem.updates.coupled:
-        return upper
+        return expected_loss(problem, stops).total
     if problem.dissimilarity is None or problem.dissimilarity_low is None:
         return None
+    upper = expected_loss(problem, stops).total
     counts, first = slopes(problem, stops)
     width = problem.dissimilarity - problem.dissimilarity_low
     lowered = np.triu(np.minimum(counts, 0.0) * width, 1)
@@ -231,11 +231,11 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     return frozen(np.array([first.total, *(errors.total for errors in visits)]))
 
 
-def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
+def final_errors(problem: Problem, order: ArrayLike, error: float | None = None) -> FloatArray:
     """Return the expected error on each region after the last visit: what a test would measure.
 
     Regions are in the order of their first visits, and those not visited come last. It is the last row of
-    `error_over_time`, without going through all visits.
+    `error_over_time`, without going through all visits. `error` is the mean of all, if known.
     """
     stops, known = as_order(problem, order), problem.dissimilarities
     shares = model_shares(problem, stops)
@@ -248,7 +248,8 @@ def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
         apart = ((points - middle) ** 2).sum(axis=1)
         learnt = float(shares @ apart[stops]) + total * apart
     model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
-    common = _loss(problem, known, stops).error - math.fsum(model) / problem.size
+    mean = _loss(problem, known, stops).error if error is None else error
+    common = mean - math.fsum(model) / problem.size
     return frozen((model + common)[visited_first(stops.tolist(), problem.size)])
 
 

@@ -86,7 +86,7 @@ class _Annealing:
         if not back:
             alone = np.array([objective([region]) for region in self.regions])
             lasts = np.argsort(alone, kind="stable")[: self.params.starts].tolist()
-            found = [[*front, last] for last in lasts if front != [last] or problem.repeat > 1]
+            found = [[*front, last] for last in lasts if front != [last] or problem.repeat > 1] + [front] * len(front)
         if initial is not None:
             inner = problem.numbers(initial).tolist()
             inner = inner[bool(front) and inner[:1] == front :]
