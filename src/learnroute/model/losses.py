@@ -253,31 +253,34 @@ def final_errors(problem: Problem, order: ArrayLike, error: float | None = None)
     return frozen((model + common)[visited_first(stops.tolist(), problem.size)])
 
 
-def objective_of(problem: Problem, visited: Sequence[int] = (), errors: FloatArray | None = None) -> Objective:
+def objective_of(problem: Problem) -> Objective:
     """Compile the regime away: the same minimisation, in the terms that solvers see.
-
-    On the way, what is left to decide is the order of the regions not visited yet; errors count in all regions.
 
     Parameters
     ----------
     problem
         The problem.
-    visited
-        Indices of the regions visited so far, in order. The agent stands in the last of them.
-    errors
-        The expected error of the present model in each region; those of the untrained model if omitted.
 
     Returns
     -------
     Objective
-        Travel, scores and weights; its value is T times the loss per region, what is travelled already left out. Its
-        regions are those left, in the order of the problem. Where orders begin at an origin, the depot or the place
-        where the agent stands, that is the last stop, with a score of 0.
+        Travel, scores and weights; its value is T times the loss per region. A depot is its last stop, with a score of
+        0, and fixed to the first position: orders of `Problem.regions_of`.
 
     Raises
     ------
     InputError
-        Where the argument is no `Problem`.
+        Where the argument is no `Problem`, or one with optional visits.
+    """
+    return objective_ahead(problem, (), problem.initial_errors if isinstance(problem, Problem) else np.empty(0))
+
+
+def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray) -> Objective:
+    """Return the objective of the regions not visited yet, on the way.
+
+    The agent stands in the last region of `visited`, and the present model has these `errors`, which count in all
+    regions. The regions of the objective are those left, in the order of the problem. Where orders begin at an origin,
+    the depot or the place where the agent stands, that is the last stop. What is travelled already is left out.
     """
     check_type("problem", problem, Problem)
     if problem.rules is not None:
@@ -287,7 +290,6 @@ def objective_of(problem: Problem, visited: Sequence[int] = (), errors: FloatArr
     travel = ways.scaled(problem.travel_rate)
     if visited:
         left = [i for i in range(size) if i not in set(visited)]
-        errors = problem.initial_errors if errors is None else errors
         known, updates, total = known.of(left, errors), updates.of(left, len(visited)), math.fsum(errors)
     origin = ends.first == len(known.initial)
     if problem.learner.couples:
