@@ -16,15 +16,15 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from learnroute.model.distances import Points
 from learnroute.model.objective import Weighted
+from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.separation import violated_subtours
 from learnroute.solvers.exact.held_karp import held_karp
 from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.exact.one_tree import one_tree_bound
-from learnroute.solvers.ground import ground_of
+from learnroute.solvers.ground import place_ground
 from learnroute.solvers.local_search.candidates import both_candidates, candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.local_search.population import Population
@@ -39,8 +39,8 @@ PERTURBATIONS = 5000  # per run
 K_OPT = DEFAULTS.search.k_opt
 
 
-def points(size: int, seed: int = 0) -> Points:
-    return Points(np.random.default_rng(seed).random((size, 2)))
+def points(size: int, seed: int = 0) -> Places:
+    return Places(np.random.default_rng(seed).random((size, 2)))
 
 
 def problem(size: int, features: int, matrix: bool = True) -> Weighted:
@@ -49,7 +49,8 @@ def problem(size: int, features: int, matrix: bool = True) -> Weighted:
     with np.errstate(under="ignore"):
         weights = (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
     places = points(size)
-    return Weighted(places.matrix() if matrix else places, np.random.default_rng(1).uniform(1, 3, size), weights)
+    travel = TravelMatrix(places.matrix) if matrix else places
+    return Weighted(travel, np.random.default_rng(1).uniform(1, 3, size), weights)
 
 
 def searched(objective: Weighted, perturbations: int = 1, seed: int = 0) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -111,9 +112,9 @@ CASES: dict[str, Callable[[], Run]] = {
 } | {
     "crossover, T = 200": lambda: cross(200),
     "crossover, T = 1000": lambda: cross(1000),
-    "matching, T = 300": lambda: lambda run: minimum_matching(points=points(300, run)),
-    "matching, T = 1000": lambda: lambda run: minimum_matching(points=points(1000, run)),
-    "k-d tree, T = 20000": lambda: lambda run: ground_of(points(20_000)).tree().nearest(10),
+    "matching, T = 300": lambda: lambda run: minimum_matching(points=points(300, run).places),
+    "matching, T = 1000": lambda: lambda run: minimum_matching(points=points(1000, run).places),
+    "k-d tree, T = 20000": lambda: lambda run: place_ground(points(20_000)).tree().nearest(10),
     "candidate lists, T = 20000, places": lambda: lambda run: candidates_of(problem(20_000, 80, matrix=False), 8),
     "candidate lists and alpha-nearness, T = 2000, places": lambda: lambda run: both_candidates(
         problem(2000, 80, matrix=False), K_OPT, Budget()

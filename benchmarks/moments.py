@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 
-from learnroute.model.spectrum import gradient_moments, largest_rate, proximal_moments
+from learnroute import Gradient
+from learnroute.model.spectrum import largest_rate, proximal_moments
 from learnroute.model.wishart import expected_spectrum
 
 SHAPES = (
@@ -41,13 +43,13 @@ def main() -> None:
         best = [float("inf")] * 3
         for _ in range(5):
             expected_spectrum.cache_clear()
-            for k, call in enumerate(
-                (
-                    partial(proximal_moments, m, n, 1.0),
-                    partial(proximal_moments, m, n, 2.0),
-                    partial(gradient_moments, m, n, 10**6, largest_rate(m, n) / 2),
-                )
-            ):
+            gradient = Gradient(m, n, 0.0, steps=10**6, rate=largest_rate(m, n) / 2)
+            calls: tuple[Callable[[], object], ...] = (
+                partial(proximal_moments, m, n, 1.0),
+                partial(proximal_moments, m, n, 2.0),
+                partial(gradient.step, n),
+            )
+            for k, call in enumerate(calls):
                 started = time.perf_counter()
                 call()
                 best[k] = min(best[k], time.perf_counter() - started)

@@ -15,8 +15,8 @@ from importlib.metadata import version
 import numpy as np
 
 from learnroute import Objective
-from learnroute.model.distances import Points
 from learnroute.model.objective import Weighted
+from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from peers import fast_tsp, route_of
@@ -34,8 +34,8 @@ def problem(size: int, features: int, clustered: bool, matrix: bool) -> Objectiv
     rate = 1 - SAMPLES / features
     with np.errstate(under="ignore"):
         weights = (1 - rate) * rate ** np.arange(size - 1, -1, -1.0)
-    points = Points(places)
-    return Weighted(points.matrix() if matrix else points, rng.uniform(1, 3, size), weights)
+    points = Places(places)
+    return Weighted(TravelMatrix(points.matrix) if matrix else points, rng.uniform(1, 3, size), weights)
 
 
 def main() -> None:
@@ -60,8 +60,8 @@ def main() -> None:
                 ]
                 peer = np.nan
                 if not given.places:
-                    tour = fast_tsp(objective.travel, np.zeros(size))(given.seconds)
-                    route = np.array(route_of([int(vertex) for vertex in tour], objective.travel))
+                    tour = fast_tsp(objective.travel.matrix, np.zeros(size))(given.seconds)
+                    route = np.array(route_of([int(vertex) for vertex in tour], objective.travel.matrix))
                     begun = min(route, np.ascontiguousarray(route[::-1]), key=objective)
                     peer = objective(
                         iterated_local_search(objective, np.random.default_rng(0), Budget(), 1, initial=begun)

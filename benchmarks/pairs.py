@@ -49,7 +49,7 @@ def worth(size: int, seeds: int) -> list[str]:
             asked = problem.regularized(strength) if strength else tuned(problem)
             objective = objective_of(asked)
             assert isinstance(objective, Paired)
-            blind = objective.pairs._relaxed(0.0).objective(objective.ways, objective.ends)
+            blind = objective.pairs._relaxed(0.0).objective(objective.travel, objective.ends)
             route = held_karp(blind, np.random.default_rng(0), Budget()).order
             best = plan(asked, "exact").loss.total
             excess.append(100 * (expected_loss(asked, route).total / best - 1))

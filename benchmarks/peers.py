@@ -39,6 +39,7 @@ import numpy as np
 from learnroute import Learner, Objective, objective_of
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Weighted
+from learnroute.model.travel import Places, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.study.families import random_problem
 
@@ -265,7 +266,7 @@ def child(solver: str, form: str, file: str, seconds: float) -> None:
     """Solve a stored problem and print the route, the time, and what the solver is called."""
     data = np.load(file)
     closed = "closed" in data
-    objective = Weighted(data["travel"], data["scores"], data["weights"], ends=Ends(closed=closed))
+    objective = Weighted(TravelMatrix(data["travel"]), data["scores"], data["weights"], ends=Ends(closed=closed))
     if solver == "learnroute":
         started = time.perf_counter()
         route, name = learnroute(objective, seconds), f"learnroute {version('learnroute')}"
@@ -273,11 +274,11 @@ def child(solver: str, form: str, file: str, seconds: float) -> None:
     else:
         package, prepare = PEERS[solver]
         ends = differences(objective) if form == END_AWARE else np.zeros(objective.size)
-        run = fast_tsp_closed(objective.travel) if closed else prepare(objective.travel, ends)
+        run = fast_tsp_closed(objective.travel.matrix) if closed else prepare(objective.travel.matrix, ends)
         started = time.perf_counter()
         tour = [int(vertex) for vertex in run(seconds)]
         taken = time.perf_counter() - started
-        route, name = tour if closed else route_of(tour, objective.travel), f"{solver} {version(package)}"
+        route, name = tour if closed else route_of(tour, objective.travel.matrix), f"{solver} {version(package)}"
     print(json.dumps({"route": route, "seconds": taken, "name": name}))
 
 
@@ -311,7 +312,7 @@ def compare(objective: Objective, peers: list[str], seconds: float) -> list[Row]
     forms = [END_AWARE] if objective.only_last_counts else [END_AWARE, TRAVEL_ONLY]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "problem.npz"
-        np.savez(file, travel=objective.travel, scores=objective.scores, weights=objective.weights)
+        np.savez(file, travel=objective.travel.matrix, scores=objective.scores, weights=objective.weights)
         rows = [apart("learnroute", "the objective", objective, file, seconds)]
         for peer in peers:
             rows += [apart(peer, form, objective, file, seconds) for form in forms]
@@ -374,14 +375,13 @@ def closed_tours(folder: Path, limits: list[float]) -> None:
 
 def many_places(size: int, seconds: float) -> None:
     """Compare closed tours through uniform places with equal scores; fast-tsp gets a matrix, made beforehand."""
-    from learnroute.model.distances import Points
     from learnroute.solvers.contract import Budget
     from learnroute.solvers.local_search.iterated import iterated_local_search
 
-    points = Points(np.random.default_rng(7).uniform(0, 1, (size, 2)))
+    points = Places(np.random.default_rng(7).uniform(0, 1, (size, 2)))
     objective = Weighted(points, np.zeros(size), np.zeros(size), ends=Ends(closed=True))
     ours = iterated_local_search(objective, np.random.default_rng(0), Budget.of(seconds), 10**9)
-    travel = points.matrix()
+    travel = points.matrix
     theirs = fast_tsp_closed(np.rint(travel * (65_535 / travel.max())))(seconds)
     lengths = [objective(np.array(tour)) for tour in (ours, theirs)]
     print(f"{size} places, {seconds:g} s: ours {lengths[0]:.4f}, fast-tsp {lengths[1]:.4f}, "
@@ -400,7 +400,7 @@ def bounds(folder: Path, seconds: float) -> None:
         if file.exists():
             travel = tsplib_travel(file)
             nothing = np.zeros(len(travel))
-            objective = Weighted(travel, nothing, nothing, ends=Ends(closed=True))
+            objective = Weighted(TravelMatrix(travel), nothing, nothing, ends=Ends(closed=True))
             found = one_tree_bound(objective, 1.001 * optimum, Budget.of(seconds), OneTreeParams())
             print(f"| {name} | {100 * (1 - found.bound / optimum):.3f} % |", flush=True)
 

@@ -61,7 +61,7 @@ def cp_sat(problem: Problem, limit: float) -> dict[str, Any]:
             if i != j:
                 arc = model.new_bool_var("")
                 arcs.append((i, j, arc))
-                terms.append(round(scale * objective.travel[i, j]) * arc)
+                terms.append(round(scale * objective.travel.matrix[i, j]) * arc)
                 if objective.weights[:-1].any():
                     model.add(place[j] == place[i] + 1).only_enforce_if(arc)
     model.add_circuit(arcs)
@@ -107,7 +107,7 @@ def _subtours(objective: Any, deadline: float) -> dict[str, Any]:
     at, enter = len(pairs), len(pairs) + size  # edges to `out` (last region) and to `home` (first region)
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
-    costs = [objective.travel[i, j] for i, j in pairs]
+    costs = [objective.travel.matrix[i, j] for i, j in pairs]
     costs += [float(objective.weights[-1] * s) for s in objective.scores] + [0.0] * size
     for cost in costs:
         solver.addCol(float(cost), 0.0, 1.0, 0, [], [])
@@ -187,7 +187,7 @@ def _flow(objective: Any, limit: float) -> dict[str, Any]:
     inflow: dict[tuple[int, int], list[int]] = {}
     outflow: dict[tuple[int, int], list[int]] = {}
     for k, (t, i, j) in enumerate(steps):
-        cost = objective.travel[i, j] + stays[t + 1, j] + (stays[0, i] if t == 0 else 0.0)
+        cost = objective.travel.matrix[i, j] + stays[t + 1, j] + (stays[0, i] if t == 0 else 0.0)
         solver.addCol(float(cost), 0.0, 1.0, 0, [], [])
         visits[j].append(k)
         if t == 0:

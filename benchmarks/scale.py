@@ -144,7 +144,7 @@ def growth(sizes: Sequence[int], picture: Path) -> None:
     lines = {column: exponent(*map(list, zip(*points, strict=True))) for column, points in found.items()}
     print("| grows as | " + " | ".join(f"T^{lines[column][0]:.2f}" for column in GROWTH_COLUMNS) + " |")
     picture.parent.mkdir(parents=True, exist_ok=True)
-    save_figure(picture, lambda: growth_figure(found, lines))
+    save_figure(growth_figure(found, lines), picture)
 
 
 def growth_figure(
@@ -222,7 +222,7 @@ def beside_christofides(networkx_size: int, ortools_size: int) -> None:
         objective = objective_of(random_problem("euclidean", size, LEARNERS["under"], 1))
         solve("algorithm1", objective, np.random.default_rng(0))
         try:
-            job, name = prepare(objective.travel), f"{peer} {version(peer)}"
+            job, name = prepare(objective.travel.matrix), f"{peer} {version(peer)}"
         except (ImportError, PackageNotFoundError) as trouble:
             print(f"| {size} | – | {peer} | {trouble} | – |", flush=True)
             continue

@@ -27,7 +27,7 @@ def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int) -> 
     for seed in range(times):
         rng = np.random.default_rng(seed)
         started = time.perf_counter()
-        sampler(models, learner, np.full(REGIONS, learner.samples), runs, rng)
+        sampler(models, np.arange(REGIONS), learner, np.full(REGIONS, learner.samples), runs, rng)
         best = min(best, time.perf_counter() - started)
     return best / runs
 

@@ -18,12 +18,13 @@ import numpy as np
 
 from learnroute import Learner, Problem
 from learnroute.model.ends import Ends
+from learnroute.model.objective import ANYWHERE
 from learnroute.model.visit_objective import VisitObjective, VisitRules
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.visits.exact import exact
 from learnroute.solvers.visits.search import search
 
-SAMPLES, NOISE, FREE = 100, 0.5, Ends()
+SAMPLES, NOISE = 100, 0.5
 LEARNERS: dict[str, tuple[int, float | None]] = {
     "m = 80": (80, None),
     "m = 120": (120, None),
@@ -35,7 +36,7 @@ LEARNERS: dict[str, tuple[int, float | None]] = {
 ROWS = ((1e-5, 0.0), (1e-3, 0.0), (0.03, 0.0), (0.03, 0.5), (0.03, 1.0))
 
 
-def visits_of(problem: Problem, rate: float, rules: VisitRules, ends: Ends = FREE) -> VisitObjective:
+def visits_of(problem: Problem, rate: float, rules: VisitRules, ends: Ends = ANYWHERE) -> VisitObjective:
     """Return the objective of visits to the regions of a problem."""
     known = problem.dissimilarities
     total = math.fsum(known.initial)

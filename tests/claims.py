@@ -109,7 +109,7 @@ class Exact:
             assert given is not None
             self.delta = [[Fraction(float(x)) for x in row] for row in given]
         self.initial = [Fraction(float(x)) for x in problem.initial]
-        self.travel = [[Fraction(float(x)) for x in row] for row in problem.stop_travel]
+        self.travel = [[Fraction(float(x)) for x in row] for row in problem.ways.matrix]
         self.rate = Fraction(problem.travel_rate)
         learner = problem.learner
         if learner.rule == "least-squares":

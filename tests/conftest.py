@@ -43,6 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
         pytest.exit(f"the compiled core is older than {', '.join(newer)}; run `make build`", returncode=2)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run modules with slow tests first, so that no process is left with one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def service() -> Iterator[Service]:
     """A running service, one for all tests of a process."""

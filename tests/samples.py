@@ -6,6 +6,7 @@ import numpy as np
 
 from learnroute import Learner, Problem, objective_of
 from learnroute.model.objective import Factored, Linear, Objective
+from learnroute.model.spectrum import Moments, filter_moments, gradient_shares
 from learnroute.model.validation import FloatArray
 from learnroute.study.families import FAMILIES, random_problem
 
@@ -51,3 +52,8 @@ def linear_of(problem: Problem) -> Linear:
 def factors_of(objective: Objective) -> FloatArray | None:
     """What a region leaves of the scores before it, where that differs by region."""
     return objective.factors if isinstance(objective, Factored) else None
+
+
+def gradient_moments(features: int, samples: int, steps: int, rate: float) -> Moments:
+    """Return the moments of P = (I - rate·C)^steps."""
+    return filter_moments(features, samples, lambda values: gradient_shares(rate * values, steps))

@@ -74,7 +74,7 @@ class Case:
             "ng-routes": routes.certificate(),
         }
         tree = BranchAndCut(Incumbent(objective, order), Budget(), BranchAndCutParams())
-        if objective.symmetric and tree.incumbent.tight:
+        if objective.travel.symmetric and tree.incumbent.tight:
             tree.run()
             found["branch-and-bound"] = tree.certificate()
         return found

@@ -16,8 +16,8 @@ from calls import call
 from learnroute import Learner, Plan, Problem, Proximal, guarantees, plan, write_problem
 from learnroute.cli import planning
 from learnroute.errors import InputError
-from learnroute.model.distances import Points
 from learnroute.model.losses import objective_of
+from learnroute.model.travel import Places
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.study.families import random_problem
@@ -56,7 +56,7 @@ def test_after_stop_places_are_bounded_without_a_matrix(
     learner: Learner, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem, stop = random_problem("places", 400, learner, 1), threading.Event()
-    monkeypatch.delattr(Points, "matrix")
+    monkeypatch.delattr(Places, "matrix")
     found = plan(problem, method, progress=lambda _stage, _share: stop.set(), stop=stop)
     assert len(found.route) == 400
     assert found.lower_bound is not None

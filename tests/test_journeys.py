@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,6 @@ from learnroute import (
 )
 from learnroute.cli import run
 from learnroute.model.subsets import only
-from learnroute.study.adapting import adapting_gain
 from learnroute.study.families import random_problem
 from samples import OVER, UNDER, asymmetric
 
@@ -274,6 +274,7 @@ def test_damaged_files_are_refused_by_name(tmp_path: Path, change: Any, message:
 
 
 def test_adapting_gains_where_bounds_are_loose() -> None:
+    adapting_gain = run_path(str(Path(__file__).parents[1] / "benchmarks" / "adapting.py"))["adapting_gain"]
     assert adapting_gain(UNDER, 6, 0.0, 5).mean == 0  # nothing to learn
     loose = adapting_gain(Learner(200, 100), 7, 2.0, 60, seed=2)
     assert loose.interval[0] > 0
@@ -401,12 +402,12 @@ def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind:
         row, stops = whole.dissimilarities_to(size - 1), [name for name in whole.stops if name != last]
         places = [whole.stops.index(name) for name in stops]
         given["dissimilarity"] = {name: float(row[i]) for i, name in enumerate(whole.regions[:-1])}
-        given["travel"] = {name: float(whole.stop_travel[size - 1, i]) for i, name in zip(places, stops, strict=True)}
+        given["travel"] = {name: float(whole.ways.matrix[size - 1, i]) for i, name in zip(places, stops, strict=True)}
         given["travel_back"] = {
-            name: float(whole.stop_travel[i, size - 1]) for i, name in zip(places, stops, strict=True)
+            name: float(whole.ways.matrix[i, size - 1]) for i, name in zip(places, stops, strict=True)
         }
     trip.add(last, **given)
-    assert trip.problem.stop_travel.tolist() == whole.stop_travel.tolist()
+    assert trip.problem.ways.matrix.tolist() == whole.ways.matrix.tolist()
     always = Journey(whole)
     always.visit(made[0], errors=measured)
     assert trip.errors.tolist() == always.errors.tolist()

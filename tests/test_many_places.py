@@ -10,9 +10,9 @@ import pytest
 
 from learnroute import Constraints, Learner, Problem, plan, verify
 from learnroute.model.certificates import OneTree, Simple
-from learnroute.model.distances import Points
 from learnroute.model.losses import objective_of
 from learnroute.model.objective import Objective
+from learnroute.model.travel import Places
 from learnroute.solvers.params import BoundParams, OneTreeParams, SolverParams
 from learnroute.verification import bounds, exact
 from learnroute.verification.plans import recomputed_bound
@@ -39,13 +39,13 @@ def places(size: int, learner: Learner, geographic: bool, **options: Any) -> Pro
 def test_rows_say_what_the_matrix_says(ends: str, geographic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     for learner in (UNDER, OVER):
         objective = objective_of(places(40, learner, geographic, constraints=CONSTRAINTS[ends]))
-        assert objective.points is not None
+        assert isinstance(objective.travel, Places)
         rng = np.random.default_rng(1)
         for certificate in (Simple(1e9), OneTree(1e9, np.zeros(42)), OneTree(1e9, rng.normal(0, 9, 42))):
             monkeypatch.setattr(exact, "MATRIX_REGIONS", 3000)
             whole = recomputed_bound(objective, certificate, 1e9)
             monkeypatch.setattr(exact, "MATRIX_REGIONS", 10)
-            assert isinstance(exact.model_of(objective).travel, Points)
+            assert isinstance(exact.model_of(objective).travel, Places)
             by_rows = recomputed_bound(objective, certificate, 1e9)
             assert by_rows == (pytest.approx(whole, rel=1e-12) if geographic else whole)
 

@@ -25,17 +25,19 @@ from learnroute import (
     compare,
     compare_learners,
     evaluate,
-    notebooks,
     plan,
     robustness,
     tradeoff,
+    verify,
 )
 from learnroute.formats import PICTURES
-from learnroute.learning import estimate, simulate
+from learnroute.learning import ProximalRegressor, calibrate, estimate, follow, simulate, transfer
 from learnroute.model.certificates.one_tree import OneTree
 from learnroute.model.constraints import Constraints
-from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.result_mixin import ResultMixin, TableMixin
 from learnroute.model.table import route_text
+from learnroute.study.experiment import Experiment
+from learnroute.study.sweeps import sweep
 from samples import OVER, UNDER, small
 from waiting import GUARD
 
@@ -216,11 +218,44 @@ def test_everything_is_saved_by_its_ending(kind: str, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 5  # and no temporary file is left
 
 
+def test_results_without_a_picture_have_tables_too(tmp_path: Path) -> None:
+    problem = small()
+    data = {name: (*pair, *pair) for name, pair in _samples(4).items()}
+    learner = ProximalRegressor(1.0)
+    routes = [list(data), list(data)[::-1], [list(data)[k] for k in (1, 3, 0, 2)]]
+    followed, known = [follow(route, data, learner) for route in routes], transfer(data, learner)
+    experiment = Experiment("uniform", (4,), 80, methods=("nearest", "exact"), replicates=2)  # type: ignore[arg-type]
+    checked = verify(problem, plan(problem))
+    found: dict[TableMixin, int] = {
+        Journey(problem): 4,
+        checked: len(checked),
+        estimate(_samples(4)): 4,
+        known: 4,
+        followed[0]: 4,
+        calibrate(known, followed, forms=["linear"]): 5,
+        sweep(experiment, tmp_path / "sweep", workers=1): 2,
+    }
+    for k, (result, rows) in enumerate(found.items()):
+        frame, sheet = result.to_frame(), result.sheet()
+        assert len(frame) == rows
+        page = Checked(result._repr_html_())
+        assert sheet.headline in page.text
+        assert "img" not in {tag for tag, _ in page.tags}
+        for suffix in (".json", ".csv", ".md"):
+            result.save(tmp_path / f"{k}{suffix}")
+        lines = (tmp_path / f"{k}.csv").read_text().splitlines()
+        assert lines[0].split(",") == list(frame.columns)
+        assert len(lines) == rows + 1
+        assert (tmp_path / f"{k}.md").read_text().startswith(sheet.headline)
+        with pytest.raises(InputError, match=r"unknown format '\.png'; known are \.json, \.csv, \.md"):
+            result.save(tmp_path / "a.png")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_ending_is_refused_before_any_work(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = result(kind)
     monkeypatch.setattr(type(found), "to_dict", lambda self: pytest.fail("work was done"))
-    monkeypatch.setitem(notebooks.DRAW, type(found), lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr(learnroute.plots, found.picture, lambda *_, **__: pytest.fail("work was done"))
     for name in ("a.docx", "a"):
         with pytest.raises(InputError, match=r"unknown format .*; known are \.json, .*\.png, \.svg, \.pdf"):
             found.save(tmp_path / name)

@@ -17,7 +17,7 @@ from learnroute.solvers.exact.incumbent import Incumbent
 from learnroute.solvers.exact.ng_route.solver import NgRouteProof
 from learnroute.solvers.params import DEFAULTS
 from learnroute.study.families import random_problem
-from learnroute.verification import labels
+from learnroute.verification import ng_labelling
 from samples import asymmetric, linear_of
 from test_forgeries import TOLERANCE, at, exact_total, numbers_in
 
@@ -86,7 +86,7 @@ def test_no_forged_proof_by_ng_routes_is_confirmed(name: str, monkeypatch: pytes
     problem = PROBLEMS[name]
     best, honest = proved(problem)
     assert verify(problem, honest).holds
-    monkeypatch.setattr(labels, "MOST_LABELS", 5_000)  # what explodes is not checked
+    monkeypatch.setattr(ng_labelling, "MOST_LABELS", 5_000)  # what explodes is not checked
     least = exact_total(problem, best.order)
     rng = np.random.default_rng(problem.size)
     seen = {"confirmed": 0, "refuted": 0, "not checked": 0}
@@ -125,7 +125,7 @@ def test_the_labels_of_all_turns_together_are_limited(monkeypatch: pytest.Monkey
     """A certificate cannot keep the checker busy: neither with many turns nor with many stages."""
     problem = PROBLEMS["in the plane"]
     _, honest = proved(problem)
-    monkeypatch.setattr(labels, "A_LABELLING", labels.MOST_WORK // 20)
+    monkeypatch.setattr(ng_labelling, "A_LABELLING", ng_labelling.MOST_WORK // 20)
     stage = {key: honest["certificate"][key] for key in ("multipliers", "ng_sets")}
     further: list[dict[str, Any]] = [{"turns": [[]] * 100}, {"fixing": [stage] * 100}]
     for members in further:
@@ -141,6 +141,6 @@ def test_no_network_is_made_of_too_many_regions(monkeypatch: pytest.MonkeyPatch)
     data["certificate"] = {
         "kind": "ng-routes", "bound": data["lower_bound"], "multipliers": [0] * 401, "ng_sets": [[]] * 401
     }  # fmt: skip
-    monkeypatch.setattr(labels.Network, "__init__", None)
+    monkeypatch.setattr(ng_labelling.Network, "__init__", None)
     found = {check.what: check.verdict for check in verify(problem, data)}
     assert found["bound"] == found["certificate"] == "not checked"

@@ -72,7 +72,6 @@ def right() -> dict[str, dict[str, Any]]:
     routes = np.random.default_rng(3).random((2, 7, 7))
     travel = np.array(asked.travel)
     fine = {"time_limit": 5.0, "progress": None, "seed": 1}
-    picture = {"problem": asked, "path": "picture.svg"}
     shape = {"features": 80, "samples": 100, "noise": 0.1}
     return {
         "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), "initial": None, "stop": None,
@@ -116,20 +115,13 @@ def right() -> dict[str, dict[str, Any]]:
         "truth_of": {"problem": asked, "rng": np.random.default_rng(1)},
         "check_picture": {"path": "picture.svg"},
         "draw_plan": {"plan": planned, "problem": asked, "ax": None},
-        "save_plan": {"plan": planned, **picture},
         "draw_comparison": {"comparison": learnroute.compare(asked, ["nearest"]), "problem": asked, "ax": None,
                             "title": None},
-        "save_comparison": {"comparison": learnroute.compare(asked, ["nearest"]), "title": None, **picture},
         "draw_tradeoff": {"found": learnroute.tradeoff(asked), "problem": asked, "picked": None, "ax": None},
-        "save_tradeoff": {"found": learnroute.tradeoff(asked), "picked": None, **picture},
         "draw_learners": {"found": learnroute.compare_learners(asked), "problem": asked, "ax": None},
-        "save_learners": {"found": learnroute.compare_learners(asked), **picture},
         "draw_robustness": {"found": learnroute.robustness(asked, draws=2), "problem": asked, "ax": None},
-        "save_robustness": {"found": learnroute.robustness(asked, draws=2), **picture},
         "draw_simulations": {"simulations": [("auto", simulated)], "problem": asked, "ax": None},
-        "save_simulations": {"simulations": [("auto", simulated)], **picture},
         "draw_ratios": {"rows": [row()], "axis": None, "where": None, "band": "none"},
-        "save_ratios": {"rows": [row()], "path": "picture.svg", "axis": None, "where": None, "band": "interval"},
         "Problem": {
             "travel": travel, "learner": asked.learner, "dissimilarity": asked.dissimilarity, "vectors": None,
             "initial": [1, 2, 3, 4], "regions": list("ABCD"), "coordinates": None, "truth": asked.truth,

@@ -23,7 +23,7 @@ from learnroute import Problem, RefusedError, expected_loss, plan
 from learnroute.learning import RegionData, calibrate, follow, transfer
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.calibration import FORMS, Calibration
-from learnroute.learning.data import dealt_anew
+from learnroute.learning.data import resample_region
 from learnroute.learning.following import regions_of, seeded
 from learnroute.learning.measures import measure_of
 
@@ -41,7 +41,7 @@ def one_seed(setting: Setting, seed: int) -> dict[str, Any]:
     moved = transfer(planning, setting.learner, setting.repeats, setting.error, seed, resample=setting.resample)
     pilots = []
     for k in range(PILOTS):
-        sample = {name: dealt_anew(region, rng) for name, region in planning.items()} if setting.resample else planning
+        sample = {name: resample_region(region, rng) for name, region in planning.items()} if setting.resample else planning
         learner = seeded(setting.learner, 1000 + k)
         pilots.append(follow(rng.permutation(size).tolist(), sample, learner, setting.error))
     cost = time.perf_counter() - started
@@ -96,7 +96,7 @@ class _Judge:
         rng = np.random.default_rng((STUDY, seed, 1))
         self.draws = [regions]
         if setting.resample:  # the same draws for each order
-            self.draws = [[dealt_anew(region, rng) for region in regions] for _ in range(setting.runs)]
+            self.draws = [[resample_region(region, rng) for region in regions] for _ in range(setting.runs)]
 
     def __call__(self, order: list[int], run: int) -> float:
         return float(np.mean([self._trained(order, regions, run) for regions in self.draws]))

@@ -21,7 +21,7 @@ import numpy as np
 from flights_data import COLUMNS, great_circle, load
 
 from learnroute import Problem, evaluate, expected_loss, plan
-from learnroute.formats.files import write_text, written_whole
+from learnroute.formats.files import write_text, atomic_write
 from learnroute.learning import Estimate, ProximalRegressor, RegionData, RouteRegressor, estimate, follow
 
 try:
@@ -317,7 +317,7 @@ def main() -> None:
     with threadpool_limits(1):  # small matrices: threads would wait for each other
         results = [experiment(regime, raw, distances, options.seeds, options.orders, tell) for regime in SETTINGS]
     write_text(options.output / "results.json", json.dumps(results, indent=1) + "\n")
-    with written_whole(options.output / "flights.png") as temporary:
+    with atomic_write(options.output / "flights.png") as temporary:
         draw_figure(results).savefig(temporary, dpi=130)
     for result in results:
         print(f"\n{result['regime']} regime, m = {result['features']}, n = {result['samples']}, "

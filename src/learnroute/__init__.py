@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from learnroute.model.problem import Problem
     from learnroute.model.result import Guarantee, Plan
     from learnroute.model.subsets import with_depot
+    from learnroute.model.visits import Visits
     from learnroute.planner import evaluate, plan
     from learnroute.robust import Robustness, robustness
     from learnroute.solvers.matching.perfect_matching import Matching, minimum_matching
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from learnroute.solvers.registry import METHODS
     from learnroute.tradeoffs import Tradeoff, tradeoff
     from learnroute.verification import Check, Verification, verify
+    from learnroute.visit_curves import VisitCurve, visit_curve
 
 __version__ = "0.1.0"
 
@@ -70,6 +72,8 @@ __all__ = [
     "SolverParams",
     "Tradeoff",
     "Verification",
+    "VisitCurve",
+    "Visits",
     "check_metric",
     "compare",
     "compare_learners",
@@ -86,6 +90,7 @@ __all__ = [
     "tradeoff",
     "true_loss",
     "verify",
+    "visit_curve",
     "with_depot",
     "write_plan",
     "write_problem",
@@ -107,6 +112,7 @@ _HOMES = {
     "learnroute.model.problem": ("Problem",),
     "learnroute.model.result": ("Guarantee", "Plan"),
     "learnroute.model.subsets": ("with_depot",),
+    "learnroute.model.visits": ("Visits",),
     "learnroute.comparison.of_methods": ("Comparison", "compare"),
     "learnroute.planner": ("evaluate", "plan"),
     "learnroute.robust": ("Robustness", "robustness"),
@@ -115,6 +121,7 @@ _HOMES = {
     "learnroute.solvers.registry": ("METHODS",),
     "learnroute.tradeoffs": ("Tradeoff", "tradeoff"),
     "learnroute.verification": ("Check", "Verification", "verify"),
+    "learnroute.visit_curves": ("VisitCurve", "visit_curve"),
     "learnroute.comparison.of_learners": ("LearnerTable", "compare_learners"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

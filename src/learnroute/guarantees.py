@@ -26,7 +26,7 @@ def guarantee_of_algorithm1(
     """
     if problem.learner.couples:
         return Guarantee(None, f"no ratio is proved for learners of the rule {problem.learner.rule}")
-    if problem.points is None:
+    if not problem.ways.is_metric:
         refusal = _not_metric(problem, report, stop)
         if refusal:
             return Guarantee(None, refusal)
@@ -70,7 +70,7 @@ def _not_metric(problem: Problem, report: MetricReport | None, stop: Callable[[]
     if report is None:
         if problem.size > MOST_CHECKED:
             return f"the triangle inequality is not checked for more than {MOST_CHECKED} regions"
-        report = None if stop() else metric_report(problem.stop_travel, stop)
+        report = None if stop() else metric_report(problem.ways.matrix, stop)
     if report is None:
         return "there was no time to check the triangle inequality; `learnroute check` does that"
     if not report.symmetric:

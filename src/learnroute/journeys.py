@@ -10,7 +10,6 @@ e_j = a_j + c, where c is common to all regions and decays at a rate of its own.
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,17 +20,14 @@ import numpy as np
 from learnroute.errors import InputError, RefusedError, check_type, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
-from learnroute.model.dissimilarities import Dissimilarities
-from learnroute.model.ends import Ends
-from learnroute.model.labels import labelled, names_along
-from learnroute.model.law import STAY, ModelErrors, Updates, follow, products_after
+from learnroute.model.labelled_tables import Labelled, names_along
+from learnroute.model.law import ModelErrors, follow
 from learnroute.model.losses import legs_of, objective_of
-from learnroute.model.objective import Objective, Paired
-from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.problem import DissimilarityKind, Problem
+from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import only, with_region
-from learnroute.model.table import route_text
-from learnroute.model.validation import FloatArray, as_count, as_number, as_path, as_vector, frozen
+from learnroute.model.table import Column, Sheet, Table, route_text
+from learnroute.model.validation import FloatArray, as_count, as_numbers_by_region, as_path, as_vector, frozen
 from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import method_named
@@ -71,7 +67,7 @@ class Observation:
         return replace(self, errors=errors, dissimilarity=apart)
 
 
-class Journey:
+class Journey(TableMixin):
     """A route under way.
 
     Parameters
@@ -102,6 +98,8 @@ class Journey:
     InputError
         Where an argument is wrong, or the file exists.
     """
+
+    problem: Problem
 
     def __init__(
         self, problem: Problem, method: str = "auto", seed: int = 0, file: str | Path | None = None,
@@ -160,6 +158,33 @@ class Journey:
     def __repr__(self) -> str:
         ahead = f"next {route_text(self.rest, self.problem.closed)}" if self.rest else "at its end"
         return f"<Journey after {len(self.visits):,} of {self.problem.size:,} visits, {ahead}>"
+
+    def table(self) -> Table:
+        """Return one row per visit, made or planned; the errors are those of the model now."""
+        columns = (
+            Column("visit"),
+            Column(None, "visit", left=True),
+            Column("region", "region", left=True),
+            Column("made"),
+            Column("error", "error of the model there", ".4g"),
+        )
+        made, errors = len(self.visits), self.errors.tolist()
+        rows = [
+            (k, f"{k}" if k <= made else f"({k})", name, k <= made, errors[i] if made else None)
+            for k, (name, i) in enumerate(zip(self.route, self.order, strict=True), 1)
+        ]
+        return Table(columns, rows)
+
+    def sheet(self) -> Sheet:
+        """Return the visits, where to go next, and what is expected."""
+        unit = self.problem.travel_unit
+        lines = (
+            ("next", self.next or "nowhere: all regions are visited"),
+            ("expected", f"error {self.expected_error:.6g}, loss {self.expected_loss:.6g} per region"),
+            ("travel", f"{self.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
+            *(("note", note) for note in self.notes),
+        )
+        return Sheet(f"{len(self.visits):,} of {self.problem.size:,} visits made", (self.table(),), lines)
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -370,17 +395,9 @@ class Journey:
             return {}
         names = names_along({field_name: values})
         if names is not None:
-            values = dict(zip(names, labelled(values).values.tolist(), strict=True))
-        if not isinstance(values, Mapping):
-            raise InputError("an object with a number for each region is needed", field=field_name, value=values)
-        for name in values:
-            if name not in self.problem.regions:
-                hint = did_you_mean(name, self.problem.regions, "regions are")
-                raise InputError(f"there is no such region; {hint}", field=f"{field_name}.{name}")
+            values = dict(zip(names, Labelled.of(values).values.tolist(), strict=True))
         meaning = "errors" if field_name == "errors" else "dissimilarities"
-        return {
-            name: as_number(f"{field_name}.{name}", value, least=0.0, meaning=meaning) for name, value in values.items()
-        }
+        return as_numbers_by_region(field_name, values, self.problem.regions, meaning)
 
     def _take(self, visit: Observation) -> None:
         """Train: update the errors and what is known."""
@@ -413,7 +430,7 @@ class Journey:
     def _after(self, stops: Sequence[int]) -> tuple[FloatArray, float]:
         """Return the expected errors after more visits, and the part of them that is common to all regions.
 
-        Planning (`_ahead`) need not tell the common part apart from the rest: which way is best does not depend on it.
+        Planning need not tell the common part apart from the rest: which way is best does not depend on it.
         """
         errors = ModelErrors(self.errors - self.common, self.common)
         along = self.problem.updates.along(stops, len(self.visits))
@@ -423,55 +440,18 @@ class Journey:
 
     def _planned(self, budget: Budget) -> tuple[str, ...]:
         """Plan the rest from where the agent stands."""
-        ids, objective = self._ahead()
-        if self.visits and len(ids) <= 2:
-            return tuple(self.problem.regions[i] for i in ids[1:])
-        rng = np.random.default_rng([self.seed, len(self.visits)])
+        left = self.left
+        if len(left) <= 1:
+            return left
+        visited = [self.problem.regions.index(visit.region) for visit in self.visits]
+        objective = objective_of(self.problem, visited, self.errors)
+        rng = np.random.default_rng([self.seed, len(visited)])
         try:
             answer = method_named(self.method).solve(objective, rng, budget)
         except RefusedError:  # the way on from here need not cost what the way back does
             answer = method_named("auto").solve(objective, rng, budget)
         assert objective.ends.allows(answer.order), answer.method
-        if not self.visits:
-            return tuple(self.problem.regions[i] for i in self.problem.regions_of(answer.order).tolist())
-        return tuple(self.problem.regions[ids[k]] for k in answer.order.tolist()[1:])
-
-    def _ahead(self) -> tuple[list[int], Objective]:
-        """Return the region that the agent is in with those left, and the objective of a route through them.
-
-        Without visits, all regions are left, and the objective is the problem's.
-        """
-        problem = self.problem
-        seen = [problem.regions.index(visit.region) for visit in self.visits]
-        if not seen:
-            return list(range(problem.size)), objective_of(problem)
-        left = [i for i in range(problem.size) if i not in set(seen)]
-        ids = [seen[-1], *left]
-        travel = problem.travel_rate * problem.travel[np.ix_(ids, ids)]
-        closed = problem.closed
-        if closed:  # nobody else comes back to where the agent is now, so that column can stand for the origin
-            home = seen[0] if problem.depot is None else problem.size
-            travel[1:, 0] = problem.travel_rate * problem.stop_travel[left, home]
-        last = None if problem.ends.last is None or problem.ends.last in seen else ids.index(problem.ends.last)
-        ends = Ends(0, last, closed)
-        # from where the agent stands: the first position is behind it, and there is nothing to learn
-        tables = [np.array(table[len(seen) - 1 :][:, ids]) for table in problem.updates.tables]
-        for table, now in zip(tables, STAY, strict=True):
-            table[0] = now
-        retention, plasticity, _, _, noise = tables
-        if problem.updates.coupled:
-            matrix = np.array([problem.dissimilarities_to(i)[ids] for i in ids])
-            known = Dissimilarities(matrix, None, frozen(self.errors[ids]), frozen(problem.scores[ids]))
-            pairs = Pairs(known, Updates(*map(frozen, tables)), math.fsum(self.errors), problem.size)
-            return ids, Paired(frozen(travel), pairs, ends)
-        scores = plasticity[-1] * problem.scores[ids] + problem.size * noise[-1]
-        scores[0] = 0.0
-        weights = np.concatenate([[0.0], products_after(np.sort(retention[-1, 1:])[::-1])])
-        equal = bool(np.all(retention[-1, 1:] == retention[-1, 1:2]))
-        constant = float(np.prod(retention[-1, 1:]) * self.errors.sum())
-        factors = None if equal else frozen(retention[-1])
-        linear = LinearError(frozen(scores), frozen(weights), constant, factors)
-        return ids, linear.objective(frozen(travel), ends)
+        return tuple(left[k] for k in answer.order.tolist() if k < len(left))
 
     def _keep(self) -> None:
         if self.file is not None:

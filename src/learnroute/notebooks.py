@@ -6,46 +6,24 @@ import base64
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from learnroute.comparison.of_learners import LearnerTable
-from learnroute.comparison.of_methods import Comparison
 from learnroute.errors import InputError
 from learnroute.formats import PICTURES, PLAN_WRITERS, check_plan_destination, write_plan
 from learnroute.formats.files import check_destination, write_text
 from learnroute.formats.json_files import dumps
-from learnroute.learning.simulation import Simulation
 from learnroute.model.notes import describe
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.result_mixin import ResultMixin, TableMixin
 from learnroute.model.table import Sheet, Table, clip
 from learnroute.model.validation import as_path
-from learnroute.plots import (
-    draw_comparison,
-    draw_learners,
-    draw_plan,
-    draw_robustness,
-    draw_simulations,
-    draw_tradeoff,
-)
-from learnroute.plots.pictures import check_picture, new_figure, save_figure
-from learnroute.robust import Robustness
-from learnroute.tradeoffs import Tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DRAW: dict[type[ResultMixin], Callable[[Any, Problem, Any], Figure]] = {
-    Plan: draw_plan,
-    Comparison: draw_comparison,
-    Tradeoff: lambda result, problem, ax: draw_tradeoff(result, problem, ax=ax),
-    LearnerTable: draw_learners,
-    Robustness: draw_robustness,
-    Simulation: lambda result, problem, ax: draw_simulations([("route", result)], problem, ax),
-}
-REPORTS: dict[str, Callable[[ResultMixin], str]] = {
+REPORTS: dict[str, Callable[[TableMixin], str]] = {
     ".json": lambda result: dumps(result.to_dict()),
     ".csv": lambda result: result.table().to_csv(),
     ".md": lambda result: _sheet(result).to_markdown(),
@@ -57,7 +35,7 @@ MOST_DRAWN = 20_000  # regions up to which a picture goes with the table
 MOST_SCALED = 500  # and up to which places are made up for it
 
 
-def to_html(result: ResultMixin) -> str:
+def to_html(result: TableMixin) -> str:
     """Return a result as HTML that needs nothing else: its sheet, and a picture where matplotlib is installed."""
     sheet = _sheet(result)
     about = [] if result.problem is None else [clip(line, 200) for line in describe(result.problem)]
@@ -73,23 +51,26 @@ def to_html(result: ResultMixin) -> str:
 
 def draw(result: ResultMixin, ax: Axes | None, path: str | Path | None, problem: Problem | None) -> Figure:
     """Draw a result, and write the picture where a path is given."""
+    from learnroute.plots.pictures import check_picture, save_figure
+
     asked = result.known_problem(problem)
     if asked is None:
         raise InputError("unknown after pickling; give the problem that was planned: problem=…", field="problem")
     if path is not None:
         check_picture(path)
-    figure = DRAW[type(result)](result, asked, ax)
+    figure = _figure(result, asked, ax)
     if path is not None:
-        save_figure(path, lambda: figure)
+        save_figure(figure, path)
     return figure
 
 
-def save(result: ResultMixin, path: str | Path, problem: Problem | None) -> None:
+def save(result: TableMixin, path: str | Path, problem: Problem | None) -> None:
     """Write a result in the format that the name ends in."""
     path = as_path("path", path)
-    check_destination(path, (*(PLAN_WRITERS if isinstance(result, Plan) else REPORTS), *PICTURES))
+    pictures = PICTURES if isinstance(result, ResultMixin) else ()
+    check_destination(path, (*(PLAN_WRITERS if isinstance(result, Plan) else REPORTS), *pictures))
     suffix = path.suffix.lower()
-    if suffix in PICTURES:
+    if isinstance(result, ResultMixin) and suffix in PICTURES:
         draw(result, None, path, problem)
     elif isinstance(result, Plan):
         known = result.known_problem(problem)
@@ -100,7 +81,7 @@ def save(result: ResultMixin, path: str | Path, problem: Problem | None) -> None
         write_text(path, REPORTS[suffix](result))
 
 
-def _sheet(result: ResultMixin) -> Sheet:
+def _sheet(result: TableMixin) -> Sheet:
     """Return the sheet of a result, headed by what the problem is called."""
     sheet, title = result.sheet(), "" if result.problem is None else result.problem.title
     return sheet._replace(headline=f"{clip(title, 80)}: {sheet.headline}") if title else sheet
@@ -127,22 +108,31 @@ def _html_cell(tag: str, text: str, side: str, style: str = "") -> str:
     return f'<{tag} style="padding:.15em .7em;text-align:{side};{style}">{escape(clip(text, LONGEST_CELL))}</{tag}>'
 
 
-def _image(result: ResultMixin) -> str:
+def _image(result: TableMixin) -> str:
     """Return the picture of a result as HTML; nothing where it cannot be drawn, or not in a moment."""
     problem = result.problem
-    if problem is None or problem.size > MOST_DRAWN:
+    if problem is None or result.picture is None or problem.size > MOST_DRAWN:
         return ""
     if isinstance(result, Plan) and problem.coordinates is None and problem.size > MOST_SCALED:
         return ""
+    from learnroute.plots.pictures import new_figure
+
     try:
         new_figure()
     except InputError:  # there is no matplotlib
         return ""
     from learnroute.plots.inline import png_of
 
-    data = base64.b64encode(png_of(DRAW[type(result)](result, problem, None))).decode()
+    data = base64.b64encode(png_of(_figure(result, problem, None))).decode()
     alternative = escape(clip(repr(result), 300))
     return (
         f'<img alt="{alternative}" src="data:image/png;base64,{data}" '
         'style="max-width:100%;background:white;margin-top:.5em">'
     )
+
+
+def _figure(result: TableMixin, problem: Problem, ax: Axes | None) -> Figure:
+    from learnroute import plots
+
+    figure: Figure = getattr(plots, str(result.picture))(result, problem, ax=ax)
+    return figure

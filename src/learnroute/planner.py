@@ -16,7 +16,7 @@ from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
 from learnroute.model.losses import Loss, as_order, objective_of
-from learnroute.model.notes import first_model_note, travel_note
+from learnroute.model.notes import first_model_note, travel_note, visits_notes
 from learnroute.model.objective import Objective, Weighted
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
@@ -28,12 +28,12 @@ from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
 from learnroute.solvers.registry import METHODS, Method, method_named
-from learnroute.tuning import Tuned, objective_for_method, route_finder, tune, tuned_for
+from learnroute.tuning import Tuned, objective_for_method, route_finder, solve_visits, tune, tuned_for
 
 TIED = 1e-17  # of the value: less than this cannot be told from nothing
 CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
 CHECKED_AT_ONCE = 300  # ... and regions up to which that is a moment
-UNLIMITED = Budget()
+TUNING_SHARE = 0.7  # of the time, for choosing λ; the rest is for the last plan and its bound
 GIVEN = "given"  # the method of a route that the caller chose
 
 
@@ -103,6 +103,8 @@ def plan_within(
     """Choose the route, and the regularisation if it is undecided. A lower bound that is given is not sought again."""
     if problem.learner.undecided:
         return _plan_with_learner(problem, method, seed, budget, params, initial)
+    if problem.rules is not None:
+        return _plan_visits(problem, method, seed, budget, params, initial)
     started, whole, budget = time.monotonic(), budget, _less_the_check(problem, budget)
     objective = objective_of(problem)
     solve = method.solve if initial is None else _warm(problem, objective, method, initial)
@@ -113,10 +115,21 @@ def plan_within(
     return assessed(problem, answer, certificate, method.name, seed, time.monotonic() - started, whole)
 
 
+def _plan_visits(
+    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams,
+    initial: Sequence[str | int] | None,
+) -> Plan:  # fmt: skip
+    """Choose which regions to visit, how often, and in which order."""
+    started = time.monotonic()
+    start = None if initial is None else _indices(problem, initial, "initial")
+    answer = solve_visits(problem, method, np.random.default_rng(seed), budget, params, start)
+    return assessed(problem, answer, None, method.name, seed, time.monotonic() - started, budget)
+
+
 def _less_the_check(problem: Problem, budget: Budget) -> Budget:
     """Return a budget that leaves time for checking the triangle inequality, where that takes a tenth of it at most."""
     left, check = budget.seconds_left, CHECKING * problem.size**3
-    if left is None or problem.points is not None or check > 0.1 * left:
+    if left is None or problem.ways.is_metric or check > 0.1 * left:
         return budget
     return replace(budget, deadline=budget.deadline - check)
 
@@ -127,8 +140,11 @@ def _plan_with_learner(
 ) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
     started = time.monotonic()
-    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(0.7))
+    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE))
     decided = problem.regularized(found.regularization)
+    if decided.rules is not None:
+        made = _plan_visits(decided, method, seed, budget, params, initial or found.order)
+        return _as_chosen(made, problem, found)
     objective = objective_of(decided)
     final = method.solve if initial is None else _warm(decided, objective, method, initial)
     answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
@@ -187,9 +203,8 @@ def _shortest_of_tied(
         return order
     number = np.zeros(objective.size, dtype=np.int64)
     number[part] = np.arange(many)
-    travel = ways.between(part[:, None], part[None, :])
     nothing = np.zeros(many)
-    alone = Weighted(travel, nothing, nothing, 0.0, ends.renumbered(number))
+    alone = Weighted(ways.travel.of(part), nothing, nothing, 0.0, ends.renumbered(number))
     rng, start = np.random.default_rng(0), np.arange(many)
     found = iterated_local_search(alone, rng, budget.sparing(), initial=start, params=params)
     shorter = np.concatenate([part[found], order[many:]])
@@ -200,7 +215,9 @@ def _shortest_of_tied(
     )
 
 
-def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
+def evaluate(
+    problem: Problem, route: Sequence[str | int], time_limit: float | None = None, progress: Progress | None = None
+) -> Plan:
     """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be.
 
     Parameters
@@ -208,7 +225,11 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     problem
         What the route is for.
     route
-        Names or indices of all regions, in order of visit.
+        Names or indices of the regions, in order of visit.
+    time_limit
+        Seconds; when they are over, the best λ (where that is to be chosen) and the best lower bound so far are taken.
+    progress
+        As for `plan`.
 
     Returns
     -------
@@ -218,34 +239,42 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
     Raises
     ------
     InputError
-        Where the route does not visit each region once, or breaks a constraint of the problem.
+        Where the route does not visit the regions that it must, or breaks a constraint of the problem.
     """
     check_type("problem", problem, Problem)
+    return evaluate_within(problem, route, Budget.of(time_limit, progress))
+
+
+def evaluate_within(problem: Problem, route: Sequence[str | int], budget: Budget) -> Plan:
+    """Do the same within a budget."""
     started = time.monotonic()
-    order = as_order(_indices(problem, route), problem.size, problem.regions)
+    order = as_order(problem, _indices(problem, route))
     problem.constraints.check([problem.regions[i] for i in order])
     if problem.learner.undecided:
-        found = tuned_for(problem, order.tolist(), str(problem.learner.training["regularization"]), UNLIMITED)
-        return _as_chosen(evaluate(problem.regularized(found.regularization), route), problem, found)
+        kind = str(problem.learner.training["regularization"])
+        found = tuned_for(problem, order.tolist(), kind, budget.part(TUNING_SHARE))
+        return _as_chosen(evaluate_within(problem.regularized(found.regularization), route, budget), problem, found)
+    if problem.rules is not None:
+        return assessed(problem, Answer(order, GIVEN), None, GIVEN, 0, time.monotonic() - started, budget)
     stops = problem.from_depot(order)
-    certificate = lower_bound(objective_of(problem), stops, UNLIMITED)
-    return assessed(problem, Answer(stops, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
+    certificate = lower_bound(objective_of(problem), stops, budget)
+    return assessed(problem, Answer(stops, GIVEN), certificate, GIVEN, 0, time.monotonic() - started, budget)
 
 
 def assessed(
-    problem: Problem, answer: Answer, certificate: Certificate, requested: str, seed: int, seconds: float,
-    budget: Budget = UNLIMITED,
+    problem: Problem, answer: Answer, certificate: Certificate | None, requested: str, seed: int, seconds: float,
+    budget: Budget,
 ) -> Plan:  # fmt: skip
     """Recompute everything that is claimed about an answer from the problem itself.
 
     The budget is for the guarantee alone: it may take long to check whether travel is a metric.
     """
     priced = Plan.of(problem, problem.regions_of(answer.order))
-    loss, bound = priced.loss, certificate.bound / problem.size
+    loss, bound = priced.loss, -math.inf if certificate is None else certificate.bound / problem.size
     optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) + _rounding(loss, problem) <= bound
     return replace(
         priced,
-        lower_bound=loss.total if optimal else min(bound, loss.total),
+        lower_bound=loss.total if optimal else None if math.isinf(bound) else min(bound, loss.total),
         optimal=optimal,
         guarantee=_guarantee(problem, answer, budget),
         method=answer.method,
@@ -258,6 +287,7 @@ def assessed(
             *_bound_note(problem, priced.loss_at_most),
             *travel_note(problem, loss),
             *first_model_note(problem, priced.order),
+            *visits_notes(problem, priced, optimal),
         ),
         certificate=certificate,
     )

@@ -14,7 +14,7 @@ import pytest
 
 from calls import call
 from learnroute import InputError, read_problem
-from learnroute.formats.files import read_text, remove_leftovers, written_whole
+from learnroute.formats.files import atomic_write, read_text, remove_leftovers
 from waiting import GUARD
 
 ROOT = Path(__file__).parents[2]
@@ -196,7 +196,7 @@ def test_leftovers_are_removed_but_not_what_is_being_written(tmp_path: Path) -> 
     (tmp_path / ".learnroute-abc.json").write_text("{")
     (tmp_path / ".learnroute-pipe.json").symlink_to("/dev/zero")
     (tmp_path / "own.json").write_text("{}")
-    with written_whole(tmp_path / "new.json") as temporary:
+    with atomic_write(tmp_path / "new.json") as temporary:
         remove_leftovers(tmp_path)
         assert temporary.exists()
         temporary.write_text("[]")

@@ -286,7 +286,7 @@ def test_travel_is_taken_from_places_and_columns_are_skipped(
     assert problem.coordinates is not None
     order = [names.index(name) for name in problem.regions]
     assert problem.coordinates.tolist() == [[3 + k * k / 10, 54 + k / 10] for k in order]
-    assert problem.points is not None  # travel is the distance
+    assert problem.given_travel is None  # travel is the distance
     capsys.readouterr()
     assert run(["estimate", str(samples), "--target", "hight"]) == 2
     assert "Anse Noire and 5 more: column 'hight' is missing; did you mean height?)" in capsys.readouterr().err

@@ -60,7 +60,7 @@ def test_problems_with_a_depot_are_the_same_after_a_file(
     assert found.stops == problem.stops
     assert found.closed == problem.closed == returns
     assert found.constraints == problem.constraints
-    np.testing.assert_array_equal(found.stop_travel, problem.stop_travel)
+    np.testing.assert_array_equal(found.ways.matrix, problem.ways.matrix)
     assert found.stop_coordinates is not None
     np.testing.assert_array_equal(found.stop_coordinates, problem.stop_coordinates)
     assert plan(found).loss == plan(problem).loss
@@ -80,7 +80,7 @@ def test_the_schema_takes_what_is_written_and_what_may_be_written_by_hand(tmp_pa
 @pytest.mark.parametrize("own", [True, False], ids=["with its numbers", "without"])
 def test_a_region_of_a_json_file_is_named_as_the_depot(tmp_path: Path, own: bool) -> None:
     whole = problem_of()
-    stops, travel = [*NAMES, "Base"], whole.stop_travel.tolist()
+    stops, travel = [*NAMES, "Base"], whole.ways.matrix.tolist()
     assert whole.vectors is not None
     assert whole.stop_coordinates is not None
     vectors = [*whole.vectors.tolist(), *([[9.0, 9.0]] if own else [])]
@@ -136,7 +136,7 @@ def test_a_node_of_a_street_graph_is_the_depot(tmp_path: Path) -> None:
     (tmp_path / "p.graphml").write_text(GRAPH.format(nodes=nodes))
     problem = read_problem(tmp_path / "p.graphml")
     assert problem.stops == ("A", "B", "C", "Base")
-    np.testing.assert_array_equal(problem.stop_travel[3], [3, 5, 6, 0])
+    np.testing.assert_array_equal(problem.ways.matrix[3], [3, 5, 6, 0])
     assert problem.streets is not None
     assert problem.streets.path(3, 0).tolist() == [[1, 0], [0.5, 0.4], [0, 0]]
     found = plan(problem)

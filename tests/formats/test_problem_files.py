@@ -260,7 +260,7 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
 def test_a_write_that_is_interrupted_leaves_no_trace(tmp_path: Path) -> None:
     def interrupted() -> None:
-        with files.written_whole(tmp_path / "p.json") as temporary:
+        with files.atomic_write(tmp_path / "p.json") as temporary:
             temporary.write_text("half")
             raise KeyboardInterrupt
 

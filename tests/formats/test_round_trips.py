@@ -72,7 +72,7 @@ def test_what_is_written_is_read(suffix: str, problem: Problem) -> None:
             why = str(refusal)
             lacking = {
                 ".geojson": not problem.geographic and "geographic: true" in why,
-                ".csv": (problem.points is None and "travel: " in why)
+                ".csv": (problem.given_travel is not None and "travel: " in why)
                 or "dissimilarity: " in why
                 or (problem.features_scaling is not None and "features_scaling: " in why),
                 ".tsp": not np.array_equal(problem.travel, problem.travel.T) and "end the name in .atsp" in why,

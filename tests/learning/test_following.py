@@ -129,16 +129,16 @@ def test_a_feature_map_stands_in_front() -> None:
 
 def test_written_matrix_reads_back(tmp_path: Path) -> None:
     found = follow(["C", "A", "B"], regions(), RouteRegressor())
-    found.write(tmp_path / "errors.csv")
+    found.save(tmp_path / "errors.csv")
     lines = [line.split(",") for line in (tmp_path / "errors.csv").read_text().splitlines()]
     assert lines[0] == ["after training on", "C", "A", "B"]
     np.testing.assert_array_equal(np.array([[float(v) for v in line[1:]] for line in lines[1:]]), found.errors)
-    found.write(tmp_path / "errors.json")
+    found.save(tmp_path / "errors.json")
     data = json.loads((tmp_path / "errors.json").read_text())
     assert data["errors"] == found.errors.tolist()
     assert data["metrics"]["average_final_error"] == found.metrics.average_final_error
     with pytest.raises(InputError, match=r"unknown format '\.txt'; known are"):
-        found.write(tmp_path / "errors.txt")
+        found.save(tmp_path / "errors.txt")
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from learnroute import Gradient, Learner, Problem, Proximal, expected_loss, true
 from learnroute.learning import krylov, simulate
 from learnroute.learning.krylov import dimension, move
 from learnroute.learning.samplers import direct, low_dimensional
-from learnroute.model.spectrum import Moments, gradient_moments, largest_rate, proximal_moments
+from learnroute.model.spectrum import Moments, largest_rate, proximal_moments
 from learnroute.model.validation import FloatArray
+from samples import gradient_moments
 
 Shape = tuple[int, int]
 
@@ -69,7 +70,9 @@ def test_the_mean_is_the_law_of_two_numbers() -> None:
         models = np.random.default_rng(m + n).standard_normal((4, min(m, 3)))
         for rule in rules_for(m, n) if m < 40 else rules_for(m, n)[1:5]:
             runs = 3000 if m < 300 else 500
-            errors = low_dimensional(models, learner_of(m, noise, rule), np.full(4, n), runs, np.random.default_rng(5))
+            errors = low_dimensional(
+                models, np.arange(4), learner_of(m, noise, rule), np.full(4, n), runs, np.random.default_rng(5)
+            )
             expected = recursion(models, m, [n] * 4, noise, [rule] * 4)
             found.append((errors.mean() - expected) / (errors.std() / runs**0.5))
     deviations = np.abs(found)
@@ -86,7 +89,8 @@ def test_samplers_agree_in_law(shape: Shape, noise: float) -> None:
     rng = np.random.default_rng(9)
     for rule in rules_for(m, n)[:6]:
         quick, slow = (
-            sample(models, learner_of(m, noise, rule), np.full(3, n), 3000, rng) for sample in (low_dimensional, direct)
+            sample(models, np.arange(3), learner_of(m, noise, rule), np.full(3, n), 3000, rng)
+            for sample in (low_dimensional, direct)
         )
         assert ks_2samp(quick, slow).pvalue > 1e-3, rule
         error = np.hypot(quick.std(), slow.std()) / 3000**0.5
@@ -104,7 +108,8 @@ def test_strengths_and_samples_by_position(m: int) -> None:
     for last in (5, 4):
         learner, rng = Proximal(m, 10**9, 0.4, regularization=tuple(strengths[:last])), np.random.default_rng(4)
         quick, slow = (
-            sample(models[:last], learner, np.array(samples[:last]), 6000, rng) for sample in (low_dimensional, direct)
+            sample(models[:last], np.arange(last), learner, np.array(samples[:last]), 6000, rng)
+            for sample in (low_dimensional, direct)
         )
         assert ks_2samp(quick, slow).pvalue > 1e-3
         if last == 5:
@@ -115,7 +120,7 @@ def test_strengths_and_samples_by_position(m: int) -> None:
 def test_no_regularisation_is_the_papers_learner() -> None:
     models = np.random.default_rng(3).standard_normal((3, 3))
     plain, named = (
-        low_dimensional(models, learner, np.array([4, 5, 3]), 50, np.random.default_rng(1))
+        low_dimensional(models, np.arange(3), learner, np.array([4, 5, 3]), 50, np.random.default_rng(1))
         for learner in (Learner(9, 5, 0.5), Proximal(9, 5, 0.5, regularization=0.0))
     )
     np.testing.assert_array_equal(plain, named)

@@ -23,7 +23,7 @@ from learnroute.learning import (
     transfer,
     zero_one_error,
 )
-from learnroute.learning.data import dealt_anew
+from learnroute.learning.data import resample_region
 
 
 def regions(classes: int = 3, size: int = 4, seed: int = 0) -> dict[str, RegionData]:
@@ -107,7 +107,7 @@ def test_each_training_may_deal_the_samples_anew(tmp_path: Path) -> None:
 
 def test_samples_dealt_anew_are_the_same_samples() -> None:
     region = regions()["turn 0"]
-    dealt = dealt_anew(region, np.random.default_rng(0))
+    dealt = resample_region(region, np.random.default_rng(0))
     assert [len(part[1]) for part in (dealt.train, dealt.test)] == [60, 80]
     everything = [np.vstack([one.train[0], one.test[0]]) for one in (region, dealt)]
     np.testing.assert_array_equal(np.sort(everything[0], axis=0), np.sort(everything[1], axis=0))
@@ -151,12 +151,12 @@ def test_a_time_limit_that_is_too_short_says_so() -> None:
 
 def test_matrices_are_written_and_read(tmp_path: Path) -> None:
     found = transfer(regions(), SGDClassifier(loss="log_loss", random_state=0), repeats=2, error="zero-one")
-    found.write(tmp_path / "transfer.json")
+    found.save(tmp_path / "transfer.json")
     back = Transfer.read(tmp_path / "transfer.json")
     assert back.regions == found.regions
     np.testing.assert_array_equal(back.errors, found.errors)
     np.testing.assert_array_equal(back.standard_errors, found.standard_errors)
-    found.write(tmp_path / "transfer.csv")
+    found.save(tmp_path / "transfer.csv")
     assert (tmp_path / "transfer.csv").read_text().splitlines()[0] == "trained in,turn 0,turn 1,turn 2,turn 3"
 
 

@@ -279,8 +279,8 @@ def test_records_name_the_class_and_its_parameters_but_no_seeds() -> None:
 def test_files_keep_the_learner_and_older_ones_without_it_are_read(tmp_path: Path) -> None:
     data = regions(np.random.default_rng(1))
     matrix, route = tmp_path / "transfer.json", tmp_path / "errors.json"
-    transfer(data, ProximalRegressor(0.5)).write(matrix)
-    follow(list(data), data, ProximalRegressor(0.5)).write(route)
+    transfer(data, ProximalRegressor(0.5)).save(matrix)
+    follow(list(data), data, ProximalRegressor(0.5)).save(route)
     known = Transfer.read(matrix)
     assert known.learner is not None
     assert known.learner["parameters"]["strength"] == 0.5
@@ -301,11 +301,11 @@ def test_the_command_prints_the_verdict_in_one_line_and_warns_of_another_learner
 ) -> None:
     data = regions(np.random.default_rng(2))
     matrix, files = tmp_path / "transfer.json", []
-    transfer(data, ProximalRegressor(1.0)).write(matrix)
+    transfer(data, ProximalRegressor(1.0)).save(matrix)
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(SIZE).tolist()
         files.append(str(tmp_path / f"errors{seed}.json"))
-        follow(order, data, network()).write(files[-1])
+        follow(order, data, network()).save(files[-1])
     assert run(["calibrate", *files, "--transfer", str(matrix)]) == 0
     lines = capsys.readouterr().out.splitlines()
     said = {line.split()[0]: line for line in lines if line[:1].isalpha()}

@@ -128,7 +128,7 @@ def test_travel_follows_from_places() -> None:
     places = np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
     flat = Problem(learner=UNDER, vectors=places, coordinates=places)
     assert flat.travel.tolist() == [[0, 5, 10], [5, 0, 5], [10, 5, 0]]
-    assert objective_of(flat).points is not None
+    assert objective_of(flat).travel.is_metric
     assert expected_loss(flat, [0, 1, 2]).travel == pytest.approx(10 / 3)
     # Paris, London, New York: great circles of 344 and 5 837 km (of 5 570 km between the last two)
     cities = [[2.3522, 48.8566], [-0.1276, 51.5072], [-74.006, 40.7128]]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnroute.model.distances import EARTH_RADIUS, Points
 from learnroute.model.objective import Weighted
+from learnroute.model.travel import EARTH_RADIUS, Places
 from learnroute.solvers.bounds import sparse_bound
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.held_karp import held_karp
@@ -68,7 +68,7 @@ def _vector(place: Place) -> tuple[Decimal, Decimal, Decimal]:
 
 
 def distance(a: Place, b: Place) -> float:
-    return float(Points(np.array([a, b]), geographic=True).between(0, 1))
+    return float(Places(np.array([a, b]), geographic=True).between(0, 1))
 
 
 def check(a: Place, b: Place) -> None:
@@ -115,15 +115,15 @@ def test_the_same_place_by_another_name() -> None:
 
 @pytest.mark.parametrize("spread", [1e-9, 1e-4, 1.0, 60.0])
 def test_searches_measure_the_same(spread: float) -> None:
-    from learnroute.solvers.ground import ground_of
+    from learnroute.solvers.ground import place_ground
     from learnroute.solvers.local_search.candidates import candidates_of
     from learnroute.solvers.local_search.tour_search import TourSearch
     from learnroute.solvers.params import KOptParams
 
     rng = np.random.default_rng(0)
     near = np.column_stack([rng.uniform(-1, 1, 40), rng.uniform(-1, 1, 40)]) * spread + [20, 10]
-    points = Points(np.vstack([near, near * [1, -1] + [180, 0]]), geographic=True, scale=3.0)
-    ground = ground_of(points)
+    points = Places(np.vstack([near, near * [1, -1] + [180, 0]]), geographic=True, scale=3.0)
+    ground = place_ground(points)
     i, j = (x.ravel() for x in np.indices((80, 80)))
     wanted, found = points.between(i, j), ground.lengths(i, j)
     np.testing.assert_allclose(found, wanted, rtol=1e-15, atol=3.0 * EARTH_RADIUS * 4e-15)
@@ -141,9 +141,10 @@ def test_bounds_from_rounded_places_stay_below(spread: float, antipodes: bool) -
         places = np.column_stack([rng.uniform(-1, 1, 7), rng.uniform(-1, 1, 7)]) * spread + [12, 5]
         if antipodes:
             places[::2] = places[::2] * [1, -1] + [180, 0]
-        objective = Weighted(Points(places, True), np.zeros(7), np.zeros(7))
+        travel = Places(places, True)
+        objective = Weighted(travel, np.zeros(7), np.zeros(7))
         least = objective(held_karp(objective, rng, Budget()).order)
-        assert sparse_bound(objective) <= least
+        assert sparse_bound(objective, travel) <= least
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
@@ -151,4 +152,4 @@ def test_distances_in_the_plane(x: float, y: float, u: float, v: float) -> None:
     with localcontext() as context:
         context.prec = 60
         exact = float(((Decimal(x) - Decimal(u)) ** 2 + (Decimal(y) - Decimal(v)) ** 2).sqrt())
-    assert float(Points(np.array([[x, y], [u, v]])).between(0, 1)) == pytest.approx(exact, rel=1e-15, abs=1e-300)
+    assert float(Places(np.array([[x, y], [u, v]])).between(0, 1)) == pytest.approx(exact, rel=1e-15, abs=1e-300)

@@ -12,8 +12,9 @@ import pytest
 from learnroute import Constraints, Gradient, InputError, Learner, Problem, Proximal, evaluate, expected_loss, plan
 from learnroute.model.losses import error_over_time, largest_loss, objective_of, true_loss
 from learnroute.model.objective import Paired
-from learnroute.model.spectrum import gradient_moments, largest_rate, proximal_moments
+from learnroute.model.spectrum import largest_rate, proximal_moments
 from oracle import regularised_loss
+from samples import gradient_moments
 
 RULES: dict[str, dict[str, Any]] = {
     "proximal": {"rule": "proximal", "regularization": 0.7},

@@ -129,11 +129,11 @@ def test_noise_keeps_its_digits_where_the_model_hardly_moves() -> None:
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        ([0, 1, 2], "region 3 is missing"),
-        ([0, 1, 2, 2], "region 2 is visited 2 times"),
+        ([0, 1, 2], "region 'D' is missing"),
+        ([0, 1, 2, 2], "region 'C' is visited 2 times"),
         ([0, 1, 2, 4], "there is no region 4"),
         ([0, 1, 2, -1], "there is no region -1"),
-        ([], "region 0 is missing"),
+        ([], "region 'A' is missing"),
         ([0.0, 1.0, 2.0, 3.0], "a list of region indices"),
         ([[0, 1], [2, 3]], "a list of region indices"),
     ],

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 
 from learnroute import Calibrated, Gradient, InputError, Learner, Problem, Proximal, compare, evaluate, plan
 from learnroute.model.losses import Loss
-from learnroute.plots import draw_comparison, draw_plan, save_plan
+from learnroute.plots import draw_comparison, draw_plan
 from learnroute.plots.losses import segments_of
 from learnroute.plots.scaling import scaled_places
 from learnroute.study.families import random_problem
@@ -43,9 +43,9 @@ def test_a_picture_shows_names_order_and_parts() -> None:
 @pytest.mark.parametrize("size", [2, 3, 50, 150])
 def test_pictures_of_all_sizes_and_of_nothing_at_all(size: int, tmp_path: Path) -> None:
     problem = random_problem("uniform", size, OVER, 1)
-    save_plan(plan(problem, "algorithm1"), problem, tmp_path / "a.png")
+    plan(problem, "algorithm1").save(tmp_path / "a.png")
     zero = Problem(np.zeros((size, size)), UNDER, np.zeros((size, size)))
-    save_plan(plan(zero), zero, tmp_path / "b.svg")
+    plan(zero).save(tmp_path / "b.svg")
     draw_comparison(compare(zero, ["nearest"]), zero).savefig(tmp_path / "c.png")
     assert (tmp_path / "a.png").stat().st_size > 10_000
 
@@ -61,7 +61,7 @@ def test_a_comparison_says_of_what() -> None:
 def test_same_plan_same_picture(tmp_path: Path) -> None:
     problem = small()
     for name in ("a.svg", "b.svg"):
-        save_plan(plan(problem), problem, tmp_path / name)
+        plan(problem).save(tmp_path / name)
     sizes = {(tmp_path / name).stat().st_size for name in ("a.svg", "b.svg")}
     assert len(sizes) == 1
 
@@ -69,7 +69,7 @@ def test_same_plan_same_picture(tmp_path: Path) -> None:
 def test_without_matplotlib_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match=r"pip install matplotlib, or pip install '\.\[plot\]'"):
-        save_plan(plan(small()), small(), tmp_path / "a.png")
+        plan(small()).save(tmp_path / "a.png")
 
 
 PROXIMAL = Proximal(60, 200, 0.5, regularization=12.0)

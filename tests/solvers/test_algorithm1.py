@@ -11,24 +11,26 @@ from hypothesis import strategies as st
 import oracle
 from learnroute import Learner, Objective, Problem, plan
 from learnroute.guarantees import paper_ratio, sharper_ratio
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Weighted
+from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.construction import algorithm1 as module
 from learnroute.solvers.construction.algorithm1 import algorithm1, eulerian_circuit
 from learnroute.solvers.construction.canonical import canonical_order
-from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree, spanning_tree_of_places
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.matching.perfect_matching import minimum_matching
+from learnroute.solvers.ground import place_ground
+from learnroute.solvers.matching.perfect_matching import by_blossoms, minimum_matching
+from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
 from learnroute.solvers.methods import exact
-from learnroute.solvers.params import ConstructionParams, MatchingParams
+from learnroute.solvers.params import MatchingParams
+from learnroute.solvers.spanning_tree import minimum_spanning_tree
 from learnroute.study.families import random_problem
 from samples import LEARNERS, METRIC_FAMILIES, OVER, UNDER
 
 
 def solve(travel: np.ndarray, scores: np.ndarray) -> list[int]:
     weights = np.append(np.zeros(len(scores) - 1), 1.0)
-    answer = algorithm1(Weighted(travel, scores, weights), np.random.default_rng(0), Budget())
+    answer = algorithm1(Weighted(TravelMatrix(travel), scores, weights), np.random.default_rng(0), Budget())
     return [int(i) for i in answer.order]
 
 
@@ -85,7 +87,7 @@ def _odd_weights(travel: np.ndarray, last: int) -> tuple[list[int], np.ndarray]:
     degree = np.bincount(minimum_spanning_tree(travel).ravel(), minlength=size)
     degree[last] += 1
     scores = np.where(np.arange(size) == last, 0.0, 1.0)
-    order = canonical_order(Weighted(travel, scores, np.append(np.zeros(size - 1), 1.0)), last)
+    order = canonical_order(Weighted(TravelMatrix(travel), scores, np.append(np.zeros(size - 1), 1.0)), last)
     odd = [*(i for i in order.tolist() if degree[i] % 2), size]
     weights = np.zeros((len(odd), len(odd)))
     for (a, i), (b, j) in itertools.product(enumerate(odd), repeat=2):
@@ -94,7 +96,7 @@ def _odd_weights(travel: np.ndarray, last: int) -> tuple[list[int], np.ndarray]:
 
 
 def _shortest(travel: np.ndarray) -> float:
-    blind = Weighted(travel, np.zeros(len(travel)), np.zeros(len(travel)))
+    blind = Weighted(TravelMatrix(travel), np.zeros(len(travel)), np.zeros(len(travel)))
     return blind(exact(blind, np.random.default_rng(0), Budget()).order)
 
 
@@ -102,15 +104,15 @@ def test_v0_may_be_matched_with_the_last_region_or_with_another(monkeypatch: pyt
     """Both occur in random trials, and the route is right in both."""
     met = {True: 0, False: 0}
 
-    def watched(weights: np.ndarray, budget: Budget, params: MatchingParams) -> object:
-        matching = minimum_matching(weights, budget, params=params)
-        extra = len(weights) - 1
+    def watched(weights: MatrixWeights, budget: Budget, params: MatchingParams) -> object:
+        matching = by_blossoms(weights, budget, params)
+        extra = weights.size - 1
         mate = next(i for i, j in matching.pairs.tolist() if j == extra)
         met[mate == watched_last[0]] += 1
         return matching
 
     watched_last = [-1]
-    monkeypatch.setattr(module, "minimum_matching", watched)
+    monkeypatch.setattr(module, "by_blossoms", watched)
     for seed in range(300):
         rng = np.random.default_rng(seed)
         size = int(rng.integers(2, 11))
@@ -219,13 +221,13 @@ def test_fixed_ends_and_the_way_back_are_honoured(closed: bool, first: int | Non
         size = int(rng.integers(2, 8))
         travel = random_problem(METRIC_FAMILIES[seed % 3], size, UNDER, seed).travel
         weights = np.append(np.zeros(size - 1), 1.0)
-        objective = Weighted(travel, rng.uniform(0, 1, size), weights, 0.0, Ends(first, last, closed))
+        objective = Weighted(TravelMatrix(travel), rng.uniform(0, 1, size), weights, 0.0, Ends(first, last, closed))
         order = algorithm1(objective, rng, Budget()).order
         assert sorted(order.tolist()) == list(range(size))
         assert objective.ends.allows(order)
         assert order[-1] == objective.best_last
         if first is not None:
-            path = Weighted(travel, objective.scores, weights, 0.0, Ends(first, objective.best_last))
+            path = Weighted(objective.travel, objective.scores, weights, 0.0, Ends(first, objective.best_last))
             walked = math.fsum(path.travel_alone().legs(order))
             assert walked <= 5 / 3 * _least_travel(path) * (1 + 1e-12)
         else:
@@ -249,25 +251,25 @@ def _clouds(size: int) -> list[np.ndarray]:
 @pytest.mark.parametrize("size", [2, 3, 9, 10, 400])
 def test_spanning_trees_of_places_weigh_what_the_matrix_says(size: int) -> None:
     for places in _clouds(size):
-        travel = Points(places).matrix()
-        tree, other = spanning_tree_of_places(Points(places)), minimum_spanning_tree(travel)
+        travel = Places(places).matrix
+        tree = place_ground(Places(places)).spanning_edges(np.arange(size))
+        other = minimum_spanning_tree(travel)
         assert len(tree) == size - 1
         near = 1e-12 * size * float(travel.max())
         assert travel[tree[:, 0], tree[:, 1]].sum() == pytest.approx(travel[other[:, 0], other[:, 1]].sum(), abs=near)
 
 
 def test_places_are_routed_without_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = Points.matrix
-    monkeypatch.setattr(Points, "matrix", lambda p: few(p) if len(p) <= 12 else pytest.fail("a T x T matrix was made"))
+    monkeypatch.setattr(Places, "matrix", property(lambda _: pytest.fail("a T x T matrix was made")))
     for places in _clouds(400):
         scores = np.random.default_rng(1).uniform(0, 1, 400)
-        objective = Weighted(Points(places), scores, np.append(np.zeros(399), 1.0))
+        objective = Weighted(Places(places), scores, np.append(np.zeros(399), 1.0))
         answer = algorithm1(objective, np.random.default_rng(0), Budget())
         assert sorted(answer.order.tolist()) == list(range(400))
         assert answer.order[-1] == np.argmin(scores)
         assert answer.complete
-        tree = spanning_tree_of_places(Points(places))
-        assert math.fsum(objective.legs(answer.order)) <= 2 * math.fsum(objective.between(*tree.T)) * (1 + 1e-9)
+        tree = place_ground(Places(places)).spanning_edges(np.arange(400))
+        assert math.fsum(objective.legs(answer.order)) <= 2 * math.fsum(objective.travel.between(*tree.T)) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("closed", [False, True], ids=["with v0", "without v0"])
@@ -276,24 +278,23 @@ def test_places_that_coincide_are_paired_beforehand_and_the_matching_stays_the_l
 ) -> None:
     matched: list[int] = []
 
-    def counted(*, points: Points, extra: bool, budget: Budget, params: MatchingParams) -> object:
-        matched.append(len(points))
-        return minimum_matching(points=points, extra=extra, budget=budget, params=params)
+    def counted(weights: PlaceWeights, budget: Budget, params: MatchingParams) -> object:
+        matched.append(len(weights.ground.places))
+        return by_blossoms(weights, budget, params)
 
     for seed, kinds in enumerate((1, 2, 30, 400)):
         rng = np.random.default_rng(seed)
-        places = Points(rng.uniform(0, 1, (kinds, 2))[rng.integers(0, kinds, 400)])
-        objective = Weighted(places, np.zeros(400), np.zeros(400), ends=Ends(closed=closed))
+        places = Places(rng.uniform(0, 1, (kinds, 2))[rng.integers(0, kinds, 400)])
         odd = np.sort(rng.choice(400, 299 if not closed else 300, replace=False))
         vertices = odd if closed else np.append(odd, 400)
-        monkeypatch.setattr(module, "minimum_matching", counted)
-        pairs, optimal = module._matching(objective, vertices, Budget(), ConstructionParams())
+        monkeypatch.setattr(module, "by_blossoms", counted)
+        pairs, optimal = module._matching(place_ground(places), vertices, 400, Budget(), MatchingParams())
         monkeypatch.undo()
         assert optimal
         assert sorted(pairs.ravel().tolist()) == list(range(300))
         assert matched[-1] <= kinds
         travel = np.zeros((401, 401))
-        travel[:400, :400] = places.matrix()
+        travel[:400, :400] = places.matrix
         weights = travel[np.ix_(vertices, vertices)]
         best = minimum_matching(weights)
         found, least = (weights[p[:, 0], p[:, 1]].sum() for p in (pairs, best.pairs))
@@ -332,7 +333,7 @@ def test_the_route_does_not_depend_on_numbering_where_ties_are_many(kind: str, e
             where = np.argsort(turn)
             first, last = (None if i is None else int(where[i]) for i in (ends.first, ends.last))
             turned = Ends(first, last, ends.closed)
-            objective = Weighted(travel[np.ix_(turn, turn)], scores[turn], weights, 0.0, turned)
+            objective = Weighted(TravelMatrix(travel[np.ix_(turn, turn)]), scores[turn], weights, 0.0, turned)
             order = algorithm1(objective, np.random.default_rng(0), Budget()).order
             found.append((objective.legs(order).tolist(), objective.scores[order].tolist()))
         assert all(one == found[0] for one in found)
@@ -346,7 +347,7 @@ def test_places_on_a_grid_do_not_depend_on_numbering() -> None:
         found = []
         for k in range(3):
             turn = np.random.default_rng(k).permutation(size) if k else np.arange(size)
-            objective = Weighted(Points(places[turn]), scores[turn], np.append(np.zeros(size - 1), 1.0))
+            objective = Weighted(Places(places[turn]), scores[turn], np.append(np.zeros(size - 1), 1.0))
             order = algorithm1(objective, np.random.default_rng(0), Budget()).order
             found.append((objective.legs(order).tolist(), objective.scores[order].tolist()))
         assert all(one == found[0] for one in found)
@@ -354,12 +355,12 @@ def test_places_on_a_grid_do_not_depend_on_numbering() -> None:
 
 def test_canonical_orders_tell_apart_what_differs_and_stop_in_time() -> None:
     size = 60
-    everywhere = Weighted(1 - np.eye(size), np.ones(size), np.zeros(size))
+    everywhere = Weighted(TravelMatrix(1 - np.eye(size)), np.ones(size), np.zeros(size))
     assert canonical_order(everywhere, 5).tolist() == [*(i for i in range(size) if i != 5), 5]
     path = np.abs(np.arange(size)[:, None] - np.arange(size)).astype(float)
-    line = Weighted(path, np.ones(size), np.zeros(size))
+    line = Weighted(TravelMatrix(path), np.ones(size), np.zeros(size))
     turn = np.random.default_rng(0).permutation(size)
-    turned = Weighted(path[np.ix_(turn, turn)], np.ones(size), np.zeros(size))
+    turned = Weighted(TravelMatrix(path[np.ix_(turn, turn)]), np.ones(size), np.zeros(size))
     for last in range(3):
         order = canonical_order(line, last)
         other = turn[canonical_order(turned, int(np.argsort(turn)[last]))]

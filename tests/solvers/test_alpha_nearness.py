@@ -8,6 +8,7 @@ import pytest
 
 from learnroute._core import AlphaNearness
 from learnroute.model.objective import Weighted
+from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.alpha_nearness import alpha_lists, edges_between
@@ -109,7 +110,7 @@ def test_an_ascent_in_slices_is_the_same_as_in_one_go() -> None:
 def test_lists_may_be_longer_than_those_looked_at_first() -> None:
     places = np.arange(60) + 1000.0 * (np.arange(60) >= 50)
     travel = np.abs(places[:, None] - places[None, :])
-    lists = candidates_of(Weighted(travel, np.zeros(60), np.zeros(60)), 45)
+    lists = candidates_of(Weighted(TravelMatrix(travel), np.zeros(60), np.zeros(60)), 45)
     for i, row in enumerate(lists.tolist()):
         assert len({*row, i}) == 46
         assert min(row) >= 0
@@ -118,9 +119,9 @@ def test_lists_may_be_longer_than_those_looked_at_first() -> None:
 
 def test_kinds_of_lists() -> None:
     rng = np.random.default_rng(0)
-    lopsided = Weighted(rng.random((30, 30)), np.zeros(30), np.zeros(30))
+    lopsided = Weighted(TravelMatrix(rng.random((30, 30))), np.zeros(30), np.zeros(30))
     assert both_candidates(lopsided, KOptParams(), Budget())[1] is None
-    even = Weighted(_distances(30, 0), np.zeros(30), np.zeros(30))
+    even = Weighted(TravelMatrix(_distances(30, 0)), np.zeros(30), np.zeros(30))
     near, alpha = both_candidates(even, KOptParams(), Budget())
     assert near.shape == (30, 8)
     assert alpha is not None

@@ -49,7 +49,7 @@ def test_the_shortest_route_is_the_same_length_by_branching_and_by_a_table(famil
     rng = np.random.default_rng(0)
     for size in (16, 17):
         problem = random_problem(family, size, OVER, size)
-        objective = Weighted(problem.travel, problem.scores, np.linspace(0, 1, size), ends=ends)
+        objective = Weighted(problem.ways, problem.scores, np.linspace(0, 1, size), ends=ends)
         found = travel_only(objective, rng, Budget())
         shortest = held_karp(objective.travel_alone(), rng, Budget())
         assert found.notes == ()  # proved

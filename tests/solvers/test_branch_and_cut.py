@@ -11,6 +11,7 @@ from learnroute import Learner
 from learnroute.model.certificates import BranchAndBound, Node, OneTree, read_certificate
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Linear, Weighted
+from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation
 from learnroute.solvers.contract import Budget
@@ -138,7 +139,7 @@ def test_ways_that_cost_far_too_much_do_not_blur_a_proof(heavy: float) -> None:
         scores = rng.uniform(1, 10, 11)
         scores[seed] *= heavy if seed % 2 else 1.0
         rate = (0.0, 1 / 6)[seed % 2]
-        objective = Weighted(travel, scores, (1 - rate) * rate ** np.arange(10, -1, -1.0))
+        objective = Weighted(TravelMatrix(travel), scores, (1 - rate) * rate ** np.arange(10, -1, -1.0))
         least = objective(held_karp(objective, RNG(0), Budget()).order)
         start = iterated_local_search(objective, RNG(0), Budget(), 100, 2)
         proofs = (
@@ -160,7 +161,9 @@ def test_ways_that_cost_far_too_much_do_not_blur_a_proof(heavy: float) -> None:
 def test_units_do_not_matter(unit: float, heavy: float) -> None:
     places = RNG(70).uniform(-1, 1, (70, 2))
     travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
-    objective = Weighted(unit * travel, heavy * unit * RNG(1).uniform(0, 1, 70), np.append(np.zeros(69), 1.0))
+    objective = Weighted(
+        TravelMatrix(unit * travel), heavy * unit * RNG(1).uniform(0, 1, 70), np.append(np.zeros(69), 1.0)
+    )
     tree = tree_of(objective, iterated_local_search(objective, RNG(0), Budget(), 1000), budget=Budget())
     assert tree.proved
     assert tree.nodes < 300

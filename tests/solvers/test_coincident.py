@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Weighted
+from learnroute.model.travel import Places, TravelMatrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.coincident import clusters_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
@@ -35,10 +35,10 @@ def crowd(places: int, copies: int, seed: int) -> tuple[Any, Any]:
 def test_copies_cost_no_more_travel_than_the_places_alone(rate: float, matrix: bool) -> None:
     places, copies = crowd(120, 12, 1)
     nothing = np.zeros(len(places))
-    alone = Weighted(Points(places), nothing, nothing)
+    alone = Weighted(Places(places), nothing, nothing)
     least = alone(iterated_local_search(alone, RNG(0), Budget(), 2000))
     scores = RNG(2).uniform(0, 0.1, len(copies))
-    travel = Points(copies).matrix() if matrix else Points(copies)
+    travel = TravelMatrix(Places(copies).matrix) if matrix else Places(copies)
     objective = Weighted(travel, scores, weights_of(rate, len(copies)))
     order = iterated_local_search(objective, RNG(0), Budget(), 2000)
     assert sorted(order.tolist()) == list(range(len(copies)))
@@ -49,7 +49,7 @@ def test_copies_cost_no_more_travel_than_the_places_alone(rate: float, matrix: b
 def test_where_only_the_last_score_counts_clusters_suffice(ends: Ends) -> None:
     for seed in range(3):
         rng = RNG(seed)
-        places = Points(rng.uniform(0, 1, (3, 2))[rng.integers(0, 3, 7)])
+        places = Places(rng.uniform(0, 1, (3, 2))[rng.integers(0, 3, 7)])
         objective = Weighted(places, rng.uniform(0, 2, 7), weights_of(0.0, 7), 0.5, ends)
         clusters = clusters_of(objective)
         assert clusters is not None
@@ -65,7 +65,7 @@ def test_where_only_the_last_score_counts_clusters_suffice(ends: Ends) -> None:
 @pytest.mark.parametrize("ends", ENDS)
 def test_every_end_is_kept_and_the_first_order_is_never_made_worse(rate: float, ends: Ends) -> None:
     _, copies = crowd(20, 8, 3)
-    objective = Weighted(Points(copies), RNG(4).uniform(0, 1, 160), weights_of(rate, 160), 0.0, ends)
+    objective = Weighted(Places(copies), RNG(4).uniform(0, 1, 160), weights_of(rate, 160), 0.0, ends)
     first = iterated_local_search(objective, RNG(1), Budget(), 5)
     order = iterated_local_search(objective, RNG(2), Budget(), 20, initial=first)
     assert ends.allows(order)
@@ -74,7 +74,7 @@ def test_every_end_is_kept_and_the_first_order_is_never_made_worse(rate: float, 
 
 def test_clusters_are_priced_as_if_they_came_last() -> None:
     _, copies = crowd(5, 4, 5)
-    objective = Weighted(Points(copies), RNG(6).uniform(0, 1, 20), weights_of(0.4, 20))
+    objective = Weighted(Places(copies), RNG(6).uniform(0, 1, 20), weights_of(0.4, 20))
     clusters = clusters_of(objective)
     assert clusters is not None
     order = clusters.regions(np.arange(5))
@@ -82,7 +82,7 @@ def test_clusters_are_priced_as_if_they_came_last() -> None:
     assert clusters.objective.legs(np.arange(5)).sum() == pytest.approx(objective.legs(order).sum(), rel=1e-12)
     last = float(objective.weights[-4:] @ objective.scores[order[-4:]])
     assert clusters.objective.weights[-1] * clusters.objective.scores[4] == pytest.approx(last, rel=1e-12)
-    matrix = Weighted(objective.points.matrix(), objective.scores, objective.weights)  # type: ignore[union-attr]
+    matrix = Weighted(TravelMatrix(objective.travel.matrix), objective.scores, objective.weights)
     same = clusters_of(matrix)
     assert same is not None
     groups = (sorted(np.flatnonzero(found.location_of == k).tolist() for k in range(5)) for found in (clusters, same))
@@ -91,7 +91,7 @@ def test_clusters_are_priced_as_if_they_came_last() -> None:
 
 def test_larger_scores_come_first_at_a_location_and_the_way_stays() -> None:
     _, copies = crowd(4, 3, 7)
-    objective = Weighted(Points(copies), RNG(8).uniform(0, 1, 12), weights_of(0.7, 12))
+    objective = Weighted(Places(copies), RNG(8).uniform(0, 1, 12), weights_of(0.7, 12))
     clusters = clusters_of(objective)
     assert clusters is not None
     for seed in range(20):
@@ -108,17 +108,17 @@ def test_larger_scores_come_first_at_a_location_and_the_way_stays() -> None:
 def test_there_are_no_clusters_where_no_regions_coincide() -> None:
     places, _ = crowd(12, 1, 9)
     scores, weights = np.ones(12), weights_of(0.0, 12)
-    assert clusters_of(Weighted(Points(places), scores, weights)) is None
-    assert clusters_of(Weighted(Points(places).matrix(), scores, weights)) is None
+    assert clusters_of(Weighted(Places(places), scores, weights)) is None
+    assert clusters_of(Weighted(TravelMatrix(Places(places).matrix), scores, weights)) is None
     places[3] = places[2]  # a fixed end is a location of its own
-    assert clusters_of(Weighted(Points(places), scores, weights, ends=Ends(2))) is None
-    assert clusters_of(Weighted(Points(places), scores, weights, ends=Ends(1))) is not None
+    assert clusters_of(Weighted(Places(places), scores, weights, ends=Ends(2))) is None
+    assert clusters_of(Weighted(Places(places), scores, weights, ends=Ends(1))) is not None
 
 
 def test_all_regions_at_one_location_are_sorted_by_score() -> None:
     scores = RNG(1).uniform(0, 1, 400)
     for rate in (0.0, 1 / 6, 0.95):
-        objective = Weighted(Points(np.full((400, 2), 7.0)), scores, weights_of(rate, 400))
+        objective = Weighted(Places(np.full((400, 2), 7.0)), scores, weights_of(rate, 400))
         order = iterated_local_search(objective, RNG(0), Budget(), 50)
         assert objective(order) == pytest.approx(float(objective.weights @ np.sort(scores)[::-1]), rel=1e-12)
 
@@ -129,17 +129,17 @@ def test_regions_that_nearly_coincide_are_clusters(matrix: bool) -> None:
     centres = rng.uniform(0, 1, (10, 2))
     places = rng.permutation(np.repeat(centres, 15, axis=0)) + 1e-6 * rng.uniform(-1, 1, (150, 2))
     nothing = np.zeros(150)
-    travel = Points(places).matrix() if matrix else Points(places)
+    travel = TravelMatrix(Places(places).matrix) if matrix else Places(places)
     objective = Weighted(travel, nothing, nothing, ends=Ends(closed=True))
     clusters = clusters_of(objective)
     assert clusters is not None
     assert clusters.near
     assert not clusters.suffice
     assert clusters.objective.size == 10
-    alone = Weighted(Points(centres), np.zeros(10), np.zeros(10), ends=Ends(closed=True))
+    alone = Weighted(Places(centres), np.zeros(10), np.zeros(10), ends=Ends(closed=True))
     least = alone(iterated_local_search(alone, RNG(0), Budget(), 500))
     assert objective(iterated_local_search(objective, RNG(0), Budget(), 500)) <= 1.001 * least
-    uniform = Weighted(Points(rng.uniform(0, 1, (150, 2))), nothing, nothing)
+    uniform = Weighted(Places(rng.uniform(0, 1, (150, 2))), nothing, nothing)
     assert clusters_of(uniform) is None
 
 
@@ -151,5 +151,5 @@ def test_huge_entries_do_not_drown_the_others() -> None:
     for a, b in itertools.pairwise([*ring.tolist(), int(ring[0])]):
         travel[a, b] = travel[b, a] = 1.0
     np.fill_diagonal(travel, 0)
-    objective = Weighted(travel, np.zeros(40), np.zeros(40), ends=Ends(closed=True))
+    objective = Weighted(TravelMatrix(travel), np.zeros(40), np.zeros(40), ends=Ends(closed=True))
     assert objective(iterated_local_search(objective, RNG(0), Budget(), 2000)) == 40.0

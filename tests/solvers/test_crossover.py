@@ -76,7 +76,7 @@ def test_edges_and_scores_of_a_tour_add_up_to_the_value_of_its_order(kind: str, 
         search = running(objective, ends.repair(np.arange(5)))
         scores, weights, factors = objective.scores, objective.weights, factors_of(objective)
         least = 0.0 if factors is not None else scores.min() * weights.sum()  # scores count above the least one
-        wanted = oracle.values(objective.travel, scores, weights, factors, ends.first, ends.last, ends.closed)
+        wanted = oracle.values(objective.travel.matrix, scores, weights, factors, ends.first, ends.last, ends.closed)
         for order, value in wanted.items():
             search.set_order(np.array(order))
             tour = search.tour()

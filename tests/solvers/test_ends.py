@@ -15,6 +15,7 @@ from learnroute.model.certificates import Simple
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Linear, Weighted
 from learnroute.model.pairs import LinearError
+from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import least_score_parts, score_bound, simple_bound
 from learnroute.solvers.contract import Budget
@@ -54,12 +55,12 @@ def drawn(size: int, seed: int, symmetric: bool, shares: str, ends: str, closed:
     elif shares == "mixed":
         factors = np.where(rng.random(size) < 0.4, 0.0, rng.uniform(0.2, 0.9, size))
         factors[0] = 0.5
-    return LinearError(scores, weights, 1.5, factors).objective(travel, Ends(*ENDS[ends], closed))
+    return LinearError(scores, weights, 1.5, factors).objective(TravelMatrix(travel), Ends(*ENDS[ends], closed))
 
 
 def all_values(objective: Linear) -> dict[tuple[int, ...], float]:
     found = oracle.values(
-        objective.travel, objective.scores, objective.weights, factors_of(objective), objective.ends.first,
+        objective.travel.matrix, objective.scores, objective.weights, factors_of(objective), objective.ends.first,
         objective.ends.last, objective.ends.closed,
     )  # fmt: skip
     return {order: value + objective.constant for order, value in found.items()}
@@ -130,7 +131,7 @@ def beam(objective: Linear, kept: int = 300) -> IntArray:
         longer: dict[tuple[frozenset[int], int], tuple[float, tuple[int, ...]]] = {}
         for value, stops in partial:
             for v in set(range(size)) - set(stops):
-                cost = value + float(objective.travel[v, stops[0]] + objective.weights[t] * objective.scores[v])
+                cost = value + float(objective.travel.matrix[v, stops[0]] + objective.weights[t] * objective.scores[v])
                 key = (frozenset(stops), v)
                 if objective.ends.positions(size)[t, v] and cost < longer.get(key, (np.inf, ()))[0]:
                     longer[key] = (cost, (v, *stops))
@@ -169,17 +170,17 @@ def test_the_same_problem_one_region_larger() -> None:
         least = small(held_karp(small, RNG(0), Budget()).order)
         size = 21
         travel = np.full((size, size), 1000.0)
-        travel[:20, :20] = small.travel
+        travel[:20, :20] = small.travel.matrix
         travel[20, 20] = 0.0
         begin = small.begin
         # the new region goes first, and from there to where an order may begin
         travel[20, :20] = np.where(np.isfinite(begin), begin if small.ends.first is None else 0.0, 1000.0)
         if closed:
             assert small.ends.first is not None
-            travel[:20, 20] = small.travel[:, small.ends.first]
+            travel[:20, 20] = small.travel.matrix[:, small.ends.first]
         weights = np.concatenate([[0.0], small.weights])
         ends_there = Ends(20, small.ends.last, closed)
-        larger = Weighted(travel, np.append(small.scores, 0.0), weights, small.constant, ends_there)
+        larger = Weighted(TravelMatrix(travel), np.append(small.scores, 0.0), weights, small.constant, ends_there)
         found = proved(larger)
         assert found.proved
         assert larger(found.incumbent.order) == pytest.approx(least, rel=1e-10)
@@ -207,7 +208,9 @@ def test_orders_are_brought_within_their_ends() -> None:
     order = np.array([4, 2, 0, 3, 1])
 
     def asked(**ends: Any) -> list[int]:
-        objective = Weighted(rng.uniform(1, 2, (5, 5)), np.array([3.0, 1, 2, 5, 4]), np.eye(5)[4], 0.0, Ends(**ends))
+        objective = Weighted(
+            TravelMatrix(rng.uniform(1, 2, (5, 5))), np.array([3.0, 1, 2, 5, 4]), np.eye(5)[4], 0.0, Ends(**ends)
+        )
         return [int(v) for v in objective.repaired(order)]
 
     assert asked() == [4, 2, 0, 3, 1]

@@ -48,7 +48,8 @@ def values_by_size(objective: Linear, last_costs: FloatArray, positions: BoolArr
     values[1 << regions, regions] = np.where(positions[-1], last_costs, np.inf)
     for count in range(1, size):
         after = sets[counts == count]
-        costs = (values[after][:, None, :] + objective.travel).min(axis=2) + weights[after][:, None] * objective.scores
+        costs = (values[after][:, None, :] + objective.travel.matrix).min(axis=2)
+        costs += weights[after][:, None] * objective.scores
         costs[:, ~positions[-1 - count]] = np.inf
         number, here = np.nonzero(within[after] == 0)
         values[after[number] | (1 << here), here] = costs[number, here]
@@ -63,7 +64,7 @@ def test_values_of_all_sets_are_the_least_bit_for_bit(weights: str, sets: int) -
     factors = None if weights == "positions" else np.random.default_rng(1).uniform(0, 1, 8)
     objective = LinearError(drawn.scores, drawn.weights, 0.0, factors).objective(drawn.travel, Ends())
     positions = Ends(last=3).positions(8)
-    table = HeldKarp(objective.travel, objective.scores, objective.weights, factors, objective.scores, positions)
+    table = HeldKarp(objective.travel.matrix, objective.scores, objective.weights, factors, objective.scores, positions)
     done = [table.fill(sets)]
     while done[-1] < 1:
         done.append(table.fill(sets))

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Linear, Weighted
 from learnroute.model.pairs import LinearError
-from learnroute.solvers.construction.space_filling_curve import hilbert_order
+from learnroute.model.travel import Places, Travel, TravelMatrix
+from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.local_search.iterated import iterated_local_search
@@ -32,8 +32,8 @@ def weights_of(rate: float, size: int) -> Any:
 
 def problem(size: int, rate: float, ends: Ends, seed: int, places: bool) -> Linear:
     rng = RNG(seed)
-    points = Points(rng.uniform(0, 1, (size, 2)))
-    travel = points if places else points.matrix()
+    points = Places(rng.uniform(0, 1, (size, 2)))
+    travel = points if places else TravelMatrix(points.matrix)
     return Weighted(travel, rng.uniform(0, 2, size), weights_of(rate, size), 0.5, ends)
 
 
@@ -47,14 +47,14 @@ KINDS = ["last score", "geometric", "nearly flat", "other weights", "factors", "
 def objective_of_kind(kind: str, size: int, ends: Ends, seed: int) -> Linear:
     rng = RNG(seed)
     places = rng.uniform(0, 1, (size, 2))
-    travel: Any = Points(places) if seed % 2 else Points(places).matrix()
+    travel: Travel = Places(places) if seed % 2 else TravelMatrix(Places(places).matrix)
     rate = {"last score": 0.0, "nearly flat": 0.9994}.get(kind, 1 / 3)
     weights = np.sort(rng.random(size)) if kind == "other weights" else weights_of(rate, size)
     scores = rng.uniform(0, 2, size)
     if kind == "last score" and ends.cyclic:
         weights = np.zeros(size)  # where such a cycle begins is settled afterwards
     if "direction" in kind:
-        travel = Points(places).matrix() * rng.uniform(0.7, 1.3, (size, size))
+        travel = TravelMatrix(Places(places).matrix * rng.uniform(0.7, 1.3, (size, size)))
     factors = np.where(rng.random(size) < 0.3, 0.0, rng.uniform(0, 1, size)) if "factors" in kind else None
     return LinearError(scores, weights, 0.0, factors).objective(travel, ends)
 
@@ -140,7 +140,7 @@ def clouds(size: int) -> dict[str, Any]:
 def test_odd_places_are_no_trouble(name: str, rate: float, size: int) -> None:
     places = clouds(size)[name]
     for scores in (np.ones(size), np.zeros(size), RNG(1).uniform(0, 1, size) * np.abs(places).max()):
-        objective = Weighted(Points(places), scores, weights_of(rate, size))
+        objective = Weighted(Places(places), scores, weights_of(rate, size))
         order = iterated_local_search(objective, RNG(0), Budget(), 50)
         assert sorted(order.tolist()) == list(range(size))
         if name == "all alike":
@@ -167,25 +167,16 @@ def test_a_search_repeats_itself_and_stops_when_its_budget_is_exhausted() -> Non
     answer = search(objective, RNG(0), Budget(progress=tell, stop=stop))
     assert 5 <= len(told) < 10
     assert told == sorted(told)
-    assert objective(answer.order) < objective(hilbert_order(objective.points))  # type: ignore[arg-type]
-
-
-def test_the_curve_visits_neighbouring_cells() -> None:
-    """On a grid of 16 x 16 places, Hilbert's curve goes from each to one beside it."""
-    grid = np.array(list(itertools.product(range(16), repeat=2)), dtype=float)
-    order = hilbert_order(Points(RNG(0).permutation(grid) * 16 / 16))
-    assert sorted(order.tolist()) == list(range(256))
-    places = Points(RNG(0).permutation(grid))
-    assert places.between(order[:-1], order[1:]).max() == 1.0
+    assert objective(answer.order) < objective(nearest_neighbour(objective, RNG(0), Budget()).order)
 
 
 @pytest.mark.parametrize("matrix", [False, True])
 def test_candidate_lists_lead_out_of_clusters(matrix: bool) -> None:
     rng = RNG(5)
     places = np.concatenate([rng.uniform(0, 1, (30, 2)) + corner for corner in ((0, 0), (100, 0), (0, 100))])
-    points = Points(places)
+    travel = TravelMatrix(Places(places).matrix) if matrix else Places(places)
     nothing = np.zeros(90)
-    lists = candidates_of(Weighted(points.matrix() if matrix else points, nothing, nothing), PARAMS.neighbours)
+    lists = candidates_of(Weighted(travel, nothing, nothing), PARAMS.neighbours)
     cluster = np.arange(90) // 30
     assert all(len({*row.tolist()}) == PARAMS.neighbours and v not in row for v, row in enumerate(lists))
     assert (cluster[lists] != cluster[:, None]).any(axis=1).sum() >= 6
@@ -195,8 +186,8 @@ def test_lists_of_a_matrix_hold_relative_neighbours_by_their_definition() -> Non
     """Three clusters of 40: the neighbours that lead out of one are farther than all that are looked at first."""
     rng = RNG(6)
     places = np.concatenate([rng.uniform(0, 1, (40, 2)) + corner for corner in ((0, 0), (9, 0), (4, 9))])
-    travel, nothing = Points(places).matrix(), np.zeros(120)
-    lists = candidates_of(Weighted(travel, nothing, nothing), 10)
+    travel, nothing = Places(places).matrix, np.zeros(120)
+    lists = candidates_of(Weighted(TravelMatrix(travel), nothing, nothing), 10)
     for owner, found in enumerate(lists.tolist()):
         by_distance = [int(j) for j in np.argsort(travel[owner]) if j != owner]
         entries: list[int] = []

@@ -10,10 +10,11 @@ from hypothesis.extra import numpy as hnp
 
 import oracle
 from learnroute import InputError, Matching, minimum_matching
-from learnroute.model.distances import Points
+from learnroute.model.travel import Places
 from learnroute.solvers.contract import Budget
+from learnroute.solvers.ground import place_ground
 from learnroute.solvers.matching.perfect_matching import by_blossoms
-from learnroute.solvers.matching.weights import MatrixWeights
+from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
 from learnroute.solvers.params import MatchingParams
 
 
@@ -166,8 +167,8 @@ def test_thousands_of_places_are_proved() -> None:
 
 def test_great_circles_are_proved() -> None:
     rng = np.random.default_rng(5)
-    points = Points(np.column_stack([rng.uniform(-180, 180, 300), rng.uniform(-90, 90, 300)]), geographic=True)
-    check_proof(minimum_matching(points=points), points.matrix())
+    points = Places(np.column_stack([rng.uniform(-180, 180, 300), rng.uniform(-90, 90, 300)]), geographic=True)
+    check_proof(by_blossoms(PlaceWeights(place_ground(points)), Budget()), points.matrix)
 
 
 def test_few_first_edges_are_repaired_by_pricing() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from learnroute.model.ends import BoolArray, Ends
 from learnroute.model.objective import Linear, Weighted
+from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.branch_and_cut.solver import BranchAndCut
@@ -52,7 +53,7 @@ def drawn(rate: float, seed: int, size: int = 7) -> Linear:
     travel = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
     weights = (1 - rate) * rate ** np.arange(size - 1, -1, -1.0) if rate else np.append(np.zeros(size - 1), 1.0)
     ends = NotFirst(last=2 if seed % 2 else None, barred=(0, 1, 3))
-    return Weighted(travel, rng.uniform(0, 20, size), weights, 1.0, ends)
+    return Weighted(TravelMatrix(travel), rng.uniform(0, 20, size), weights, 1.0, ends)
 
 
 @pytest.mark.parametrize("rate", [0.0, 1 / 6, 0.9])

@@ -11,6 +11,7 @@ import pytest
 from learnroute import InputError, Learner, Problem, plan, verify
 from learnroute.model.certificates import NgRelaxation, NgRoutes, read_certificate
 from learnroute.model.objective import Linear, Weighted
+from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.bounds import least_score_parts, simple_bound
 from learnroute.solvers.contract import Budget
@@ -69,7 +70,7 @@ def test_proofs_end_at_the_optimum_and_bounds_stay_below_it(learner: str) -> Non
         for certificate in (proof.certificate(), tree):
             assert certificate.bound <= least
             assert recomputed_bound(objective, certificate, certificate.bound) >= certificate.bound
-        assert not objective.symmetric or tree.bound >= simple_bound(objective) * 0.9
+        assert not objective.travel.symmetric or tree.bound >= simple_bound(objective) * 0.9
         assert simple_bound(objective) <= least
 
 
@@ -114,7 +115,7 @@ def test_score_parts_by_last_region_are_the_least() -> None:
     from itertools import permutations
 
     weights, scores = np.array([0.1, 0.2, 0.3, 0.9]), np.array([3.0, 1.0, 7.0, 2.0])
-    parts = least_score_parts(Weighted(np.zeros((4, 4)), scores, weights))
+    parts = least_score_parts(Weighted(TravelMatrix(np.zeros((4, 4))), scores, weights))
     for v in range(4):
         found = [float(weights @ scores[list(o)]) for o in permutations(range(4)) if o[-1] == v]
         assert parts[v] == pytest.approx(min(found), rel=1e-14)
@@ -162,7 +163,7 @@ def test_stages_of_reduced_cost_fixing_never_prove_too_much(family: str) -> None
         least, rng = optimum(objective), RNG(seed)
         stages = []
         for _ in range(3):
-            ng_sets = nearest_ng_sets(objective.travel, 2)
+            ng_sets = nearest_ng_sets(objective.travel.matrix, 2)
             augment(ng_sets, rng.integers(8, size=8), spread=1)
             stages.append(relaxation(rng.normal(0, 3, 8), ng_sets))
         turns = [tuple(tuple(map(int, rng.integers(8, size=4))) for _ in range(30)) for _ in range(4)]
@@ -220,7 +221,7 @@ def cheapest_by_hand(objective: Linear, multipliers: FloatArray, masks: list[lis
     partial = [(v, 1 << v, objective.weights[0] * objective.scores[v] - multipliers[v]) for v in range(size)]
     for t in range(1, size):
         partial = [
-            (w, forbidden & masks[t][w] | 1 << w, cost + objective.travel[v, w] + scored)
+            (w, forbidden & masks[t][w] | 1 << w, cost + objective.travel.matrix[v, w] + scored)
             for v, forbidden, cost in partial
             for w in range(size)
             if not forbidden >> w & 1
@@ -237,7 +238,7 @@ def test_the_checker_finds_the_cheapest_ng_route() -> None:
         size = int(rng.integers(3, 7))
         travel = rng.uniform(1, 9, (size, size)) if seed % 2 else rng.integers(1, 4, (size, size)).astype(float)
         np.fill_diagonal(travel, 0)
-        objective = Weighted(travel, rng.uniform(0, 5, size), np.sort(rng.uniform(0, 1, size)))
+        objective = Weighted(TravelMatrix(travel), rng.uniform(0, 5, size), np.sort(rng.uniform(0, 1, size)))
         rows = tuple(tuple(map(int, rng.integers(size, size=3))) for _ in range(size))
         stage = NgRelaxation(rng.normal(0, 2, size), tuple((v,) for v in range(size)), rows)
         least = cheapest_by_hand(objective, stage.multipliers, stage.masks())

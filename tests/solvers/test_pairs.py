@@ -22,6 +22,7 @@ from learnroute import (
 from learnroute._core import PairTerms
 from learnroute.model.losses import objective_of
 from learnroute.model.objective import Paired
+from learnroute.model.travel import TravelMatrix
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.suffix_labelling import label_suffixes
 from learnroute.solvers.local_search.candidates import candidates_of
@@ -111,7 +112,7 @@ def searched(asked: Problem, seed: int, directed: bool) -> tuple[Paired, TourSea
     objective = paired_of(asked)
     rng = np.random.default_rng(seed)
     if directed:
-        travel = objective.travel * rng.uniform(0.7, 1.3, objective.travel.shape)
+        travel = TravelMatrix(objective.travel.matrix * rng.uniform(0.7, 1.3, objective.travel.matrix.shape))
         objective = Paired(travel, objective.pairs, objective.ends)
     start = objective.ends.repair(rng.permutation(objective.size))
     return objective, TourSearch(objective, start, candidates_of(objective, 8), KOptParams())

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from learnroute import InputError, Learner, plan
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Linear, Weighted
 from learnroute.model.pairs import LinearError
+from learnroute.model.travel import Places, TravelMatrix
 from learnroute.model.validation import IntArray
 from learnroute.solvers import methods
 from learnroute.solvers.contract import Answer, Budget
@@ -56,9 +56,9 @@ def test_same_seed_same_route_and_never_worse_than_the_start() -> None:
 @pytest.mark.parametrize("geographic", [False, True])
 def test_places_are_searched_like_their_distances(geographic: bool) -> None:
     rng = RNG(5)
-    points = Points(np.column_stack([rng.uniform(-180, 180, 40), rng.uniform(-80, 80, 40)]), geographic=geographic)
+    points = Places(np.column_stack([rng.uniform(-180, 180, 40), rng.uniform(-80, 80, 40)]), geographic=geographic)
     scores, weights = rng.uniform(0, 1, 40), 0.2 * 0.8 ** np.arange(39, -1, -1.0)
-    by_places, by_matrix = Weighted(points, scores, weights), Weighted(points.matrix(), scores, weights)
+    by_places, by_matrix = Weighted(points, scores, weights), Weighted(TravelMatrix(points.matrix), scores, weights)
     found = iterated_local_search(by_places, RNG(0), Budget(), 2_000)
     again = iterated_local_search(by_matrix, RNG(0), Budget(), 2_000)
     assert by_matrix(found) == pytest.approx(by_places(found), rel=1e-12)
@@ -70,14 +70,15 @@ def test_few_regions_and_equal_regions_are_no_trouble() -> None:
         objective = linear_of(random_problem("uniform", size, UNDER, size))
         found = iterated_local_search(objective, RNG(0), Budget(), 20)
         assert objective(found) == pytest.approx(objective(held_karp(objective, RNG(0), Budget()).order))
-    flat = Weighted(np.zeros((20, 20)), np.ones(20), np.full(20, 0.05))
+    flat = Weighted(TravelMatrix(np.zeros((20, 20))), np.ones(20), np.full(20, 0.05))
     assert sorted(iterated_local_search(flat, RNG(0), Budget(), 20)) == list(range(20))
     assert plan(random_problem("uniform", 20, Learner(5000, 3, 1), 1), "exact").optimal
 
 
 def test_geometric_weights_are_recognised() -> None:
     def rate(weights: Any) -> float | None:
-        return Weighted(np.zeros((len(weights), len(weights))), np.ones(len(weights)), np.asarray(weights)).rate
+        travel = TravelMatrix(np.zeros((len(weights), len(weights))))
+        return Weighted(travel, np.ones(len(weights)), np.asarray(weights)).rate
 
     assert rate([0.0, 0.0, 1.0]) == 0.0
     assert rate(0.5 * 0.5 ** np.arange(9, -1, -1.0)) == pytest.approx(0.5)
@@ -271,7 +272,8 @@ def test_the_best_cut_is_the_best_of_all_rotations(kind: str) -> None:
             "factors": np.zeros(9),
         }
         factors = rng.random(9) if kind == "factors" else None
-        objective = LinearError(3 * rng.random(9), weights[kind], 0.0, factors).objective(apart + apart.T, Ends())
+        linear = LinearError(3 * rng.random(9), weights[kind], 0.0, factors)
+        objective = linear.objective(TravelMatrix(apart + apart.T), Ends())
         order = rng.permutation(9)
         found = best_cut(objective, order)
         assert objective(found) == pytest.approx(min(objective(np.roll(order, k)) for k in range(9)), rel=1e-12)
@@ -279,9 +281,9 @@ def test_the_best_cut_is_the_best_of_all_rotations(kind: str) -> None:
 
 def test_perturbations_of_the_tail_change_the_tail() -> None:
     rng = np.random.default_rng(0)
-    points = Points(rng.random((600, 2)))
+    points = Places(rng.random((600, 2)))
     weights = 0.9 ** np.arange(599, -1, -1.0)
-    objective = Weighted(points.matrix(), rng.uniform(1, 3, 600), weights)
+    objective = Weighted(TravelMatrix(points.matrix), rng.uniform(1, 3, 600), weights)
     search = TourSearch(objective, rng.permutation(600), candidates_of(objective, 8), KOptParams())
     search.descend(Budget())
     before = search.order()
@@ -294,6 +296,6 @@ def test_perturbations_of_the_tail_change_the_tail() -> None:
     kept = {frozenset(pair) for pair in zip(after[:-1].tolist(), after[1:].tolist(), strict=True)}
     gone = [frozenset(pair) not in kept for pair in zip(before[:-1].tolist(), before[1:].tolist(), strict=True)]
     assert np.mean(gone[-66:]) > 3 * np.mean(gone[:300])
-    short = TourSearch(Weighted(points.matrix(), objective.scores, 0.1 ** np.arange(599, -1, -1.0)), before,
+    short = TourSearch(Weighted(TravelMatrix(points.matrix), objective.scores, 0.1 ** np.arange(599, -1, -1.0)), before,
                        candidates_of(objective, 8), KOptParams())  # fmt: skip
     assert short.tail(before) is None

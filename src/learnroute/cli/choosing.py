@@ -19,26 +19,28 @@ from learnroute.cli.common import (
     output_option,
     plot_option,
     print_json,
+    problem_file_of,
     problem_options,
     progress_shown,
+    say_written,
     seed_option,
     suffixes,
+    time_left,
     time_option,
-    told,
 )
 from learnroute.cli.tables import print_sheet
 from learnroute.comparison.of_learners import compare_learners
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan
 from learnroute.formats.files import errors_naming, write_text
 from learnroute.journeys import MEASURED, Journey
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import ESTIMATE, UPPER
-from learnroute.model.table import Sheet, Table
+from learnroute.model.validation import as_members
 from learnroute.planner import evaluate
 from learnroute.robust import robustness
 from learnroute.solvers.registry import METHODS
-from learnroute.tradeoffs import Choice, Tradeoff, tradeoff
+from learnroute.tradeoffs import tradeoff
 
 ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # what holds one route, and no curve
 NEW_REGION = (
@@ -87,7 +89,7 @@ def tradeoff_command(
     for path in routes:
         check_plan_destination(path, problem)
     with progress_shown() as progress:
-        found = tradeoff(problem, points, seed, time_limit, progress)
+        found = tradeoff(problem, points, seed, time_left(time_limit), progress)
     problem = found.problem or problem  # with the regularisation that was chosen
     picked = None
     if budget is not None:
@@ -96,22 +98,24 @@ def tradeoff_command(
         picked = found.below(ceiling)
     route = evaluate(problem, picked.order) if routes and picked is not None else None
 
-    def write(path: Path) -> None:
+    report = {**found.to_dict(), "picked": picked.to_dict() if picked else None}
+    for path in (*outputs, *pictures):
         if route is not None and path in routes:
             write_plan(route, path, problem)
-        elif path.suffix.lower() == ".json":
-            write_text(path, json_files.dumps(_report(found, picked)))
-        else:
-            write_text(path, found.table(None, picked, found.marks).to_csv())
+        elif path in pictures:
+            from learnroute.plots.pictures import save_figure
+            from learnroute.plots.tradeoffs import draw_tradeoff
 
-    deliver(
-        outputs,
-        write,
-        pictures,
-        lambda plots, path: plots.save_tradeoff(found, problem, path, picked),
-        _report(found, picked) if as_json else None,
-        lambda: print_sheet(found.sheet(picked), problem),
-    )
+            save_figure(draw_tradeoff(found, problem, picked), path)
+        elif path.suffix.lower() == ".json":
+            write_text(path, json_files.dumps(report))
+        else:
+            write_text(path, found.table(picked, found.marks).to_csv())
+        say_written(path)
+    if as_json:
+        print_json(report)
+    else:
+        print_sheet(found.sheet(picked), problem)
 
 
 @command(
@@ -143,18 +147,10 @@ def robustness_command(
         raise InputError("robustness plans for the upper bounds; leave it out", field="--dissimilarities",
                          value=ESTIMATE)  # fmt: skip
     given = source.read()
-    problem = given.with_upper_bounds()
     about = [f"by {KINDS[UPPER]}, not by the unbiased estimates"] if given.has_estimates else []
     with progress_shown() as progress:
-        found = robustness(given, within, draws, seed, time_limit, progress)
-    deliver(
-        outputs,
-        found.save,
-        pictures,
-        lambda plots, path: plots.save_robustness(found, problem, path),
-        found.to_dict() if as_json else None,
-        lambda: print_sheet(found.sheet(), found.problem, *about),
-    )
+        found = robustness(given, within, draws, seed, time_left(time_limit), progress)
+    deliver(found, (*outputs, *pictures), as_json, *about)
 
 
 @command(
@@ -180,15 +176,8 @@ def learners_command(
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
     problem = source.read()
     with progress_shown() as progress:
-        found = compare_learners(problem, seed, time_limit, progress)
-    deliver(
-        outputs,
-        found.save,
-        pictures,
-        lambda plots, path: plots.save_learners(found, problem, path),
-        found.to_dict() if as_json else None,
-        lambda: print_sheet(found.sheet(), problem),
-    )
+        found = compare_learners(problem, seed, time_left(time_limit), progress)
+    deliver(found, (*outputs, *pictures), as_json)
 
 
 @command(
@@ -242,18 +231,18 @@ def journey_command(
                          value=dissimilarities)  # fmt: skip
     with progress_shown() as progress:
         if begin:
-            problem = read_problem(told(begin))
+            problem = read_problem(problem_file_of(begin))
             problem = problem if dissimilarities is None else problem.with_dissimilarities(dissimilarities)
-            trip = Journey(problem, method or "auto", seed or 0, state, progress, time_limit)
+            trip = Journey(problem, method or "auto", seed or 0, state, progress, time_left(time_limit))
         else:
             trip = Journey.resume(state)
         if visited:
-            trip.visit(visited, **_measurements(measured), progress=progress, time_limit=time_limit)
+            trip.visit(visited, **_measurements(measured), progress=progress, time_limit=time_left(time_limit))
         elif drop:
-            trip.drop(drop, progress, time_limit)
+            trip.drop(drop, progress, time_left(time_limit))
         elif added:
             with errors_naming(added):
-                trip.add(**_region_in(added), progress=progress, time_limit=time_limit)
+                trip.add(**_region_in(added), progress=progress, time_limit=time_left(time_limit))
     if as_json:
         print_json({
             "next": trip.next, "visited": [visit.region for visit in trip.visits], "rest": list(trip.rest),
@@ -262,7 +251,7 @@ def journey_command(
             "notes": list(trip.notes), "errors": dict(zip(trip.problem.regions, trip.errors.tolist(), strict=True)),
         })  # fmt: skip
     else:
-        print_sheet(_journey_sheet(trip), trip.problem)
+        print_sheet(trip.sheet(), trip.problem)
 
 
 COMMANDS = (tradeoff_command, robustness_command, learners_command, journey_command)
@@ -283,30 +272,4 @@ def _region_in(path: Path) -> dict[str, Any]:
     found = json_files.read(path)
     if not isinstance(found, dict):
         raise InputError("an object with region, its name, and what the other regions have is needed", value=found)
-    for member in found:
-        if member not in NEW_REGION:
-            raise InputError(f"unknown field; {did_you_mean(member, NEW_REGION)}", field=member)
-    if "region" not in found:
-        raise InputError("missing; give its name", field="region")
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _journey_sheet(trip: Journey) -> Sheet:
-    place = {name: i for i, name in enumerate(trip.problem.regions)}
-    made = len(trip.visits)
-    rows = [
-        (f"{k}" if k <= made else f"({k})", name, f"{trip.errors[place[name]]:.4g}" if made else "")
-        for k, name in enumerate(trip.route, 1)
-    ]
-    unit = trip.problem.travel_unit
-    lines = (
-        ("next", trip.next or "nowhere: all regions are visited"),
-        ("expected", f"error {trip.expected_error:.6g}, loss {trip.expected_loss:.6g} per region"),
-        ("travel", f"{trip.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
-        *(("note", note) for note in trip.notes),
-    )
-    return Sheet("", (Table.of_texts(("visit", "region", "error of the model there"), rows, left=2),), lines)
-
-
-def _report(found: Tradeoff, picked: Choice | None) -> dict[str, Any]:
-    return {**found.to_dict(), "picked": picked.to_dict() if picked else None}
+    return as_members("", found, NEW_REGION, ("region",))

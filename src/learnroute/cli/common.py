@@ -10,12 +10,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from learnroute.cli.tables import print_sheet
 from learnroute.errors import InputError, did_you_mean, printable
 from learnroute.formats import PICTURES, READERS, json_files, main_file, problem_from, read_problem
 from learnroute.formats.csv_files import training_member
@@ -23,7 +24,9 @@ from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
 from learnroute.model.learners import RULES, Gradient, Proximal
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
+from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import with_depot
+from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 
@@ -53,6 +56,7 @@ class Source:
     title: str | None = None
     depot: str | None = None
     dissimilarities: str | None = None
+    visits: dict[str, Any] = field(default_factory=dict)
 
     def read(self) -> Problem:
         """Read the problem, or refuse; of a folder, say which of its files is read."""
@@ -61,11 +65,14 @@ class Source:
             problem = with_depot(problem, depot_place(self.depot, problem), self.constraints.get("return", True))
         if self.dissimilarities is not None:
             problem = problem.with_dissimilarities(self.dissimilarities)
+        if self.visits:
+            known = Visits() if problem.visits is None else problem.visits
+            problem = problem.changed(visits=replace(known, **self.visits))
         return problem if self.title is None else problem.changed(title=self.title)
 
     def _read(self) -> Problem:
         if self.file != STANDARD_INPUT:
-            return read_problem(told(self.file), self.learner, self.constraints, self.travel_rate)
+            return read_problem(problem_file_of(self.file), self.learner, self.constraints, self.travel_rate)
         if sys.stdin is None:
             raise InputError("is closed; give it a problem as JSON, or name a file", where="standard input")
         with errors_naming("standard input"):
@@ -126,6 +133,18 @@ OPTIONS = {
         metavar="NAME|X,Y",
         help="Start and return there, but learn nothing there: a region of FILE, which is none then, or coordinates.",
     ),
+    "optional": click.option("--optional", is_flag=True, help="Visit only the regions that pay."),
+    "require": click.option(
+        "--require", multiple=True, metavar="NAME", help="A region to visit in any case; others are optional."
+    ),
+    "forbid": click.option(
+        "--forbid", multiple=True, metavar="NAME", help="A region not to visit; its error counts. Others are optional."
+    ),
+    "repeat": click.option("--repeat", type=int, metavar="N", help="Visit one region up to N times, if that pays."),
+    "at_most": click.option("--at-most", type=int, metavar="N", help="Make at most N visits: those that pay most."),
+    "budget": click.option(
+        "--budget", type=float, metavar="X", help="Travel at most X, the way back included, to the regions that pay."
+    ),
     "travel_rate": click.option(
         "--travel-rate", type=float, metavar="X", help="How much loss a unit of travel is worth, instead of the file's."
     ),
@@ -144,15 +163,17 @@ OPTIONS = {
 def problem_options(function: F) -> F:
     """Add FILE and the options that replace parts of it; the command gets them all as its first argument, a Source.
 
-    Its help ends with the formats that FILE can have.
+    Options that the command has itself are left to it. Its help ends with the formats that FILE can have.
     """
+    own = inspect.signature(function).parameters
 
     @functools.wraps(function)
     def command(
         *args: Any, file: Path, features: int | None, samples: int | None, noise: float | None, rule: str | None,
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
         end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None,
-        dissimilarities: str | None, title: str | None, **others: Any,
+        dissimilarities: str | None, title: str | None, optional: bool, require: tuple[str, ...],
+        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
         learner["regularization"] = (
@@ -163,14 +184,19 @@ def problem_options(function: F) -> F:
         elif rule is None and steps is not None and rate is not None:
             learner["rule"] = Gradient.rule
         constraints = {"start": start, "end": end, "return": return_}
-        source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities)
+        visits = _given({"forbidden": forbid or None, "repeat": repeat, "at_most": at_most})
+        if "budget" not in own and (budget := others.pop("budget")) is not None:
+            visits["budget"] = budget
+        if optional or require:
+            visits["required"] = require
+        source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities, visits)
         return function(*args, source, **others)
 
     command.__doc__ = (
         f"{inspect.getdoc(function)}\n\nFILE is a problem: {suffixes(READERS)}; or - for JSON on standard input."
     )
-    for option in reversed(OPTIONS.values()):
-        command = option(command)
+    for name, option in reversed(OPTIONS.items()):
+        command = command if name in own else option(command)
     return cast("F", click.argument("file", type=click.Path(path_type=Path))(command))
 
 
@@ -271,24 +297,15 @@ def print_json(data: dict[str, Any]) -> None:
     click.echo(dumps(data), nl=False)
 
 
-def deliver(
-    outputs: Sequence[Path], write: Callable[[Path], None], pictures: Sequence[Path],
-    draw: Callable[[Any, Path], None], report: dict[str, Any] | None, show: Callable[[], None],
-) -> None:  # fmt: skip
-    """Write what is to be written (`draw` gets the module of pictures), then print a JSON report, or show it."""
-    for path in outputs:
-        write(path)
+def deliver(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str) -> None:
+    """Write a result to files and pictures, then print it: as JSON, or the kind of its problem and its sheet."""
+    for path in paths:
+        found.save(path)
         say_written(path)
-    if pictures:
-        from learnroute import plots
-
-        for path in pictures:
-            draw(plots, path)
-            say_written(path)
-    if report is not None:
-        print_json(report)
+    if as_json:
+        print_json(found.to_dict())
     else:
-        show()
+        print_sheet(found.sheet(), found.problem, *about)
 
 
 def say_written(*paths: Path) -> None:
@@ -297,7 +314,7 @@ def say_written(*paths: Path) -> None:
         say(f"wrote {printable(str(path))}")
 
 
-def told(path: Path) -> Path:
+def problem_file_of(path: Path) -> Path:
     """Return the file of a problem; where it is the only one in a folder, say on standard error which it is."""
     found = main_file(path)
     if found != path:

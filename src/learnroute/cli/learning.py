@@ -29,14 +29,13 @@ from learnroute.cli.common import (
     suffixes,
     time_option,
 )
-from learnroute.cli.tables import print_sheet, show
+from learnroute.cli.tables import print_sheet
 from learnroute.errors import InputError, printable, shown
 from learnroute.formats import WRITERS, places, write_problem
-from learnroute.formats.csv_files import read_matrix, table_text, training_member
+from learnroute.formats.csv_files import read_matrix, training_member
 from learnroute.formats.files import LONGEST_NAME, check_destination, write_text
 from learnroute.formats.json_files import dumps
 from learnroute.formats.samples import causes, read_samples, write_samples
-from learnroute.model.table import Column, Sheet, Table
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.registry import METHODS
 
@@ -78,7 +77,7 @@ def simulate_command(
     True models come from the file (truth, initial_model), or are drawn to match its dissimilarities. --time-limit is
     for each route.
     """
-    from learnroute.learning.simulation import simulate, simulations_sheet
+    from learnroute.learning.simulation import simulate, simulations_sheet, simulations_table
 
     check_outputs(outputs, REPORTS, pictures)
     problem = source.read()
@@ -91,14 +90,21 @@ def simulate_command(
             trained = problem if chosen.learner is None else problem.changed(learner=chosen.learner)
             result = simulate(trained, chosen.order, runs, seed, sampler, level, time_limit, progress)
             found.append((chosen.requested, result))
-    deliver(
-        outputs,
-        lambda path: _write_simulations(found, path),
-        pictures,
-        lambda plots, path: plots.save_simulations(found, problem, path),
-        _simulations_dict(found) if as_json else None,
-        lambda: print_sheet(simulations_sheet(found), problem),
-    )
+    report = _simulations_dict(found)
+    for path in outputs:
+        write_text(path, dumps(report) if path.suffix.lower() == ".json" else simulations_table(found).to_csv())
+        say_written(path)
+    if pictures:
+        from learnroute.plots.pictures import save_figure
+        from learnroute.plots.simulations import draw_simulations
+
+        for path in pictures:
+            save_figure(draw_simulations(found, problem), path)
+            say_written(path)
+    if as_json:
+        print_json(report)
+    else:
+        print_sheet(simulations_sheet(found), problem)
 
 
 @command(
@@ -169,9 +175,6 @@ def estimate_command(
         )  # fmt: skip
     for line in causes(found.failures):
         say(printable(f"learnroute: region {' '.join(line.split())}"))
-    for path in outputs:
-        _write_estimate(found, path)
-        say_written(path)
     if rest:
         _write_rest(found, target, rest)
         say_written(rest)
@@ -179,14 +182,7 @@ def estimate_command(
         strength = None if regularization is None else training_member(regularization.replace(",", " "))
         problem = found.to_problem(samples=samples, regularization=strength, **between)
         say_written(*write_problem(problem, problem_file))
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        show(
-            f"{len(found.regions)} regions, {found.models.shape[1]} features, {found.method}; "
-            f"noise σ = {found.pooled_noise:.4g}, bounds at {found.level:.0%}"
-        )
-        print_sheet(_estimate_sheet(found))
+    deliver(found, outputs, as_json)
 
 
 def _between(path: Path) -> dict[str, Any]:
@@ -208,20 +204,6 @@ def _simulations_dict(found: list[tuple[str, Simulation]]) -> dict[str, Any]:
     return {**first, "others": others}
 
 
-def _write_simulations(found: list[tuple[str, Simulation]], path: Path) -> None:
-    from learnroute.learning.simulation import simulations_table
-
-    json = path.suffix.lower() == ".json"
-    write_text(path, dumps(_simulations_dict(found)) if json else simulations_table(found).to_csv())
-
-
-def _write_estimate(found: Estimate, path: Path) -> None:
-    if path.suffix.lower() == ".json":
-        return write_text(path, dumps(found.to_dict()))
-    rows = [[name, *row] for name, row in zip(found.regions, found.upper.tolist(), strict=True)]
-    return write_text(path, table_text([["", *found.regions], *rows]))
-
-
 def _write_rest(found: Estimate, target: str, folder: Path) -> None:
     for name in found.regions:
         too_long = len(os.fsencode(f"{name}.csv")) > LONGEST_NAME
@@ -236,26 +218,6 @@ def _write_rest(found: Estimate, target: str, folder: Path) -> None:
             rows = getattr(found.rows[name], part)
             features, targets = found.samples[name]
             write_samples(folder / part / f"{name}.csv", found.columns, target, features[rows], targets[rows])
-
-
-def _estimate_sheet(found: Estimate) -> Sheet:
-    size = len(found.regions)
-    columns = (
-        Column(None, "region", left=True),
-        Column(None, "used"),
-        Column(None, "left"),
-        *(Column(None, head, ".4g") for head in ("noise σ", "score / T", "bound", "first model", "bound ")),
-    )
-    parts = [found.rows[name] for name in found.regions]
-    counts = [len(part.estimate) for part in parts], [len(part.train) + len(part.test) for part in parts]
-    scores = found.score_estimates / size, found.scores / size
-    rows = list(zip(found.regions, *counts, found.noise, *scores, found.initial, found.initial_upper, strict=True))
-    lines = (
-        ("score / T", "mean dissimilarity to all regions; first model: squared distance to it"),
-        *(("failed", line) for line in causes(found.failures)),
-        *(("caveat", caveat) for caveat in found.caveats),
-    )
-    return Sheet("", (Table(columns, rows),), lines)
 
 
 def _numbers(text: str | None) -> list[float] | None:

@@ -18,7 +18,6 @@ from learnroute.cli.common import (
     json_option,
     output_option,
     plot_option,
-    print_json,
     problem_options,
     progress_shown,
     route_stops,
@@ -28,13 +27,9 @@ from learnroute.cli.common import (
     time_left,
     time_option,
 )
-from learnroute.cli.tables import print_sheet, print_table, show
 from learnroute.errors import InputError
-from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan, write_plan
+from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan
 from learnroute.interrupts import stop_on_interrupt
-from learnroute.model.problem import Problem
-from learnroute.model.result import Plan
-from learnroute.model.table import Table
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
@@ -80,7 +75,7 @@ def plan_command(
             params = params._replace(search=params.search._replace(threads=cores))
     with progress_shown() as progress, stop_on_interrupt() as stop:
         found = plan(problem, method, seed, time_left(time_limit), progress, params, route, threads, stop)
-    _deliver(found, problem, as_json, outputs, pictures)
+    deliver(found, (*outputs, *pictures), as_json)
     if stop.is_set():
         say("interrupted: this is the best route found until then")
         raise click.exceptions.Exit(INTERRUPTED)
@@ -102,11 +97,12 @@ def _route_in(file: Path) -> list[str]:
 )
 @problem_options
 @click.option("--route", required=True, metavar="A,B,C", help="Regions in order: names, or 0-based indices.")
+@time_option
 @json_option
 @output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
 @plot_option
 def evaluate_command(
-    source: Source, route: str, as_json: bool,
+    source: Source, route: str, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Say what a given route through the regions of FILE costs, and how far from the best it can be."""
@@ -114,7 +110,10 @@ def evaluate_command(
     problem = source.read()
     for path in outputs:
         check_plan_destination(path, problem)
-    _deliver(evaluate(problem, route_stops(route, problem)), problem, as_json, outputs, pictures)
+    stops = route_stops(route, problem)
+    with progress_shown() as progress:
+        found = evaluate(problem, stops, time_left(time_limit), progress)
+    deliver(found, (*outputs, *pictures), as_json)
 
 
 VERDICT_CODES = {"confirmed": 0, "refuted": 1, "not checked": 3}
@@ -141,29 +140,8 @@ def verify_command(
     from learnroute.verification import verify
 
     found = verify(problem, read_plan(plan_file))
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        rows = [(one.what, "REFUTED" if one.holds is False else one.verdict, one.detail) for one in found]
-        print_table(Table.of_texts(("claim", "verdict", "detail"), rows, left=3))
-        if found.remarks:
-            show(f"not judged (how the route was found): {', '.join(found.remarks)}")
+    deliver(found, (), as_json)
     context.exit(VERDICT_CODES[found.verdict])
 
 
 COMMANDS = (plan_command, evaluate_command, verify_command)
-
-
-def _deliver(
-    found: Plan, problem: Problem, as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...]
-) -> None:
-    """Write what is to be written, then print the plan."""
-    problem = found.problem or problem  # with the regularisation that was chosen
-    deliver(
-        outputs,
-        lambda path: write_plan(found, path, problem),
-        pictures,
-        lambda plots, path: plots.save_plan(found, problem, path),
-        found.to_dict() if as_json else None,
-        lambda: print_sheet(found.sheet(), problem),
-    )

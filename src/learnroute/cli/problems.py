@@ -130,10 +130,10 @@ def check_command(
         raise InputError("say where to write the repaired problem", field="--repair", found="and -o belong together")
     check_outputs(outputs, WRITERS)
     problem = source.read()
-    report = check_metric(problem.stop_travel)
+    report = check_metric(problem.ways.matrix)
     changed = None
     if outputs:
-        travel, entries = metric_closure(problem.stop_travel)
+        travel, entries = metric_closure(problem.ways.matrix)
         changed = len(entries)
         for path in outputs:
             say_written(*write_problem(with_costs(problem, travel), path))
@@ -212,8 +212,8 @@ def _worst(problem: Problem, report: MetricReport) -> dict[str, Any] | None:
         "from": problem.stops[i],
         "via": problem.stops[via],
         "to": problem.stops[j],
-        "direct": float(problem.stop_travel[i, j]),
-        "detour": float(problem.stop_travel[i, via] + problem.stop_travel[via, j]),
+        "direct": float(problem.ways.matrix[i, j]),
+        "detour": float(problem.ways.matrix[i, via] + problem.ways.matrix[via, j]),
         "excess": report.excess,
     }
 

@@ -15,25 +15,23 @@ from learnroute.cli.common import (
     Name,
     check_outputs,
     command,
+    deliver,
     json_option,
     output_option,
-    print_json,
     progress_shown,
     say,
     say_written,
     suffixes,
 )
-from learnroute.cli.tables import print_table, show
 from learnroute.errors import InputError, printable
 from learnroute.formats import PICTURES
 from learnroute.formats.files import is_folder
-from learnroute.model.table import Table
 from learnroute.study.experiment import Experiment, is_experiment, read_experiment
 from learnroute.study.own_problems import OwnProblems, read_problems
 from learnroute.study.rows import WRITERS, read_rows, write_rows
 from learnroute.study.store import Store
-from learnroute.study.summary import NUMERIC, Running, condition
-from learnroute.study.sweeps import Sweep, sweep
+from learnroute.study.summary import NUMERIC, condition
+from learnroute.study.sweeps import sweep
 
 
 @command(
@@ -76,10 +74,7 @@ def sweep_command(
     for name in _row_files():
         write_rows(Store(output).rows(), output / name)
         say_written(output / name)
-    if as_json:
-        print_json(done.to_dict())
-    else:
-        _print_sweep(done, experiment, output)
+    deliver(done, (), as_json)
 
 
 @command(
@@ -115,12 +110,14 @@ def plot_command(
     sources: tuple[Path, ...], outputs: tuple[Path, ...], axis: str | None, conditions: tuple[str, ...], band: str
 ) -> None:
     """Draw the ratio to the optimum (or best bound) of each method, from rows: .csv, .parquet or folders of sweeps."""
-    from learnroute.plots import save_ratios
+    from learnroute.plots.pictures import save_figure
+    from learnroute.plots.ratios import draw_ratios
 
     check_outputs((), (), outputs)
     where = dict(condition(text) for text in conditions)
+    figure = draw_ratios(chain.from_iterable(map(read_rows, sources)), axis, where, band)
     for path in outputs:
-        save_ratios(chain.from_iterable(read_rows(source) for source in sources), path, axis, where, band)
+        save_figure(figure, path)
         say_written(path)
 
 
@@ -156,18 +153,3 @@ def _row_files() -> list[str]:
     except ImportError:
         return ["rows.csv"]
     return ["rows.csv", "rows.parquet"]
-
-
-def _print_sweep(done: Sweep, experiment: Experiment, folder: Path) -> None:
-    found = {method: Running() for method in experiment.methods}
-    for row in Store(folder).rows():
-        if row["ratio"] is not None:
-            found[row["method"]].add(row["ratio"])
-    rows = []
-    for method, ratio in found.items():
-        numbers = (ratio.mean, ratio.half_width, ratio.maximum)
-        rows.append((method, f"{ratio.count}", *(f"{number:.4f}" if ratio.count else "" for number in numbers)))
-    print_table(Table.of_texts(("method", "problems", "mean ratio", "± 95 %", "largest"), rows))
-    before = f"; {done.found} were stored before" if done.found else ""
-    failed = f", {done.failed} of them with an error (column `error`)" if done.failed else ""
-    show(f"solved {done.solved} problems{failed}, in {done.seconds:.1f} s on {done.workers} workers{before}")

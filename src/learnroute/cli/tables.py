@@ -27,8 +27,10 @@ def show(line: str = "") -> None:
 
 
 def print_sheet(sheet: Sheet, problem: Problem | None = None, *about: str) -> None:
-    """Print what kind of problem this is and more `about` it, then tables and lines."""
-    if problem is not None:
+    """Print what kind of problem this is and more `about` it (else the headline), then tables and lines."""
+    if problem is None:
+        show(sheet.headline)
+    else:
         first, *others = describe(problem)
         if problem.has_estimates:
             others[-1] += " (--dissimilarities upper: by their upper bounds)"
@@ -36,8 +38,9 @@ def print_sheet(sheet: Sheet, problem: Problem | None = None, *about: str) -> No
             show(line)
     for table in sheet.tables:
         print_table(table)
+    width = max([10, *(len(label) for label, _ in sheet.lines)])
     for label, text in sheet.lines:
-        show(f"{label:<10} {text}")
+        show(f"{label:<{width}} {text}")
 
 
 def print_table(table: Table) -> None:

@@ -15,9 +15,10 @@ from learnroute.cli.common import (
     Name,
     check_outputs,
     command,
+    deliver,
     json_option,
     output_option,
-    print_json,
+    problem_file_of,
     progress_shown,
     route_stops,
     say,
@@ -25,37 +26,25 @@ from learnroute.cli.common import (
     seed_option,
     suffixes,
     time_option,
-    told,
 )
-from learnroute.cli.tables import print_sheet, print_table, show
 from learnroute.errors import InputError, listed, printable
 from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
 from learnroute.formats.csv_files import read_matrix
 from learnroute.formats.files import errors_naming, is_folder
 from learnroute.formats.samples import RegionTable, causes, read_samples
 from learnroute.model.learners import LeastSquares, Proximal
-from learnroute.model.table import Column, Sheet, Table
 from learnroute.planner import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from learnroute.learning.calibration import Calibration
     from learnroute.learning.data import RegionData
-    from learnroute.learning.following import Following
-    from learnroute.learning.laws import Coefficient
     from learnroute.learning.planned_training import PlannedTraining
-    from learnroute.learning.transfers import Transfer
     from learnroute.model.features_scaling import FeaturesScaling
 
 F = TypeVar("F", bound="Callable[..., Any]")
 MEASURES = ("squared", "zero-one", "cross-entropy")
 LEAST_SQUARES, PROXIMAL = LEARNERS = LeastSquares.rule, Proximal.rule
-FORMS = {
-    "linear": "the law of linear learners",
-    "held": "the same, allowing for the first model that the transfer matrix was measured from",
-    "common": "what all regions gain is retained at a rate of its own",
-}
 
 
 def data_options(function: F) -> F:
@@ -113,7 +102,7 @@ def transfer_command(
     check_outputs(outputs, REPORTS)
     scaling, features = None, None
     if problem_file is not None:
-        problem = read_problem(told(problem_file))
+        problem = read_problem(problem_file_of(problem_file))
         scaling, features = problem.features_scaling, problem.learner.features
         if scaling is None:
             say(f"learnroute: {printable(str(problem_file))} has no features_scaling; features stay as they are")
@@ -121,13 +110,7 @@ def transfer_command(
     with progress_shown() as progress:
         made = _learner(learner, regularization, needs_intercept(_width(regions, scaling), features, scaling))
         found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample, scaling)
-    for path in outputs:
-        found.write(path)
-        say_written(path)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_sheet(_transfer_sheet(found))
+    deliver(found, outputs, as_json)
 
 
 @command(
@@ -169,15 +152,9 @@ def follow_command(
     with progress_shown() as progress:
         made = None if made is None else seeded(made, seed)
         found = follow(stops, regions, made, error, progress=progress, repeats=repeats, seed=seed)
-    for note in found.notes:
+    for note in found.notes if as_json else ():
         say(f"learnroute: {printable(note)}")
-    for path in outputs:
-        found.write(path)
-        say_written(path)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print_following(found)
+    deliver(found, outputs, as_json)
 
 
 @command(
@@ -205,7 +182,7 @@ def calibrate_command(
 ) -> None:  # fmt: skip
     """Fit retention, coupling and noise of any learner to errors along pilot routes, and say whether to plan by it.
 
-    FOLLOWED are files that `learnroute follow -o` or `Following.write` wrote (.json).
+    FOLLOWED are files that `learnroute follow -o` or `Following.save` wrote (.json).
     """
     from learnroute.learning.calibration import calibrate, read_following
     from learnroute.learning.transfers import Transfer
@@ -222,10 +199,7 @@ def calibrate_command(
         fields["travel"] = [[costs[i][j] for j in place] for i in place]
     for path in outputs:
         say_written(*write_problem(found.to_problem(**fields), path))
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print_calibration(found)
+    deliver(found, (), as_json)
 
 
 COMMANDS = (transfer_command, follow_command, calibrate_command)
@@ -325,7 +299,7 @@ def _planned(plan_file: Path | None, route: str | None, problem_file: Path | Non
     """Return what a plan says about training, or the plan that a route through a problem is; None of a route alone."""
     from learnroute.learning.planned_training import PlannedTraining
 
-    problem = None if problem_file is None else read_problem(told(problem_file))
+    problem = None if problem_file is None else read_problem(problem_file_of(problem_file))
     if plan_file is None:
         if problem is None:
             return None
@@ -342,92 +316,3 @@ def _usable(tables: dict[str, RegionTable], where: Path) -> dict[str, RegionTabl
     if failed:
         raise InputError("; ".join(causes(failed)), where=where)
     return tables
-
-
-def _transfer_sheet(found: Transfer) -> Sheet:
-    columns = (
-        Column(None, "trained in", left=True),
-        Column(None, "trainings"),
-        Column(None, "own error", ".4g"),
-        Column(None, "± s.e.", ".2g"),
-        *(Column(None, head, ".4g") for head in ("mean error", "least", "most")),
-    )
-    own, spread = found.errors.diagonal(), found.standard_errors.diagonal()
-    means, least, most = found.errors.mean(axis=1), found.errors.min(axis=1), found.errors.max(axis=1)
-    rows = list(zip(found.regions, found.trainings, own, spread, means, least, most, strict=True))
-    said = f"in {len(rows)} regions, {int(found.trainings.sum())} trainings, {found.seconds:.1f} s"
-    return Sheet("", (Table(columns, rows),), ((found.measure, said), *(("note", note) for note in found.notes)))
-
-
-def _print_following(found: Following) -> None:
-    heads, errors = ("after", "its error", "mean error"), found.errors
-    rows = [(name, f"{errors[i, i]:.4g}", f"{errors[i].mean():.4g}") for i, name in enumerate(found.route)]
-    print_table(Table.of_texts(heads, rows))
-    for name, value in found.metrics.to_dict().items():
-        show(f"{name.replace('_', ' ')}: {value:.6g}")
-    _print_final(found)
-
-
-def _print_final(found: Following) -> None:
-    """Print the predicted and the measured error after the last stop, in each region and on average."""
-    final = found.final
-    if final.expected is None and found.repeats == 1:
-        return
-    columns = (
-        Column(None, "region", left=True),
-        Column(None, "predicted", ".4g"),
-        Column(None, "with label noise", ".4g"),
-        Column(None, "measured", ".4g"),
-        Column(None, "± s.e.", ".2g"),
-        Column(None, "off by", lambda deviation: f"{deviation:+.1f} s.e."),
-    )
-    rows = [
-        (name, one.predicted, one.expected, one.measured, one.standard_error, one.deviation)
-        for name, one in zip(found.route, found.final_by_region, strict=True)
-    ]
-    show()
-    print_table(Table(columns, rows))
-    error = "" if final.standard_error is None else f" ± {final.standard_error:.2g}"
-    times = "1 repeat" if found.repeats == 1 else f"{found.repeats} repeats"
-    measured = f"measured {final.measured:.4g}{error} ({times})"
-    if final.expected is None:
-        show(measured)
-    elif final.label_noise:
-        show(
-            f"predicted {final.predicted:.4g} + label noise {final.label_noise:.4g} = {final.expected:.4g}; {measured}"
-        )
-    else:
-        show(f"predicted {final.predicted:.4g}; {measured}")
-    if found.verdict is not None:
-        show(found.verdict)
-
-
-def _print_calibration(found: Calibration) -> None:
-    from learnroute.learning.verdict import MEANING
-
-    pairs = (
-        ("retention p₁", found.retention, found.free_retention),
-        ("coupling q", found.coupling, found.free_coupling),
-        ("common retention ρ", found.common_retention, None),
-        ("noise ν", found.noise, None),
-        ("of D", None, found.free_transfer),
-        ("sum of e and D", None, found.coefficient_sum),
-    )
-    rows = [(name, *_estimate(law), *_estimate(free)) for name, law, free in pairs if law or free]
-    heads = ("", "estimate", f"{found.level:.0%} interval", "all free", "interval ")
-    print_table(Table.of_texts(heads, rows))
-    counted = f"{found.visits} visits in {found.pilots} pilots"
-    show(f"R² = {found.r_squared:.3f} ({found.free_r_squared:.3f} all free), {counted}")
-    show(f"form       {found.form}: {FORMS[found.form]}")
-    scores = ", ".join(f"{name} {score:.3f}" for name, score in found.forms.items())
-    show(f"forms      R² in left-out {'pilots' if found.pilots > 1 else 'visits'}: {scores}")
-    worst = max(found.residuals, key=lambda name: abs(found.residuals[name][0]))
-    show(f"worst region: {worst}, mean residual {found.residuals[worst][0]:+.4g}")
-    lines = [f"verdict    {found.verdict}, {MEANING[found.verdict]}: {found.reason}"]
-    lines += [] if found.advice is None else [f"advice     {found.advice}"]
-    for line in (*lines, *(f"warning    {note}" for note in found.notes)):
-        show(line)
-
-
-def _estimate(part: Coefficient | None) -> tuple[str, str]:
-    return ("", "") if part is None else (f"{part.value:.4f}", f"{part.low:.4f} … {part.high:.4f}")

@@ -60,12 +60,14 @@ void bind_held_karp(nb::module_ &m) {
              "Put one region before each of the next so many sets; return the share of all that is done.")
         .def(
             "best_set",
-            [](HeldKarp const &self, FloatVector const &begin, std::size_t required, int at_most, double total) {
+            [](HeldKarp const &self, FloatVector const &begin, std::size_t required, int at_least, int at_most,
+               double total) {
                 nb::gil_scoped_release release;
-                return self.best_set(span_of(begin), required, at_most, total);
+                return self.best_set(span_of(begin), required, at_least, at_most, total);
             },
-            "begin"_a, "required"_a, "at_most"_a, "total"_a,
-            "Return the set of at most so many regions, those required among them, whose best order costs least.")
+            "begin"_a, "required"_a, "at_least"_a, "at_most"_a, "total"_a,
+            "Return the set of `at_least` to `at_most` regions, those required among them, whose best order costs "
+            "least.")
         .def(
             "order",
             [](HeldKarp const &self, FloatVector const &begin, std::optional<std::size_t> members) {

@@ -30,7 +30,7 @@ void bind_problem(nb::module_ &m) {
                FloatMatrix const &plasticity, FloatMatrix const &coupling, FloatMatrix const &second,
                FloatMatrix const &noise, FloatMatrix const &dissimilarities, FloatVector const &initial,
                FloatVector const &scores, double total, double count, BoolVector const &required, Index repeat,
-               Index at_most, double budget, Index first, Index last, bool cyclic) {
+               Index at_least, Index at_most, double budget, Index first, Index last, bool cyclic) {
                 auto const copy = [](auto const &array) {
                     return std::vector<double>(array.data(), array.data() + array.size());
                 };
@@ -54,6 +54,7 @@ void bind_problem(nb::module_ &m) {
                                         count,
                                         {required.data(), required.data() + required.size()},
                                         repeat,
+                                        at_least,
                                         at_most,
                                         budget,
                                         first,
@@ -61,8 +62,8 @@ void bind_problem(nb::module_ &m) {
                                         cyclic};
             },
             "travel"_a, "rate"_a, "retention"_a, "plasticity"_a, "coupling"_a, "second"_a, "noise"_a,
-            "dissimilarities"_a, "initial"_a, "scores"_a, "total"_a, "count"_a, "required"_a, "repeat"_a, "at_most"_a,
-            "budget"_a, "first"_a, "last"_a, "cyclic"_a,
+            "dissimilarities"_a, "initial"_a, "scores"_a, "total"_a, "count"_a, "required"_a, "repeat"_a, "at_least"_a,
+            "at_most"_a, "budget"_a, "first"_a, "last"_a, "cyclic"_a,
             "Travel has one stop more than there are regions: where routes come from and go to. Tables of updates have "
             "one row per position, or a single one. First and last are regions, or -1.");
 }

@@ -94,11 +94,12 @@ void HeldKarp::prolong(std::size_t set) {
     }
 }
 
-std::size_t HeldKarp::best_set(std::span<double const> begin, std::size_t required, int at_most, double total) const {
+std::size_t HeldKarp::best_set(std::span<double const> begin, std::size_t required, int at_least, int at_most,
+                               double total) const {
     auto least = inf;
     std::size_t best = 0;
     for (std::size_t set = 1; set <= all(); ++set) {
-        if ((set & required) != required || std::popcount(set) > at_most)
+        if ((set & required) != required || std::popcount(set) < at_least || std::popcount(set) > at_most)
             continue;
         auto const *rest = &values_[first(set)];
         auto const untrained = products_[set] * total;

@@ -62,10 +62,10 @@ public:
     /// Put one region before each of the next so many sets; returns the share of all that is done.
     double fill(std::size_t sets);
 
-    /// The set of at most so many regions, those required among them, whose best order costs least.
+    /// The set of `at_least` to `at_most` regions, those required among them, whose best order costs least.
     ///
     /// An order costs `total` times the product of its factors besides. Nothing (0) where no set has an order.
-    [[nodiscard]] std::size_t best_set(std::span<double const> begin, std::size_t required, int at_most,
+    [[nodiscard]] std::size_t best_set(std::span<double const> begin, std::size_t required, int at_least, int at_most,
                                        double total) const;
 
     /// Trace the best order of a set, of the smallest index where orders tie; `begin` has the cost of beginning at each

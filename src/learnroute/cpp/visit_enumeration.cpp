@@ -62,7 +62,7 @@ void VisitEnumeration::leave() {
 void VisitEnumeration::look() {
     auto const &[errors, sizes, way, region, next, missing] = nodes_[depth_];
     auto const travel = way + problem_->travel(region, problem_->outside());
-    if (missing > 0 || !problem_->may_end(region) || travel > problem_->budget)
+    if (missing > 0 || depth_ < problem_->at_least || !problem_->may_end(region) || travel > problem_->budget)
         return;
     auto const value = problem_->rate * travel + errors.sum + problem_->count * errors.common;
     auto const size = problem_->rate * travel + sizes.sum + problem_->count * sizes.common;

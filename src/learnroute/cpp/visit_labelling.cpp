@@ -107,7 +107,8 @@ void VisitLabelling::keep_front() {
 void VisitLabelling::complete(Multiset const &members, Label const &label) {
     auto const begin = problem_->travel(problem_->outside(), label.first);
     auto const value = label.value + problem_->rate * begin + members.retention * problem_->total;
-    if (!problem_->may_begin(label.first) || label.travel + begin > problem_->budget || value >= value_)
+    if (static_cast<Index>(layers_.size()) <= problem_->at_least || !problem_->may_begin(label.first) ||
+        label.travel + begin > problem_->budget || value >= value_)
         return;
     for (Index k = 0; k < problem_->regions; ++k)
         if (problem_->required[k] && count(members.code, k) == 0)

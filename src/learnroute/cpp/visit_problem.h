@@ -32,6 +32,7 @@ struct VisitProblem {
     double count;
     std::vector<std::uint8_t> required;
     Index repeat;
+    Index at_least;
     Index at_most;
     double budget;
     Index first; // the region that sequences begin with, or -1

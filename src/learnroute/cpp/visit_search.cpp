@@ -45,7 +45,7 @@ bool VisitSearch::insert(std::span<Index const> regions) {
     current_ = trial_;
     value_ = route_.value();
     auto const &required = route_.problem().required;
-    auto complete = found;
+    auto complete = has_enough();
     for (std::size_t region = 0; region < required.size(); ++region)
         complete = complete && (required[region] == 0 || counts_[region] > 0);
     if (complete && value_ < best_value_) {
@@ -157,7 +157,8 @@ bool VisitSearch::recreate(double contrary) {
     if (problem.budget < inf)
         std::ranges::stable_partition(absent_, [&](Index region) { return problem.required[region] != 0; });
     for (auto const region : absent_) {
-        auto const needed = problem.required[region] && counts_[region] == 0;
+        auto const required = problem.required[region] && counts_[region] == 0;
+        auto const needed = required || static_cast<Index>(trial_.size()) < problem.at_least;
         auto least = inf;
         std::size_t best = 0;
         auto const prices = route_.prices(region);
@@ -167,7 +168,7 @@ bool VisitSearch::recreate(double contrary) {
                 best = place;
             }
         if (least == inf) {
-            if (needed)
+            if (required)
                 return false;
             continue;
         }
@@ -178,7 +179,7 @@ bool VisitSearch::recreate(double contrary) {
         ++counts_[region];
         route_.assign(trial_);
     }
-    return !trial_.empty();
+    return true;
 }
 
 void VisitSearch::look(double temperature) {
@@ -191,7 +192,7 @@ void VisitSearch::look(double temperature) {
     } else {
         ruin();
         route_.assign(trial_);
-        if (!recreate(params_.contrary))
+        if (!recreate(params_.contrary) || !has_enough())
             return;
     }
     if (route_.travel() > route_.problem().budget)

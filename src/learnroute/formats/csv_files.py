@@ -164,8 +164,8 @@ def write(problem: Problem, folder: Path) -> tuple[Path, ...]:
         raise InputError(f"cannot be made ({error.strerror})", where=folder) from None
     names = problem.regions
     tables: dict[str, list[list[Any]]] = {"learner.csv": learner_table(problem)}
-    if problem.points is None:
-        tables["travel.csv"] = _labelled(problem.stops, problem.stop_travel.tolist())
+    if problem.given_travel is not None:
+        tables["travel.csv"] = _labelled(problem.stops, problem.ways.matrix.tolist())
     for field in MATRICES:
         matrix = getattr(problem, field)
         if matrix is not None:

@@ -82,7 +82,7 @@ def is_folder(path: Path) -> bool:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -130,7 +130,7 @@ def errors_naming(path: object) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Give a temporary path beside the wanted one, and rename it to that at the end if all went well.
 
     It is locked meanwhile, so that `remove_leftovers` can tell it from one whose writer was killed.

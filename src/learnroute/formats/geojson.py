@@ -15,6 +15,7 @@ from learnroute.formats.tracks import across_the_date_line, in_degrees, stops_of
 from learnroute.model.depot import MEMBERS as DEPOT_MEMBERS
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
+from learnroute.model.validation import as_flag
 
 PROPERTIES = {"name": "regions", "vector": "vectors", "initial": "initial", "samples": "samples"}
 MEMBERS = (
@@ -109,8 +110,7 @@ def _depot_apart(features: list[Any], members: dict[str, Any]) -> list[Any]:
         if mark in (None, False):
             found.append(feature)
             continue
-        if mark is not True:
-            raise InputError("true or false is needed", field=f"features[{i}].properties.{DEPOT}", value=mark)
+        as_flag(f"features[{i}].properties.{DEPOT}", mark)
         if DEPOT in members:
             raise InputError("a second depot; one is enough", field=f"features[{i}].properties.{DEPOT}")
         known = {key: own[key] for key in DEPOT_MEMBERS if key in own}

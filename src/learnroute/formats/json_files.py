@@ -57,10 +57,9 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
     """Return a problem as the contract has it, without members that say nothing."""
     data: dict[str, Any] = {"title": problem.title, "regions": list(problem.regions)}
     data["learner"] = problem.learner.to_dict()
-    arrays = ("travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model",
+    arrays = ("dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model",
               "samples", "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer")  # fmt: skip
-    for name in arrays[problem.points is not None :]:  # travel that follows from coordinates is not written
-        value = getattr(problem, name)
+    for name, value in {"travel": problem.given_travel, **{name: getattr(problem, name) for name in arrays}}.items():
         if value is not None:
             data[name] = value.tolist()
     if problem.geographic:
@@ -71,6 +70,8 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
         data["travel_rate"] = problem.travel_rate
     if problem.depot is not None:
         data["depot"] = problem.depot.to_dict()
+    if problem.visits is not None:
+        data["visits"] = problem.visits.to_dict()
     if problem.features_scaling is not None:
         data["features_scaling"] = problem.features_scaling.to_dict()
     return {key: value for key, value in data.items() if value != ""}

@@ -18,7 +18,7 @@ from numpy.lib import format as npy
 
 from learnroute.errors import InputError, printable, shown
 from learnroute.formats import json_files
-from learnroute.formats.files import opened_file, written_whole
+from learnroute.formats.files import atomic_write, opened_file
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 
@@ -80,8 +80,8 @@ def write(problem: Problem, path: Path) -> None:
     data: dict[str, Any] = {"learner": np.array([learner.features, learner.samples, learner.noise], dtype=np.float64)}
     if learner.training:
         data["training"] = np.array(json.dumps(learner.training))
-    for name in ARRAYS[problem.points is not None :]:  # travel that follows from coordinates is not written
-        value = getattr(problem, name)
+    for name in ARRAYS:
+        value = problem.given_travel if name == "travel" else getattr(problem, name)
         if value is not None and not (name == "initial" and not value.any()):
             data[name] = value
     if problem.regions != tuple(f"R{i + 1}" for i in range(problem.size)):
@@ -112,7 +112,7 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 def _write(path: Path, data: dict[str, Any]) -> None:
     """Write packed arrays; or plain ones, where packing makes so little of them that `read` would not trust it."""
     total = sum(np.asarray(value).nbytes for value in data.values())
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         with temporary.open("wb") as file:
             np.savez_compressed(file, **data)
         if total > PLENTY and total > DENSEST * temporary.stat().st_size // 2:

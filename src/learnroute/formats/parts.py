@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
 from learnroute.formats import csv_files, graphml, json_files, tsplib
 from learnroute.formats.files import errors_naming, is_there
+from learnroute.model.validation import as_region
 
 TRAVEL: dict[str, Callable[[Path], Any]] = {
     ".tsp": lambda path: tsplib.read(path, models=False),
@@ -71,9 +72,7 @@ def read_measured(path: Path, data: dict[str, Any]) -> dict[str, Any]:
 
 def _in_order(found: dict[str, Any], names: list[str], wanted: list[str]) -> dict[str, Any]:
     for name in names:
-        if name not in wanted:
-            hint = did_you_mean(name, wanted, "regions are")
-            raise InputError(f"there is no such region; {hint}", field="regions", value=name)
+        as_region("regions", name, wanted)
     for name in wanted:
         if names.count(name) != 1:
             raise InputError("missing, or there twice; each region is needed once", field="regions", value=name)

@@ -110,7 +110,7 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
     if path.name.lower() in csv_files.TABLES:
         raise InputError("a table of this name is something else beside places; give another name", where=path)
     for lost, field, instead in (
-        (problem.points is None, "travel", "between places it is their distance"),
+        (problem.given_travel is not None, "travel", "between places it is their distance"),
         (problem.vectors is None, "dissimilarity", "places have vectors"),
         (problem.truth is not None, "truth", "there is no column for it"),
         (problem.features_scaling is not None, "features_scaling", "there is no column for it"),

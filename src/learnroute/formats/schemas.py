@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, get_args
 
-from learnroute.model import constraints, depot, features_scaling
+from learnroute.model import constraints, depot, features_scaling, visits
 from learnroute.model.certificates import certificate_schema
 from learnroute.model.learners import CHOSEN, RULES, Calibrated, Regime
 from learnroute.model.losses import Loss
@@ -90,6 +90,7 @@ def problem_schema() -> Schema:
             "samples": _said(
                 _list(COUNT), "One number of samples per region, where they differ; instead of learner.samples"
             ),
+            "visits": visits.SCHEMA,
             "features_scaling": features_scaling.SCHEMA,
         },
     }
@@ -120,6 +121,14 @@ def plan_schema() -> Schema:
             "route": _said(TEXTS, "Names in order of visit"),
             "routes": _said(_list(TEXTS), "The route of each vehicle; there is one"),
             "order": _said(_list(INDEX), "The same as route, 0-based"),
+            "skipped": _said(TEXTS, "Names of the regions that are not visited"),
+            "untrained": _or_null(
+                NUMBER, "Where visits are optional, the loss without any visit; null where it is not known"
+            ),
+            "contributions": {
+                "anyOf": [_list(NUMBER), NULL],
+                "description": "Where visits are optional, for each visit the total loss without it",
+            },
             "regime": {"enum": list(get_args(Regime))},
             "loss": _ref("loss", "Expected loss per region: (e8) or (e14)"),
             "travel_cost": _said(POSITIVE, "Of the whole route, in units of travel"),
@@ -142,8 +151,8 @@ def plan_schema() -> Schema:
             },
             "expected_errors": {
                 "anyOf": [_list(NUMBER), NULL],
-                "description": "Expected error on each region after the last visit, in the order of route, without "
-                "label noise; null above 10,000 regions",
+                "description": "Expected error on each region after the last visit, in the order of route, skipped "
+                "ones last, without label noise; null above 10,000 regions",
             },
             "label_noise": _or_null(
                 POSITIVE,

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.distances import Points
-from learnroute.model.itinerary import itinerary
 from learnroute.model.problem import Problem
-from learnroute.model.result import Plan
+from learnroute.model.result import Plan, itinerary
+from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray
 
 Place = tuple[float, float]
@@ -110,7 +109,7 @@ def in_metres(problem: Problem, path: Path) -> FloatArray:
         )
     if not problem.geographic:
         return places
-    distance = Points(places, geographic=True).between(0, np.arange(len(places)))
+    distance = Places(places, geographic=True).between(0, np.arange(len(places)))
     far = int(np.argmax(distance))
     if distance[far] > FARTHEST:
         raise InputError(

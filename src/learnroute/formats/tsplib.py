@@ -72,7 +72,7 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
 
 def write(problem: Problem, path: Path) -> tuple[Path, ...]:
     """Write the travel costs as an explicit matrix, and everything else beside it; return both files."""
-    travel = problem.stop_travel  # a depot is the last node
+    travel = problem.ways.matrix  # a depot is the last node
     symmetric = bool(np.array_equal(travel, travel.T))
     if not symmetric and path.suffix.lower() != ".atsp":
         raise InputError("travel differs by direction; end the name in .atsp", where=path)

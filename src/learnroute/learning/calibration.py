@@ -31,16 +31,23 @@ from learnroute.learning.laws import COMMON, FORMS, HELD, LINEAR, Coefficient, F
 from learnroute.learning.records import as_record, names_of_different
 from learnroute.learning.selection import cross_validate, preference_of
 from learnroute.learning.transfers import Transfer
-from learnroute.learning.verdict import Evidence, judge
+from learnroute.learning.verdict import MEANING, Evidence, judge
 from learnroute.model.learners import Calibrated, Learner
 from learnroute.model.problem import Problem
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_matrix, as_number, frozen
+from learnroute.model.result_mixin import TableMixin
+from learnroute.model.table import Column, Sheet, Table
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, frozen
 
 FEWEST_VISITS = 6  # clusters below which no interval means anything
+ABOUT = {
+    LINEAR: "the law of linear learners",
+    HELD: "the same, allowing for the first model that the transfer matrix was measured from",
+    COMMON: "what all regions gain is retained at a rate of its own",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration:
+class Calibration(TableMixin):
     """The law of a learner, and whether to plan by it.
 
     Attributes
@@ -128,6 +135,42 @@ class Calibration:
             values = np.array([self.retention.value, self.coupling.value])
             known = replace(known, errors=frozen(laws.target_errors(known.errors, known.before, values)))
         return known.to_problem(self.learner, travel, coordinates, **fields)
+
+    def table(self) -> Table:
+        """Return one row per coefficient: in the law, and if all are free."""
+        pairs = (
+            ("retention p₁", self.retention, self.free_retention),
+            ("coupling q", self.coupling, self.free_coupling),
+            ("common retention ρ", self.common_retention, None),
+            ("noise ν", self.noise, None),
+            ("of D", None, self.free_transfer),
+            ("sum of e and D", None, self.coefficient_sum),
+        )
+        columns = [Column("coefficient", "", left=True)]
+        for prefix, *heads in (("", "estimate", f"{self.level:.0%} interval"), ("free_", "all free", "interval ")):
+            columns += [
+                Column(f"{prefix}estimate", heads[0], ".4f"),
+                Column(f"{prefix}low"),
+                Column(f"{prefix}high"),
+                Column(None, heads[1], lambda part: f"{part.low:.4f} … {part.high:.4f}"),
+            ]
+        cells = [(name, *_cells(law), *_cells(free)) for name, law, free in pairs if law or free]
+        return Table(tuple(columns), cells)
+
+    def sheet(self) -> Sheet:
+        """Return the coefficients, how well the law fits, and whether to plan by it."""
+        scores = ", ".join(f"{name} {score:.3f}" for name, score in self.forms.items())
+        worst = max(self.residuals, key=lambda name: abs(self.residuals[name][0]))
+        lines = (
+            ("form", f"{self.form}: {ABOUT[self.form]}"),
+            ("forms", f"R² in left-out {'pilots' if self.pilots > 1 else 'visits'}: {scores}"),
+            ("worst", f"region {worst}, mean residual {self.residuals[worst][0]:+.4g}"),
+            ("verdict", f"{self.verdict}, {MEANING[self.verdict]}: {self.reason}"),
+            *([] if self.advice is None else [("advice", self.advice)]),
+            *(("warning", note) for note in self.notes),
+        )
+        fit = f"R² = {self.r_squared:.3f} ({self.free_r_squared:.3f} all free)"
+        return Sheet(f"{fit}, {self.visits} visits in {self.pilots} pilots", (self.table(),), lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -240,17 +283,18 @@ def calibrate(
     )
 
 
+def _cells(part: Coefficient | None) -> tuple[Any, ...]:
+    return (None,) * 4 if part is None else (part.value, part.low, part.high, part)
+
+
 def _wanted(forms: Iterable[str]) -> set[str]:
     """Check names of forms."""
     named = [forms] if isinstance(forms, str) or not isinstance(forms, Iterable) else list(forms)
-    for name in named:
-        if name not in FORMS:
-            raise InputError(f"unknown; {did_you_mean(name, FORMS)}", field="forms", value=name)
-    return set(named)
+    return {as_choice("forms", name, FORMS) for name in named}
 
 
 def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
-    """Read a route, its errors, those before it and the learner from what `Following.write` wrote as `.json`."""
+    """Read a route, its errors, those before it and the learner from what `Following.save` wrote as `.json`."""
     path = Path(path)
     with errors_naming(path):
         data = json_files.read(path)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.labels import aligned, labelled
+from learnroute.model.labelled_tables import Labelled, align
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_number, frozen, mask_of
 
 Batch = tuple[FloatArray, FloatArray]  # features (samples x features), targets
@@ -67,7 +67,7 @@ def as_batch(region: str, features: Any, targets: Any, columns: Sequence[str] | 
     """
     _check_samples(region, features, targets)
     try:
-        features = aligned("features", features, None, columns)
+        features = align("features", features, None, columns)
     except InputError as refusal:
         raise refusal.within(f"region {region!r}") from None
     try:
@@ -94,13 +94,13 @@ def _unmasked(values: Any) -> FloatArray:
 
 def columns_of(features: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a table of features, where it has some."""
-    own = labelled(features, names_first=False).columns
+    own = Labelled.of(features, names_first=False).columns
     return tuple(own) if own and all(isinstance(name, str) for name in own) else None
 
 
 def _check_samples(region: str, features: Any, targets: Any) -> None:
     """Refuse features and targets whose labels say that they are not of the same samples, row by row."""
-    own, other = (labelled(table, names_first=False).rows for table in (features, targets))
+    own, other = (Labelled.of(table, names_first=False).rows for table in (features, targets))
     if own is not None and other is not None and own != other:
         raise InputError(
             "features and targets have the labels of different samples, or in another order; bring them into one",
@@ -117,7 +117,7 @@ def split_rows(samples: int, estimate: float, test: float, rng: np.random.Genera
     return Rows(*(frozen(np.sort(part)) for part in parts))
 
 
-def dealt_anew(region: RegionData, rng: np.random.Generator) -> RegionData:
+def resample_region(region: RegionData, rng: np.random.Generator) -> RegionData:
     """Return a region with its samples dealt to training and test at random, as many to each as it had."""
     inputs, outputs = (np.concatenate(both) for both in zip(region.train, region.test, strict=True))
     order, count = rng.permutation(len(outputs)), len(region.train[1])

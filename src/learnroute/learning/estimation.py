@@ -9,17 +9,28 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, check_callable, check_type, did_you_mean
+from learnroute.errors import InputError, check_callable, check_type
 from learnroute.formats.samples import causes
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples, uneven_moments
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
 from learnroute.model.dissimilarities import row_sums
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.labels import aligned, aligned_places, aligned_square, names_along
+from learnroute.model.labelled_tables import align, align_places, align_square, names_along
 from learnroute.model.learners import Learner, Proximal
 from learnroute.model.problem import Problem
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_names, as_number, as_vector, frozen
+from learnroute.model.result_mixin import TableMixin
+from learnroute.model.table import Column, Sheet, Table
+from learnroute.model.validation import (
+    LARGEST_VALUE,
+    FloatArray,
+    as_choice,
+    as_count,
+    as_names,
+    as_number,
+    as_vector,
+    frozen,
+)
 from learnroute.solvers.contract import Progress
 
 DRAWS = 4000  # of errors; leaves the level uncertain by about 0.3 percentage points at 95 %
@@ -31,7 +42,7 @@ Method = Literal["least squares", "pilot features"]
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(TableMixin):
     """What the samples say about the regions.
 
     Attributes
@@ -143,7 +154,7 @@ class Estimate:
             return made.changed(travel=None, geographic=geographic)
         own = names_along({"travel": travel})
         names = as_names("regions", own or self.regions if regions is None else regions, None)
-        costs = np.asanyarray(aligned_square("travel", travel, names), dtype=object)  # a mask stays, to be refused
+        costs = np.asanyarray(align_square("travel", travel, names), dtype=object)  # a mask stays, to be refused
         if costs.shape != (len(names), len(names)):
             raise InputError(
                 f"there are {len(names)} regions; give a square matrix",
@@ -154,7 +165,7 @@ class Estimate:
             if name not in names:
                 raise InputError(f"region {name!r} is missing; all estimated regions are needed", field="travel")
         place = [names.index(name) for name in self.regions]
-        places = None if coordinates is None else np.asanyarray(aligned_places("coordinates", coordinates, names))
+        places = None if coordinates is None else np.asanyarray(align_places("coordinates", coordinates, names))
         if places is not None and places.shape[:1] != (len(names),):
             raise InputError(f"there are {len(names)} regions; give one row each", field="coordinates",
                              found=f"has shape {places.shape}")  # fmt: skip
@@ -203,6 +214,34 @@ class Estimate:
                     field=f"region {name!r}",
                     found=f"has {count} samples left to train on",
                 )
+
+    def table(self) -> Table:
+        """Return the upper bounds of the dissimilarities as a matrix."""
+        return Table.of_matrix("", self.regions, self.upper)
+
+    def sheet(self) -> Sheet:
+        """Return one row per region, and what the numbers do not say."""
+        heads = ("noise σ", "score / T", "bound", "first model", "bound ")
+        columns = (
+            Column(None, "region", left=True),
+            Column(None, "used"),
+            Column(None, "left"),
+            *(Column(None, head, ".4g") for head in heads),
+        )
+        parts, size = [self.rows[name] for name in self.regions], len(self.regions)
+        counts = [len(part.estimate) for part in parts], [len(part.train) + len(part.test) for part in parts]
+        scores = self.score_estimates / size, self.scores / size
+        rows = list(zip(self.regions, *counts, self.noise, *scores, self.initial, self.initial_upper, strict=True))
+        lines = (
+            ("score / T", "mean dissimilarity to all regions; first model: squared distance to it"),
+            *(("failed", line) for line in causes(self.failures)),
+            *(("caveat", caveat) for caveat in self.caveats),
+        )
+        headline = (
+            f"{size} regions, {self.models.shape[1]} features, {self.method}; noise σ = {self.pooled_noise:.4g}, "
+            f"bounds at {self.level:.0%}"
+        )
+        return Sheet(headline, (Table(columns, rows),), lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the samples as plain JSON values (see docs/learning.md)."""
@@ -310,10 +349,8 @@ def estimate(
     test = (1 - share) / 2 if test is None else as_number("test", test, least=0.0, meaning="shares")
     if share + test > 1:
         raise InputError("shares must not sum to more than 1", field="share", found=f"= {share:g} and test = {test:g}")
-    if not isinstance(missing, str) or missing not in get_args(Missing):
-        raise InputError(f"unknown; {did_you_mean(missing, get_args(Missing))}", field="missing", value=missing)
-    if not isinstance(scaling, str) or scaling not in get_args(Scaling):
-        raise InputError(f"unknown; {did_you_mean(scaling, get_args(Scaling))}", field="scaling", value=scaling)
+    as_choice("missing", missing, get_args(Missing))
+    as_choice("scaling", scaling, get_args(Scaling))
     draws = as_count("draws", draws, least=100, meaning="the number of draws")
     seeds = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(len(samples) + 1)
     taken = take_in(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])
@@ -323,7 +360,7 @@ def estimate(
         raise InputError(f"{len(fits)} regions can be estimated, at least 2 are needed ({reasons or 'no data'})")
     width = len(next(iter(fits.values())).model)
     known = (*taken.columns, "intercept") if intercept else taken.columns
-    begin = aligned("initial_model", initial_model, known if len(known) == width else None)
+    begin = align("initial_model", initial_model, known if len(known) == width else None)
     first = np.zeros(width) if begin is None else _model(begin, width)
     distances = _distances(list(fits.values()), first, level, draws, np.random.default_rng(seeds[-1]), progress)
     total = sum(f.degrees for f in fits.values())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.learning.data import RegionData
+from learnroute.model.table import Column, Table
 from learnroute.model.validation import FloatArray
 
 ALARM = 0.0027  # chance of a false alarm: that of three standard errors of a normal law
@@ -51,6 +52,14 @@ class FinalError:
         if self.expected is None or not self.standard_error:
             return None
         return (self.measured - self.expected) / self.standard_error
+
+    def __str__(self) -> str:
+        error = "" if self.standard_error is None else f" ± {self.standard_error:.2g}"
+        measured = f"measured {self.measured:.4g}{error}"
+        if self.expected is None:
+            return measured
+        noise = f" + label noise {self.label_noise:.4g} = {self.expected:.4g}" if self.label_noise else ""
+        return f"predicted {self.predicted:.4g}{noise}; {measured}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values; what is not known is null."""
@@ -108,3 +117,20 @@ def chance_of(deviation: float, degrees: int | None) -> float:
     tail = float(weights @ np.cos(angles) ** (degrees - 1)) * (math.pi / 2 - end) / 2
     scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi)
     return min(1.0, 2 * scale * tail)
+
+
+def final_errors_table(names: Sequence[str], found: Sequence[FinalError]) -> Table:
+    """Return the predicted and the measured error after the last stop in each region, to be printed."""
+    columns = (
+        Column(None, "region", left=True),
+        Column(None, "predicted", ".4g"),
+        Column(None, "with label noise", ".4g"),
+        Column(None, "measured", ".4g"),
+        Column(None, "± s.e.", ".2g"),
+        Column(None, "off by", lambda deviation: f"{deviation:+.1f} s.e."),
+    )
+    rows = [
+        (name, one.predicted, one.expected, one.measured, one.standard_error, one.deviation)
+        for name, one in zip(names, found, strict=True)
+    ]
+    return Table(columns, rows)

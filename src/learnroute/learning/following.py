@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from learnroute.errors import InputError, check_callable, did_you_mean, listed, shown
-from learnroute.formats.files import write_text
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import (
     FeatureMap,
@@ -21,18 +18,19 @@ from learnroute.learning.data import (
     as_batch,
     check_samples,
     columns_of,
-    dealt_anew,
     fitted_map,
+    resample_region,
 )
-from learnroute.learning.final_error import FinalError, final_errors_of
+from learnroute.learning.final_error import FinalError, final_errors_of, final_errors_table
 from learnroute.learning.measures import Error, measure_of, squared_error, standard_error_of
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.learning.planned_training import PlannedTraining
 from learnroute.learning.records import learner_record
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.labels import aligned
+from learnroute.model.labelled_tables import align
 from learnroute.model.result import Plan
-from learnroute.model.table import Column, Table
+from learnroute.model.result_mixin import TableMixin
+from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import FloatArray, as_count, frozen
 from learnroute.solvers.contract import Progress
 
@@ -40,7 +38,7 @@ MOST_CLASSES = 1000  # more different targets are numbers, not classes
 
 
 @dataclass(frozen=True, eq=False)
-class Following:
+class Following(TableMixin):
     """What came of following a route.
 
     Attributes
@@ -112,16 +110,22 @@ class Following:
             "meaning": dict(MEANING),
         }
 
-    def write(self, path: str | Path) -> None:
-        """Write the errors: `.csv` (the matrix, one row a stop) or `.json` (with the metrics)."""
-        path = Path(path)
-        if path.suffix.lower() == ".csv":
-            rows = [(name, *row) for name, row in zip(self.route, self.errors.tolist(), strict=True)]
-            write_text(path, Table(tuple(map(Column, ("after training on", *self.route))), rows).to_csv())
-        elif path.suffix.lower() == ".json":
-            write_text(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-        else:
-            raise InputError(f"unknown format {path.suffix!r}; known are .csv, .json", where=path)
+    def table(self) -> Table:
+        """Return the matrix of errors, one row per stop."""
+        return Table.of_matrix("after training on", self.route, self.errors)
+
+    def sheet(self) -> Sheet:
+        """Return the errors after each stop, the metrics, and the final errors beside the predicted ones."""
+        heads = (("after", ""), ("its error", ".4g"), ("mean error", ".4g"))
+        columns = tuple(Column(None, head, style, left=not style) for head, style in heads)
+        tables = [Table(columns, list(zip(self.route, self.errors.diagonal(), self.errors.mean(axis=1), strict=True)))]
+        lines = [(name.replace("_", " "), f"{value:.6g}") for name, value in self.metrics.to_dict().items()]
+        if self.final.expected is not None or self.repeats > 1:
+            tables.append(final_errors_table(self.route, self.final_by_region))
+        lines += [] if self.verdict is None else [("verdict", self.verdict)]
+        times = "1 repeat" if self.repeats == 1 else f"{self.repeats} repeats"
+        headline = f"mean error after the last region: {self.final} ({times})"
+        return Sheet(headline, tuple(tables), (*lines, *(("note", note) for note in self.notes)))
 
 
 def follow(
@@ -197,7 +201,7 @@ def follow(
         dealt, given = regions, learner
         if run:
             draws = [np.random.default_rng((seed, run, place)) for place in places]
-            dealt = [dealt_anew(region, rng) for region, rng in zip(regions, draws, strict=True)]
+            dealt = [resample_region(region, rng) for region, rng in zip(regions, draws, strict=True)]
             given = seeded(copy.deepcopy(learner), seed + run)
         model = as_learner(given, classes)
         if not run:
@@ -355,7 +359,7 @@ def _checked(name: str, given: Any, columns: tuple[str, ...] | None) -> RegionDa
         if not len(outputs):
             raise InputError(f"there are no {what} samples; at least 1 is needed", field=f"region {name!r}")
         parts[what] = (inputs, outputs)
-    return RegionData(parts["training"], parts["test"], aligned("truth", region.truth, columns), region.scaling)
+    return RegionData(parts["training"], parts["test"], align("truth", region.truth, columns), region.scaling)
 
 
 def _mapped(name: str, region: RegionData, features: Callable[[FloatArray], FloatArray]) -> RegionData:

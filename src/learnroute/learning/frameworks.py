@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from learnroute.errors import InputError
-from learnroute.model.losses import as_order
+from learnroute.model.losses import as_permutation
 from learnroute.model.result import Plan
 
 
@@ -59,7 +59,7 @@ def mammoth_arguments(order: Plan | Sequence[int], classes: Sequence[Sequence[in
 
 
 def _stops(order: Plan | Sequence[int], size: int) -> list[int]:
-    return [int(k) for k in as_order(order.order if isinstance(order, Plan) else order, size)]
+    return [int(k) for k in as_permutation(order.order if isinstance(order, Plan) else order, size)]
 
 
 def _groups(order: Plan | Sequence[int], classes: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -28,10 +28,9 @@ DIGITS = 10  # to which the Krylov space holds what the rule does
 FEW_RUNS = 8  # up to which plain numbers are faster than arrays
 
 
-def trainings_of(learner: Learner, size: int) -> tuple[Learner, ...]:
-    """Return how a learner trains at each of T positions: with λ = 0 at some, as least squares there."""
-    learner.check_positions(size)
-    return tuple(learner.at(position) for position in range(size))
+def trainings_of(learner: Learner, visits: int) -> tuple[Learner, ...]:
+    """Return how a learner trains at each visit: with λ = 0 at some, as least squares there."""
+    return tuple(learner.at(position) for position in range(visits))
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, check_callable, check_type, did_you_mean
+from learnroute.errors import InputError, check_callable, check_type
 from learnroute.learning.data import RegionData
-from learnroute.model.validation import FloatArray
+from learnroute.model.validation import FloatArray, as_choice
 
 Error = Callable[[Any, RegionData], float]  # (model, region) -> error there
 LEAST_PROBABILITY = 1e-12  # so that one sample that was thought impossible costs much, but not everything
@@ -154,9 +154,7 @@ def standard_error_of(error: Error, model: Any, region: RegionData) -> float | N
 def measure_of(error: str | Error) -> Error:
     """Return an error measure by its name, or the function that was given; refuse what is neither."""
     if isinstance(error, str):
-        if error not in MEASURES:
-            raise InputError(f"unknown; {did_you_mean(error, MEASURES)}", field="error", value=error)
-        return MEASURES[error]
+        return MEASURES[as_choice("error", error, MEASURES)]
     if error is None:
         raise InputError("a function of a model and a region is needed", field="error", value=error)
     check_callable("error", error)

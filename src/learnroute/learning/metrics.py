@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
-from learnroute.model.labels import aligned_square
+from learnroute.model.labelled_tables import align_square
 from learnroute.model.validation import LARGEST_VALUE, as_matrix
 
 MEANING: Mapping[str, str] = MappingProxyType(
@@ -67,7 +67,7 @@ def metrics_of(errors: ArrayLike) -> Metrics:
     InputError
         Where the errors are not T rows of T numbers, T ≥ 2.
     """
-    matrix = as_matrix("errors", aligned_square("errors", errors), None, None, least=-LARGEST_VALUE, meaning="errors")
+    matrix = as_matrix("errors", align_square("errors", errors), None, None, least=-LARGEST_VALUE, meaning="errors")
     size = len(matrix)
     if size < 2 or matrix.shape[1] != size:
         raise InputError(

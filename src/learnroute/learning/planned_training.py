@@ -11,10 +11,18 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.learning.data import RegionData, uneven_moments
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.fields import members_of
 from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.result import Plan
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_count, as_number, as_vector, frozen
+from learnroute.model.validation import (
+    LARGEST_VALUE,
+    FloatArray,
+    IntArray,
+    as_count,
+    as_members,
+    as_number,
+    as_vector,
+    frozen,
+)
 
 LEARNERS = "learnroute.learning.learners"  # the module of the learners that plans are made for
 MANY = 10**9  # samples with which every rate and every rule is possible; a plan's own number is kept apart
@@ -187,7 +195,7 @@ def describe(rule: Rule) -> str:
 def _training(given: Any, size: int) -> Learner:
     """Return how a plan says that its learner trains, checked as that of a problem is."""
     known = (*TRAINING, "chosen", "range")
-    members = {name: value for name, value in members_of("learner.", given, known, ()).items() if name in TRAINING}
+    members = {name: value for name, value in as_members("learner.", given, known).items() if name in TRAINING}
     shape: dict[str, Any] = {} if members.get("rule") == Calibrated.rule else {"features": 1, "samples": MANY}
     learner = Learner(**{**shape, **members})
     if learner.undecided:

@@ -28,21 +28,23 @@ from learnroute.learning.krylov import move, trainings_of
 from learnroute.model.learners import Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.validation import FloatArray, IntArray
 
-# (true models in order of visit, seen from the first model; learner; samples in order of visit; runs; rng)
+# (true models of all regions, seen from the first model; visits; learner; samples of each visit; runs; rng)
 # -> final error of each run
-Sampler = Callable[[FloatArray, Learner, IntArray, int, np.random.Generator], FloatArray]
+Sampler = Callable[[FloatArray, IntArray, Learner, IntArray, int, np.random.Generator], FloatArray]
 
 
 def low_dimensional(
-    models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
+    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
 ) -> FloatArray:
     """Draw final errors at a cost that does not depend on m and n."""
-    last = trainings_of(learner, len(models))[-1]
+    last = trainings_of(learner, len(visits))[-1]
     sample = _under if isinstance(last, LeastSquares) and samples[-1] > learner.features else _over
-    return sample(models, learner, samples, runs, rng)
+    return sample(models, visits, learner, samples, runs, rng)
 
 
-def direct(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator) -> FloatArray:
+def direct(
+    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
+) -> FloatArray:
     """Draw final errors by drawing X and z and training on them: the slow and obvious reference.
 
     Normal equations do for Gaussian features, and are the fastest way to be slow.
@@ -51,7 +53,8 @@ def direct(models: FloatArray, learner: Learner, samples: IntArray, runs: int, r
     truth = np.zeros((len(models), m))
     truth[:, : models.shape[1]] = models
     model: FloatArray = np.zeros((runs, m))
-    for target, n, training in zip(truth, samples.tolist(), trainings_of(learner, len(truth)), strict=True):
+    trainings = trainings_of(learner, len(visits))
+    for target, n, training in zip(truth[visits], samples.tolist(), trainings, strict=True):
         x = rng.standard_normal((runs, n, m))
         y = x @ target + learner.noise * rng.standard_normal((runs, n))
         missing = y[:, :, None] - x @ model[:, :, None]
@@ -87,12 +90,14 @@ def span_coordinates(models: FloatArray) -> FloatArray:
     return coordinates
 
 
-def _under(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator) -> FloatArray:
+def _under(
+    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
+) -> FloatArray:
     """|w_T - w*_T|² ~ σ²·χ²_m/χ²_{n-m+1}, in any direction; the rest is geometry."""
     m = learner.features
     length = _least_squares_error(learner, int(samples[-1]), runs, rng)
     along = length * _cosine(m, runs, rng)  # towards the mean of all models
-    differences = models[-1] - models
+    differences = models[visits[-1]] - models
     spread = float(np.mean(np.sum(differences**2, axis=1)))
     off_mean = float(np.linalg.norm(differences.mean(axis=0)))
     return spread + 2 * off_mean * along + length**2
@@ -104,26 +109,29 @@ def _least_squares_error(learner: Learner, n: int, runs: int, rng: np.random.Gen
     return np.asarray(learner.noise * np.sqrt(_chi2(m, runs, rng) / _chi2(n - m + 1, runs, rng)))
 
 
-def _over(models: FloatArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator) -> FloatArray:
+def _over(
+    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
+) -> FloatArray:
     m = learner.features
     targets = span_coordinates(models)
     size, width = targets.shape
     inside = min(width + 1, m)  # coordinates kept: the span, and the model's own direction outside if there is any
     targets = np.column_stack([targets, np.zeros((size, inside - width))])
     model = np.zeros((runs, inside))
-    trainings = trainings_of(learner, size)
+    trainings = trainings_of(learner, len(visits))
     wiped = np.flatnonzero((samples > m) & np.array([isinstance(training, LeastSquares) for training in trainings]))
     begin = int(wiped[-1]) if wiped.size else -1
-    for k in range(max(begin, 0), size):
+    for k in range(max(begin, 0), len(visits)):
+        target = targets[visits[k]]
         if k == begin:
             error = _least_squares_error(learner, int(samples[k]), runs, rng)
             direction, rest = rng.standard_normal((runs, inside)), _chi2(m - inside, runs, rng)
             scale = error / np.sqrt(np.sum(direction**2, axis=1) + rest)
-            step, outside = targets[k] + scale[:, None] * direction, scale**2 * rest
+            step, outside = target + scale[:, None] * direction, scale**2 * rest
         elif isinstance(trainings[k], LeastSquares):
-            step, outside = _batch(targets[k] - model, m, int(samples[k]), learner.noise, rng)
+            step, outside = _batch(target - model, m, int(samples[k]), learner.noise, rng)
         else:
-            step, outside = _regularised(targets[k] - model, m, int(samples[k]), learner.noise, rng, trainings[k])
+            step, outside = _regularised(target - model, m, int(samples[k]), learner.noise, rng, trainings[k])
         model += step
         if inside > width:
             model[:, -1] = np.sqrt(model[:, -1] ** 2 + outside)

@@ -13,18 +13,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, RefusedError, check_type, did_you_mean
+from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.learning.krylov import numbers_a_run, trainings_of
 from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
 from learnroute.learning.truth import Truth, truth_of
 from learnroute.model.learners import Learner, LeastSquares
-from learnroute.model.losses import Loss, as_order, expected_loss, true_loss
+from learnroute.model.losses import Loss, as_order, expected_loss, true_loss, visited_first
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_count, as_number, frozen
+from learnroute.model.validation import LARGEST_COUNT, FloatArray, IntArray, as_choice, as_count, as_number, frozen
 from learnroute.solvers.contract import Budget, Progress
 
 SamplerName = Literal["low-dimensional", "direct"]
@@ -58,6 +58,7 @@ class Simulation(ResultMixin):
         What the reader should know, one sentence each.
     """
 
+    picture = "draw_simulations"
     route: tuple[str, ...]
     order: tuple[int, ...]
     regime: str
@@ -100,7 +101,7 @@ class Simulation(ResultMixin):
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.route, self.order
 
-    def table(self, problem: Problem | None = None) -> Table:
+    def table(self) -> Table:
         """Return one row per run."""
         return Table((Column("run"), Column("error")), list(enumerate(self.errors.tolist(), 1)))
 
@@ -196,7 +197,8 @@ def simulate(
     problem
         With true models (`truth`, `initial_model`), or without: then some are drawn to match its dissimilarities.
     order
-        Indices of the regions in order of visit, as in `Plan.order`.
+        Indices of the regions in order of visit, as in `Plan.order`; where `problem.visits` allows it, some regions are
+        left out or visited again. Errors are measured in all regions.
     runs
         How many times.
     seed
@@ -227,26 +229,26 @@ def simulate(
             "a calibrated learner was measured, and cannot be drawn; train it (follow)", field="learner.rule"
         )
     started = time.monotonic()
-    if not isinstance(sampler, str) or sampler not in SAMPLERS:
-        raise InputError(f"unknown; {did_you_mean(sampler, SAMPLERS)}", field="sampler", value=sampler)
+    as_choice("sampler", sampler, SAMPLERS)
     runs = as_count("runs", runs, least=2, meaning="the number of runs")
     if runs > MOST_RUNS:
         raise InputError(f"at most {MOST_RUNS:,} runs", field="runs", value=runs)
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
         raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
     budget = Budget.of(time_limit, progress)
-    stops = as_order(order, problem.size, problem.regions)
+    stops = as_order(problem, order)
     drawn, stream = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(2)
     truth = truth_of(problem, np.random.default_rng(drawn))
     known = _with_truth(problem, truth)
     loss = true_loss(known, stops)
     samples = problem.counts[stops]
-    last = trainings_of(problem.learner, problem.size)[-1]
+    last = trainings_of(problem.learner, len(stops))[-1]
     if samples[-1] > problem.learner.features and problem.learner.noise == 0 and isinstance(last, LeastSquares):
         errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
     else:
-        models = (truth.models - truth.initial_model)[stops]
-        errors = _draw(SAMPLERS[sampler], models, problem.learner, samples, runs, stream, budget)
+        everyone = visited_first(stops.tolist(), problem.size)
+        models, visits = (truth.models - truth.initial_model)[everyone], np.argsort(everyone)[stops]
+        errors = _draw(SAMPLERS[sampler], models, visits, problem.learner, samples, runs, stream, budget)
     return Simulation(
         route=tuple(problem.regions[i] for i in stops),
         order=tuple(int(i) for i in stops),
@@ -277,7 +279,7 @@ def simulate(
 
 
 def _draw(
-    sample: Sampler, models: FloatArray, learner: Learner, samples: IntArray, runs: int,
+    sample: Sampler, models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int,
     stream: np.random.SeedSequence, budget: Budget,
 ) -> FloatArray:  # fmt: skip
     """Draw in chunks, each with its own stream, until all is drawn or the time is up (two runs at least)."""
@@ -298,7 +300,7 @@ def _draw(
     done = 0
     while done < runs:
         size = min(chunk, runs - done)
-        parts.append(sample(models, learner, samples, size, np.random.default_rng(stream.spawn(1)[0])))
+        parts.append(sample(models, visits, learner, samples, size, np.random.default_rng(stream.spawn(1)[0])))
         done += size
         budget.progress("simulate", done / runs)
         if budget.exhausted and done >= 2:
@@ -337,7 +339,7 @@ def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
 def _tail_note(problem: Problem, samples: IntArray) -> tuple[str, ...]:
     """Warn where the error has a mean but no variance: an inverse chi-square of at most 4 degrees of freedom."""
     learner = problem.learner
-    plain = np.array([isinstance(training, LeastSquares) for training in trainings_of(learner, problem.size)])
+    plain = np.array([isinstance(training, LeastSquares) for training in trainings_of(learner, len(samples))])
     degrees = int(np.abs(learner.features - samples[plain]).min(initial=LARGEST_COUNT)) + 1
     if degrees > 4 or learner.noise == 0:
         return ()

@@ -7,6 +7,7 @@ import importlib.util
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, RefusedError
 from learnroute.formats import json_files
-from learnroute.formats.files import errors_naming, write_text
+from learnroute.formats.files import errors_naming
 from learnroute.learning.adapters import as_learner
-from learnroute.learning.data import FeatureMap, RegionData, dealt_anew
+from learnroute.learning.data import FeatureMap, RegionData, resample_region
 from learnroute.learning.following import errors_before, errors_in, regions_of, seeded
 from learnroute.learning.measures import Error, measure_of, squared_error
 from learnroute.learning.records import as_record, learner_record
@@ -25,13 +26,14 @@ from learnroute.learning.trainings import TrainingFile, fingerprint
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
-from learnroute.model.table import Column, Table
+from learnroute.model.result_mixin import TableMixin
+from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, as_vector, frozen
 from learnroute.solvers.contract import Budget, Progress
 
 
 @dataclass(frozen=True, eq=False)
-class Transfer:
+class Transfer(TableMixin):
     """What a model trained in one region alone gets wrong in each.
 
     Attributes
@@ -88,20 +90,24 @@ class Transfer:
             "features_scaling": None if self.features_scaling is None else self.features_scaling.to_dict(),
         }
 
-    def write(self, path: str | Path) -> None:
-        """Write the matrix: `.csv` (region names in the first row and column) or `.json` (with all else)."""
-        path = Path(path)
-        if path.suffix.lower() == ".csv":
-            rows = [(name, *row) for name, row in zip(self.regions, self.errors.tolist(), strict=True)]
-            write_text(path, Table(tuple(map(Column, ("trained in", *self.regions))), rows).to_csv())
-        elif path.suffix.lower() == ".json":
-            write_text(path, json_files.dumps(self.to_dict()))
-        else:
-            raise InputError(f"unknown format {path.suffix!r}; known are .csv, .json", where=path)
+    def table(self) -> Table:
+        """Return the matrix."""
+        return Table.of_matrix("trained in", self.regions, self.errors)
+
+    def sheet(self) -> Sheet:
+        """Return one row per region that was trained in."""
+        heads = ("trainings", "own error", "± s.e.", "mean error", "least", "most")
+        styles = ("", ".4g", ".2g", ".4g", ".4g", ".4g")
+        columns = (Column(None, "trained in", left=True), *map(Column, repeat(None), heads, styles))
+        own, spread = self.errors.diagonal(), self.standard_errors.diagonal()
+        means, least, most = self.errors.mean(axis=1), self.errors.min(axis=1), self.errors.max(axis=1)
+        rows = list(zip(self.regions, self.trainings, own, spread, means, least, most, strict=True))
+        said = f"{self.measure} in {len(rows)} regions, {int(self.trainings.sum())} trainings, {self.seconds:.1f} s"
+        return Sheet(said, (Table(columns, rows),), tuple(("note", note) for note in self.notes))
 
     @classmethod
     def read(cls, path: str | Path) -> Transfer:
-        """Read what `write` wrote as `.json`."""
+        """Read what `save` wrote as `.json`."""
         path = Path(path)
         with errors_naming(path):
             data = json_files.read(path)
@@ -240,7 +246,7 @@ def _train(
     rng = np.random.default_rng((seed, run, here))
     model = as_learner(seeded(copy.deepcopy(learner), int(rng.integers(2**31))), classes)
     if resample:
-        regions = [dealt_anew(region, rng) for region in regions]
+        regions = [resample_region(region, rng) for region in regions]
     inputs, outputs = regions[here].train
     order = rng.permutation(len(outputs)) if run else np.arange(len(outputs))
     model.partial_fit(inputs[order], outputs[order])

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
 from learnroute.model.depot import Depot
 from learnroute.model.ends import Ends
+from learnroute.model.validation import as_flag, as_members, as_region
 
 MEMBERS = {"start": "start", "end": "end", "return": "returns"}  # in files, and here
 SCHEMA: dict[str, Any] = {
@@ -43,8 +44,7 @@ class Constraints:
             value = getattr(self, field)
             if value is not None and not isinstance(value, str):
                 raise InputError("the name of a region is needed", field=f"constraints.{field}", value=value)
-        if not isinstance(self.returns, bool):
-            raise InputError("true or false is needed", field="constraints.return", value=self.returns)
+        as_flag("constraints.return", self.returns)
         if self.start is not None and self.start == self.end:
             raise InputError(
                 "also the start, but each region is visited once; to come back to the start, say return",
@@ -54,6 +54,12 @@ class Constraints:
 
     def __bool__(self) -> bool:
         return self != Constraints()
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Constraints:
+        """Read the member `constraints` of a problem file."""
+        given = as_members("constraints.", data, tuple(MEMBERS))
+        return cls(**{MEMBERS[key]: value for key, value in given.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members that say something, as a problem file has them."""
@@ -83,12 +89,7 @@ class Constraints:
     def _index(self, field: str, regions: tuple[str, ...]) -> int | None:
         """Return the index of the region that a constraint names."""
         name = getattr(self, field)
-        if name is None:
-            return None
-        if name not in regions:
-            hint = did_you_mean(name, regions, "regions are")
-            raise InputError(f"there is no such region; {hint}", field=f"constraints.{field}", value=name)
-        return regions.index(name)
+        return None if name is None else as_region(f"constraints.{field}", name, regions)
 
 
 FREE = Constraints()

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean
-from learnroute.model.fields import members_of
-from learnroute.model.labels import aligned
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_vector, frozen
+from learnroute.model.labelled_tables import SQUARE, align
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_flag, as_members, as_vector, frozen
 
 MEMBERS = {
     "name": "name", "coordinates": "coordinates", "travel": "travel", "travel_back": "travel_back",
@@ -71,8 +70,7 @@ class Depot:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip() or not self.name.isprintable():
             raise InputError("a name is needed", field="depot.name", value=self.name)
-        if not isinstance(self.returns, bool):
-            raise InputError("true or false is needed", field="depot.return", value=self.returns)
+        as_flag("depot.return", self.returns)
 
     def __repr__(self) -> str:
         return f"<Depot {self.name}, {'start and end' if self.returns else 'start'} of routes>"
@@ -80,7 +78,7 @@ class Depot:
     @classmethod
     def from_dict(cls, data: Any) -> Depot:
         """Build a depot from the member `depot` of a problem file."""
-        given = members_of("depot.", data, tuple(MEMBERS), ())
+        given = as_members("depot.", data, tuple(MEMBERS))
         return cls(**{MEMBERS[key]: value for key, value in given.items()})
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,10 +114,10 @@ class Depot:
         return replace(self, travel=there, travel_back=back)
 
 
-def checked_depot(
-    depot: Depot | None, names: Sequence[str], places: FloatArray | None, costs: FloatArray | None, geographic: bool
+def as_depot(
+    depot: Depot | None, names: Sequence[str], places: FloatArray | None, costs: bool, geographic: bool
 ) -> Depot | None:
-    """Return a depot whose arrays fit the regions, or refuse; `costs` are the travel costs, where they are given."""
+    """Return a depot whose arrays fit the regions, or refuse; `costs` says whether travel costs are given."""
     if depot is None:
         return None
     check_type("depot", depot, Depot)
@@ -136,8 +134,8 @@ def checked_depot(
         if geographic and not (abs(place[0]) <= 360 and abs(place[1]) <= 90):
             reason = "a longitude of at most 360 degrees and a latitude of at most 90 are needed, in this order"
             raise InputError(reason, field="depot.coordinates", value=place.tolist())
-    there, back = aligned("depot.travel", depot.travel, names), aligned("depot.travel_back", depot.travel_back, names)
-    if costs is None:
+    there, back = align("depot.travel", depot.travel, names), align("depot.travel_back", depot.travel_back, names)
+    if not costs:
         for field, given in (("depot.travel", there), ("depot.travel_back", back)):
             if given is not None:
                 reason = "the regions' travel follows from coordinates, and so does the depot's; leave it out"
@@ -151,7 +149,7 @@ def checked_depot(
     return replace(depot, coordinates=place, travel=there, travel_back=back)
 
 
-def framed(costs: FloatArray, depot: Depot) -> FloatArray:
+def frame(costs: FloatArray, depot: Depot) -> FloatArray:
     """Return travel costs with the depot as the last row and column."""
     size = len(costs)
     found = np.zeros((size + 1, size + 1))
@@ -159,11 +157,10 @@ def framed(costs: FloatArray, depot: Depot) -> FloatArray:
     return frozen(found)
 
 
-SQUARE = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
-ROWS = ("vectors", "initial", "truth", "samples", "initial_estimate")
+ROWS = ("coordinates", "vectors", "initial", "truth", "samples", "initial_estimate")
 
 
-def taken_out(fields: dict[str, Any]) -> dict[str, Any]:
+def extract_depot(fields: dict[str, Any]) -> dict[str, Any]:
     """Return members of a problem whose depot is an object, where it was the name of one of the regions.
 
     `regions`, `travel` and `coordinates` then have an entry for the depot; other members may have one, or none.
@@ -171,36 +168,28 @@ def taken_out(fields: dict[str, Any]) -> dict[str, Any]:
     name = fields.get("depot")
     if not isinstance(name, str):
         return fields
-    size = max(
-        (len(fields[key]) for key in ("regions", "travel", "coordinates") if _is_list(fields.get(key))), default=0
-    )
-    names: Any = fields.get("regions") if "regions" in fields else [f"R{i + 1}" for i in range(size)]
-    if not _is_list(names) or name not in list(names):
-        hint = did_you_mean(
-            name, [each for each in names if isinstance(each, str)] if _is_list(names) else [], "regions are"
-        )
+    sizes = [len(fields[key]) for key in ("regions", "travel", "coordinates") if _is_list(fields.get(key))]
+    size = max(sizes, default=0)
+    given = fields.get("regions", [f"R{i + 1}" for i in range(size)])
+    names = list(given) if _is_list(given) else []
+    if name not in names:
+        hint = did_you_mean(name, [each for each in names if isinstance(each, str)], "regions are")
         instead = "" if hint.endswith("?") else f"; or give an object with {', '.join(MEMBERS)}"
-        reason = f"there is no such region; {hint}{instead}"
-        raise InputError(reason, field="depot", value=name)
-    here = list(names).index(name)
-    found = {key: value for key, value in fields.items() if key != "depot"}
+        raise InputError(f"there is no such region; {hint}{instead}", field="depot", value=name)
+    here = names.index(name)
+    found: dict[str, Any] = {**fields, "regions": _without(names, here)}
     depot: dict[str, Any] = {"name": name}
-    found["regions"] = _without(names, here)
-    for key, whole in (("travel", size), ("coordinates", size)):
-        if key not in fields:
-            continue
-        rows = fields[key]
-        if not _is_list(rows) or len(rows) != whole:
-            raise InputError(f"{whole} rows are needed, one of them for the depot", field=key)
-        own = rows[here]
-        found[key] = _without(rows, here)
-        if key == "travel":
-            if not all(_is_list(row) and len(row) == whole for row in rows):
-                raise InputError(f"{whole} rows of {whole} entries are needed, one of them for the depot", field=key)
-            depot |= {"travel": _without(own, here), "travel_back": [row[here] for row in found[key]]}
-            found[key] = [_without(row, here) for row in found[key]]
-        else:
-            depot["coordinates"] = own
+    for key in ("travel", "coordinates"):
+        rows = fields.get(key, ())
+        if key in fields and (not _is_list(rows) or len(rows) != size):
+            raise InputError(f"{size} rows are needed, one of them for the depot", field=key)
+        if key == "travel" and not all(_is_list(row) and len(row) == size for row in rows):
+            raise InputError(f"{size} rows of {size} entries are needed, one of them for the depot", field=key)
+    if "coordinates" in fields:
+        depot["coordinates"] = fields["coordinates"][here]
+    if "travel" in fields:
+        ways = [row[here] for row in fields["travel"]]
+        depot |= {"travel": _without(fields["travel"][here], here), "travel_back": _without(ways, here)}
     for key in (*SQUARE, *ROWS):
         rows = fields.get(key, ())
         if _is_list(rows) and len(rows) == size:

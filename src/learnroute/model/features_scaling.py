@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, listed
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_matrix, as_vector, frozen
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_flag, as_matrix, as_members, as_vector, frozen
 
 FIELD = "features_scaling"
 MEMBERS: dict[str, Any] = {
@@ -77,8 +77,7 @@ class FeaturesScaling:
         matrix = as_matrix(
             f"{FIELD}.matrix", self.matrix, len(means), None, least=-LARGEST_VALUE, meaning="scaling factors"
         )
-        if not isinstance(self.intercept, bool):
-            raise InputError("true or false is needed", field=f"{FIELD}.intercept", value=self.intercept)
+        as_flag(f"{FIELD}.intercept", self.intercept)
         columns = None if self.columns is None else _names(self.columns, len(means))
         for name, value in (("means", means), ("matrix", matrix), ("columns", columns)):
             object.__setattr__(self, name, value)
@@ -123,9 +122,7 @@ class FeaturesScaling:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Read the member of a problem or a plan file."""
-        if not isinstance(data, dict) or not {"means", "matrix"} <= data.keys() or set(data) - set(MEMBERS):
-            raise InputError(f"an object with {', '.join(MEMBERS)} is needed", field=FIELD, value=data)
-        return cls(data["means"], data["matrix"], data.get("intercept", False), data.get("columns"))
+        return cls(**as_members(f"{FIELD}.", data, tuple(MEMBERS), SCHEMA["required"]))
 
 
 def _names(given: Any, size: int) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, did_you_mean
-from learnroute.model.labels import labelled, names_of
+from learnroute.errors import InputError
+from learnroute.model.labelled_tables import Labelled, names_of
 from learnroute.model.learners import Learner
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import (
@@ -16,6 +16,7 @@ from learnroute.model.validation import (
     FloatArray,
     IntArray,
     as_count,
+    as_flag,
     as_matrix,
     as_square,
     as_vector,
@@ -37,33 +38,30 @@ def check_one_kind(dissimilarity: Any, vectors: Any, transfer: Any) -> None:
 
 def parameter_names(truth: Any) -> tuple[str, ...] | None:
     """Return what the columns of the true models are called, where they are."""
-    columns = labelled(truth).columns or []
+    columns = Labelled.of(truth).columns or []
     return names_of("truth", columns, "column") if all(isinstance(name, str) for name in columns) else None
 
 
-def checked_samples(learner: Learner | None, samples: ArrayLike | None, size: int | None) -> IntArray | None:
-    """Check the regions' numbers of samples, if they are given; None where all are the learner's own."""
-    if samples is None:
-        return None
-    if learner is not None and not learner.has_shape:
+def as_samples(learner: Learner, samples: ArrayLike, size: int | None) -> IntArray:
+    """Check the regions' numbers of samples."""
+    if not learner.has_shape:
         raise InputError("a calibrated learner has none; leave it out", field="samples")
     entries = as_vector("samples", samples, size, least=1.0, meaning="numbers of samples")
     counts = [as_count(f"samples[{i}]", n, meaning="the number of samples") for i, n in enumerate(entries.tolist())]
     if not counts:
         raise InputError("one a region is needed", field="samples", found="has 0 entries")
-    for i, n in enumerate(counts if learner is not None else []):
-        assert learner is not None
+    for i, n in enumerate(counts):
         learner.check_shape(f"samples[{i}]", n)
     return frozen(np.array(counts, dtype=np.int64))
 
 
-def lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:
+def as_lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:
     """Check lower bounds of the dissimilarities against the upper ones."""
     if low is None:
         return None
     if delta is None:
         raise InputError("given without dissimilarity; lower bounds belong to upper ones", field="dissimilarity_low")
-    bounds = symmetric(as_square("dissimilarity_low", low, len(delta), meaning="dissimilarities"), "dissimilarity_low")
+    bounds = as_dissimilarities("dissimilarity_low", low, len(delta))
     i, j = divmod(int(np.argmax(bounds - delta)), len(delta))
     if bounds[i, j] > delta[i, j]:
         raise InputError(
@@ -74,20 +72,18 @@ def lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray 
     return bounds
 
 
-def estimates(given: ArrayLike | None, size: int) -> FloatArray | None:
+def as_estimates(given: ArrayLike | None, size: int) -> FloatArray | None:
     """Check unbiased estimates of the dissimilarities, which may be below 0 by chance; those become 0."""
     if given is None:
         return None
     field = "dissimilarity_estimate"
     matrix = as_matrix(field, given, size, size, least=-LARGEST_VALUE, meaning="dissimilarities")
-    return symmetric(as_square(field, np.maximum(matrix, 0.0), size, meaning="dissimilarities"), field)
+    return as_dissimilarities(field, np.maximum(matrix, 0.0), size)
 
 
 def check_geographic(geographic: Any, places: FloatArray | None) -> None:
     """Refuse longitudes and latitudes that are none."""
-    if not isinstance(geographic, bool):
-        raise InputError("true or false is needed", field="geographic", value=geographic)
-    if not geographic:
+    if not as_flag("geographic", geographic):
         return
     if places is None:
         raise InputError(
@@ -106,7 +102,7 @@ def check_geographic(geographic: Any, places: FloatArray | None) -> None:
             )
 
 
-def rows_of(field: str, value: ArrayLike | None, size: int, width: int | None, meaning: str) -> FloatArray | None:
+def as_rows(field: str, value: ArrayLike | None, size: int, width: int | None, meaning: str) -> FloatArray | None:
     """Check a field that has one row a region, if it is given."""
     if value is None:
         return None
@@ -116,7 +112,7 @@ def rows_of(field: str, value: ArrayLike | None, size: int, width: int | None, m
     return rows
 
 
-def checked_initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLike | None) -> FloatArray | None:
+def as_initial_model(learner: Learner, truth: FloatArray | None, given: ArrayLike | None) -> FloatArray | None:
     """Check the initial model against the true ones."""
     if truth is None:
         if given is not None:
@@ -134,21 +130,6 @@ def checked_initial_model(learner: Learner, truth: FloatArray | None, given: Arr
     return as_vector("initial_model", model, width, least=-LARGEST_VALUE, meaning="model parameters")
 
 
-def members_of(prefix: str, data: Any, known: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
-    """Return the members of a JSON object, refusing unknown and missing ones by name."""
-    if not isinstance(data, dict):
-        raise InputError(
-            f"an object with {', '.join(known)} is needed", field=prefix.rstrip(".") or "problem", value=data
-        )
-    for key in data:
-        if key not in known:
-            raise InputError(f"unknown field; {did_you_mean(key, known)}", field=f"{prefix}{key}")
-    for key in needed:
-        if key not in data:
-            raise InputError(f"missing; needed are {', '.join(needed)}", field=f"{prefix}{key}")
-    return {key: value for key, value in data.items() if value is not None or key in needed}
-
-
 def either_way(travel: FloatArray) -> FloatArray:
     """Return travel costs with what rounding leaves between the two directions taken out, if that is all."""
     other = travel.T
@@ -157,8 +138,11 @@ def either_way(travel: FloatArray) -> FloatArray:
     return frozen(np.maximum(travel, other))
 
 
-def symmetric(matrix: FloatArray, field: str = "dissimilarity") -> FloatArray:
+def as_dissimilarities(field: str, value: ArrayLike, size: int) -> FloatArray:
     """Return a symmetric matrix with what rounding leaves taken out, or refuse."""
+    matrix = as_square(field, value, size, meaning="dissimilarities")
+    if np.array_equal(matrix, matrix.T):
+        return matrix
     difference = np.abs(matrix - matrix.T)
     excess = difference - PRINTED * np.maximum(matrix, matrix.T)
     i, j = divmod(int(np.argmax(excess)), len(matrix))

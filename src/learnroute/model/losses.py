@@ -15,13 +15,16 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
-from learnroute.model.distances import Points
-from learnroute.model.law import ModelErrors, error_parts, follow, products_after
-from learnroute.model.objective import Objective, Paired, Weighted
+from learnroute.model.ends import Ends
+from learnroute.model.law import STAY, ModelErrors, Step, error_parts, follow, products_after, train
+from learnroute.model.objective import Objective, Paired
+from learnroute.model.origin import PairsFromOrigin, from_origin
 from learnroute.model.pairs import LinearError, Pairs
-from learnroute.model.pairs_from_depot import PairsFromDepot, from_depot
 from learnroute.model.problem import Problem
+from learnroute.model.travel import Travel, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.visit_objective import VisitObjective
+from learnroute.model.visits import check_visits
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def expected_loss(problem: Problem, order: ArrayLike) -> Loss:
         Where the order does not have each index once.
     """
     check_type("problem", problem, Problem)
-    return _loss(problem, problem.dissimilarities, as_order(order, problem.size))
+    return _loss(problem, problem.dissimilarities, as_order(problem, order))
 
 
 def true_loss(problem: Problem, order: ArrayLike) -> Loss:
@@ -115,7 +118,7 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
         raise InputError("missing; the true models are needed for the true expected loss", field="truth")
     initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
     known = Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth))
-    return _loss(problem, known, as_order(order, problem.size))
+    return _loss(problem, known, as_order(problem, order))
 
 
 def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
@@ -125,13 +128,13 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
     initial model). None where the problem has no lower bounds and some dissimilarity counts negatively. Unbiased
     estimates do not count.
     """
-    stops = as_order(order, problem.size)
+    stops = as_order(problem, order)
     problem = problem.with_upper_bounds()
-    upper = expected_loss(problem, stops).total
     if not problem.updates.coupled:
-        return upper
+        return expected_loss(problem, stops).total
     if problem.dissimilarity is None or problem.dissimilarity_low is None:
         return None
+    upper = expected_loss(problem, stops).total
     counts, first = slopes(problem, stops)
     width = problem.dissimilarity - problem.dissimilarity_low
     lowered = np.triu(np.minimum(counts, 0.0) * width, 1)
@@ -140,9 +143,9 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
 
 def slopes(problem: Problem, order: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return how the loss of a route depends on each Δ[i, j], i ≠ j, and on each Δ_i0: it is linear in all of them."""
-    stops, size = as_order(order, problem.size), problem.size
-    shares = np.empty(size)
-    shares[stops] = model_shares(problem, stops)
+    stops, size = as_order(problem, order), problem.size
+    shares = np.zeros(size)
+    np.add.at(shares, stops, model_shares(problem, stops))
     along = problem.updates.along(stops)
     counts = shares[:, None] + shares[None, :]
     first = np.full(size, float(np.prod(along.retention)))
@@ -165,10 +168,36 @@ def travel_cost(problem: Problem, order: ArrayLike) -> float:
 
 def legs_of(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return what each way of a route costs, in the units of travel: from the depot first, the way back last."""
-    nothing = np.zeros(len(problem.stops))
-    travel: FloatArray | Points = problem.stop_travel if problem.stop_points is None else problem.stop_points
-    ways = Weighted(travel, nothing, nothing, 0.0, problem.ends)
-    return ways.legs(problem.from_depot(as_order(order, problem.size)))
+    return _legs(problem, as_order(problem, order))
+
+
+def _legs(problem: Problem, visits: IntArray) -> FloatArray:
+    return problem.ways.legs(problem.from_depot(visits), problem.closed)
+
+
+def untrained_loss(problem: Problem) -> float | None:
+    """Return the loss without any visit; None where the errors of the first model are not known."""
+    known = problem.initial_sum > 0 or bool(problem.updates.retention.any())
+    return problem.initial_sum / problem.size if known else None
+
+
+def losses_without(problem: Problem, order: ArrayLike) -> FloatArray:
+    """Return, for each visit of a route, the total loss without it; the other visits stay in their order."""
+    visits = as_order(problem, order)
+    many, size = len(visits), problem.size
+    if many == 1:
+        return np.array([problem.initial_sum / size])
+    travel = np.array([math.fsum(_legs(problem, np.delete(visits, t))) for t in range(many)])
+    errors = ModelErrors(np.tile(problem.initial_errors, (many, 1)), np.zeros(many))  # a row for each visit left out
+    for t, region in enumerate(visits.tolist()):
+        positions = np.arange(many)
+        positions = np.where(positions < t, t - 1, t)  # a visit that is left out makes later ones come earlier
+        step = Step(*(np.array(table[positions, region]) for table in problem.updates.tables))
+        for part, stay in zip(step, STAY, strict=True):
+            part[t] = stay
+        errors = train(errors, region, step, problem.dissimilarities[region])
+    found: FloatArray = problem.travel_rate * travel / size + errors.mean
+    return found
 
 
 def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
@@ -197,17 +226,18 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
         Where the order does not have each index once.
     """
     check_type("problem", problem, Problem)
-    stops, first = as_order(order, problem.size), ModelErrors(problem.initial_errors)
+    stops, first = as_order(problem, order), ModelErrors(problem.initial_errors)
     visits = follow(first, stops.tolist(), problem.updates.along(stops), problem.dissimilarities)
     return frozen(np.array([first.total, *(errors.total for errors in visits)]))
 
 
-def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
-    """Return the expected error on each region after the last visit, in the order of visit: what a test would measure.
+def final_errors(problem: Problem, order: ArrayLike, error: float | None = None) -> FloatArray:
+    """Return the expected error on each region after the last visit: what a test would measure.
 
-    It is the last row of `error_over_time`, without going through all visits.
+    Regions are in the order of their first visits, and those not visited come last. It is the last row of
+    `error_over_time`, without going through all visits. `error` is the mean of all, if known.
     """
-    stops, known = as_order(order, problem.size), problem.dissimilarities
+    stops, known = as_order(problem, order), problem.dissimilarities
     shares = model_shares(problem, stops)
     if known.vectors is None:
         learnt = shares @ known.matrix[stops]
@@ -218,23 +248,31 @@ def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
         apart = ((points - middle) ** 2).sum(axis=1)
         learnt = float(shares @ apart[stops]) + total * apart
     model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
-    common = _loss(problem, known, stops).error - math.fsum(model) / problem.size
-    return frozen((model + common)[stops])
+    mean = _loss(problem, known, stops).error if error is None else error
+    common = mean - math.fsum(model) / problem.size
+    return frozen((model + common)[visited_first(stops.tolist(), problem.size)])
 
 
-def objective_of(problem: Problem) -> Objective:
+def objective_of(problem: Problem, visited: Sequence[int] = (), errors: FloatArray | None = None) -> Objective:
     """Compile the regime away: the same minimisation, in the terms that solvers see.
+
+    On the way, what is left to decide is the order of the regions not visited yet; errors count in all regions.
 
     Parameters
     ----------
     problem
         The problem.
+    visited
+        Indices of the regions visited so far, in order. The agent stands in the last of them.
+    errors
+        The expected error of the present model in each region; those of the untrained model if omitted.
 
     Returns
     -------
     Objective
-        Travel, scores and weights; its value is T times the loss per region. A depot is its last stop, with a score of
-        0, and fixed to the first position: orders of `Problem.regions_of`.
+        Travel, scores and weights; its value is T times the loss per region, what is travelled already left out. Its
+        regions are those left, in the order of the problem. Where orders begin at an origin, the depot or the place
+        where the agent stands, that is the last stop, with a score of 0.
 
     Raises
     ------
@@ -242,39 +280,87 @@ def objective_of(problem: Problem) -> Objective:
         Where the argument is no `Problem`.
     """
     check_type("problem", problem, Problem)
-    size, depot = problem.size, problem.depot is not None
-    travel: FloatArray | Points
-    if problem.stop_points is not None:
-        travel = problem.stop_points.scaled(problem.travel_rate)
-    else:
-        travel = problem.stop_travel
-        travel = travel if problem.travel_rate == 1 else frozen(travel * problem.travel_rate)
-    ends = problem.ends
+    if problem.rules is not None:
+        raise InputError("this needs each region to be visited once; leave them out", field="visits")
+    size, known, updates, total = problem.size, problem.dissimilarities, problem.updates, problem.initial_sum
+    ways, ends = _ways_left(problem, visited)
+    travel = ways.scaled(problem.travel_rate)
+    if visited:
+        left = [i for i in range(size) if i not in set(visited)]
+        errors = problem.initial_errors if errors is None else errors
+        known, updates, total = known.of(left, errors), updates.of(left, len(visited)), math.fsum(errors)
+    origin = ends.first == len(known.initial)
     if problem.learner.couples:
-        pairs = Pairs(problem.dissimilarities, problem.updates, problem.initial_sum, size)
-        return Paired(travel, PairsFromDepot(pairs) if depot else pairs, ends)
-    retention, plasticity, _, _, noise = (frozen(table[0]) for table in problem.updates.tables)
-    constant = float(np.prod(retention)) * problem.initial_sum
+        pairs = Pairs(known, updates, total, size)
+        return Paired(travel, PairsFromOrigin(pairs) if origin else pairs, ends)
+    retention, plasticity, _, _, noise = (frozen(table[0]) for table in updates.tables)
+    constant = float(np.prod(retention)) * total
     if problem.samples is None:
         constant = math.fsum([constant, *(size * products_after(retention) * noise)])
         with np.errstate(under="ignore"):
-            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(size - 1, -1, -1.0)
-        linear = LinearError(problem.scores, frozen(weights), constant)
+            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(known.size - 1, -1, -1.0)
+        linear = LinearError(known.scores, frozen(weights), constant)
     else:
-        scores = frozen(plasticity * problem.scores + size * noise)
+        scores = frozen(plasticity * known.scores + size * noise)
         factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
-        linear = LinearError(scores, frozen(np.append(np.zeros(size - 1), 1.0)), constant, factors)
-    return (from_depot(linear) if depot else linear).objective(travel, ends)
+        linear = LinearError(scores, frozen(np.append(np.zeros(known.size - 1), 1.0)), constant, factors)
+    return (from_origin(linear) if origin else linear).objective(travel, ends)
+
+
+def visit_objective_of(problem: Problem) -> VisitObjective:
+    """Return what solvers minimise where visits are optional, or may be repeated."""
+    assert problem.rules is not None
+    origin = None if problem.depot is None else problem.size
+    return VisitObjective(
+        problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
+        problem.initial_sum, problem.size, problem.rules, origin,
+    )  # fmt: skip
+
+
+def _ways_left(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
+    """Return the travel between the regions left and the origin, and where orders end."""
+    ends = problem.ends
+    if not visited:
+        return problem.ways, ends
+    left = [i for i in range(problem.size) if i not in set(visited)]
+    ids = [*left, visited[-1]]
+    costs = problem.ways.matrix[np.ix_(ids, ids)]
+    if ends.closed:  # nobody comes back to where the agent stands, so that column can be the way home
+        costs[:-1, -1] = problem.ways.matrix[left, visited[0] if problem.depot is None else problem.size]
+    last = left.index(ends.last) if ends.last in left else None
+    return TravelMatrix(costs), Ends(len(left), last, ends.closed)
 
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return the share of the final model that each stop of a route gives: what it learns and later ones retain."""
-    along = problem.updates.along(as_order(order, problem.size))
+    along = problem.updates.along(as_order(problem, order))
     return frozen(products_after(along.retention) * along.plasticity)
 
 
-def as_order(order: ArrayLike, size: int, names: Sequence[str] | None = None) -> IntArray:
+def as_order(problem: Problem, order: ArrayLike) -> IntArray:
+    """Return the visits of a route as an array of indices, or refuse what visits regions that it must not, or too few.
+
+    Without `visits`, each region is visited once. The travel budget is not looked at.
+    """
+    if problem.rules is None:
+        return as_permutation(order, problem.size, problem.regions)
+    stops = _as_indices(order, problem.size)
+    check_visits(problem.rules, stops.tolist(), problem.regions)
+    return frozen(stops)
+
+
+def as_permutation(order: ArrayLike, size: int, names: Sequence[str] | None = None) -> IntArray:
     """Return a permutation of 0 … T-1 as an array, or refuse; regions are called by `names` where given."""
+    stops = _as_indices(order, size)
+    visits = np.bincount(stops, minlength=size)
+    for region in np.flatnonzero(visits != 1).tolist():
+        called = region if names is None else repr(names[region])
+        wrong = f"visited {visits[region]} times" if visits[region] else "missing"
+        raise InputError(f"region {called} is {wrong}; visit each region once", field="route")
+    return frozen(stops)
+
+
+def _as_indices(order: ArrayLike, size: int) -> IntArray:
     try:
         stops = np.asarray(order)
     except ValueError:
@@ -284,20 +370,19 @@ def as_order(order: ArrayLike, size: int, names: Sequence[str] | None = None) ->
     outside = stops[(stops < 0) | (stops >= size)]
     if outside.size:
         raise InputError(f"there is no region {outside[0]}; indices go from 0 to {size - 1}", field="route")
-    stops = stops.astype(np.int64)
-    visits = np.bincount(stops, minlength=size)
-    for region in np.flatnonzero(visits != 1).tolist():
-        called = region if names is None else repr(names[region])
-        wrong = f"visited {visits[region]} times" if visits[region] else "missing"
-        raise InputError(f"region {called} is {wrong}; visit each region once", field="route")
-    return frozen(stops)
+    return stops.astype(np.int64)
+
+
+def visited_first(order: Sequence[int], size: int) -> list[int]:
+    """Return all regions once: those of a route in the order of their first visits, then those that it skips."""
+    return list(dict.fromkeys([*order, *range(size)]))
 
 
 def _loss(problem: Problem, known: Dissimilarities, order: IntArray) -> Loss:
-    size = len(order)
+    size = problem.size
     found = error_parts(known, order, problem.updates.along(order), math.fsum(known.initial), size)
     parts = {
-        "travel": problem.travel_rate * math.fsum(legs_of(problem, order)) / size,
+        "travel": problem.travel_rate * math.fsum(_legs(problem, order)) / size,
         "dissimilarity": math.fsum(found.dissimilarity) / size,
         "initial": found.initial / size,
         "noise": math.fsum(found.noise) / size,

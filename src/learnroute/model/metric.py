@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from learnroute._core import find_detours
 from learnroute.errors import InputError
-from learnroute.model.labels import aligned_square
+from learnroute.model.labelled_tables import align_square
 from learnroute.model.rounding import SAME
 from learnroute.model.validation import FloatArray, IntArray, as_square, frozen, is_symmetric
 
@@ -143,7 +143,7 @@ def metric_closure(travel: ArrayLike) -> tuple[FloatArray, IntArray]:
 
 def _costs(travel: ArrayLike) -> FloatArray:
     """Return checked travel costs between at least two regions."""
-    costs = as_square("travel", aligned_square("travel", travel), None, meaning="travel costs")
+    costs = as_square("travel", align_square("travel", travel), None, meaning="travel costs")
     if len(costs) < 2:
         raise InputError("at least 2 regions are needed", field="travel", found=f"has {len(costs)} rows")
     return costs

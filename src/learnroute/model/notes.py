@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +12,9 @@ from numpy.typing import ArrayLike
 from learnroute.model.learners import LeastSquares
 from learnroute.model.losses import Loss
 from learnroute.model.problem import DissimilarityKind, Problem
+
+if TYPE_CHECKING:
+    from learnroute.model.result import Plan
 
 LITTLE, MUCH = 0.01, 0.95  # shares of the loss below, above which travel hardly counts, counts alone
 KINDS: dict[DissimilarityKind, str] = {
@@ -82,3 +87,24 @@ def first_model_note(problem: Problem, order: ArrayLike | None = None) -> tuple[
     if left <= NEGLIGIBLE:
         return ()
     return (f"{said}, and {left:.1%} of it is left after the last visit: the expected error is too small; {remedy}",)
+
+
+def visits_notes(problem: Problem, plan: Plan, optimal: bool) -> tuple[str, ...]:
+    """Explain plans with few visits, or the same ones again: where nothing is retained, or not driving is best."""
+    if problem.rules is None:
+        return ()
+    notes, updates = [], problem.updates
+    if not updates.retention.any():
+        notes.append(
+            "each training replaces the whole model (least squares with m < n): only the last visit changes the error, "
+            "and the others are made because they are required"
+            if len(plan.order) > 1
+            else "each training replaces the whole model (least squares with m < n): more visits would change nothing "
+            "but the travel"
+        )
+    elif any(here == there for here, there in pairwise(plan.order)):
+        notes.append("visits that follow each other in one region are as many trainings there, with fresh samples")
+    if plan.untrained is not None and plan.untrained <= plan.loss.total:
+        best = "no route is better" if optimal else "no better route was found"
+        notes.append(f"the untrained model, without any visit, has a loss of {plan.untrained:.5g}: {best}")
+    return tuple(notes)

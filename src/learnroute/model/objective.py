@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.law import products_after
 from learnroute.model.rounding import PRINTED
-from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetric
+from learnroute.model.travel import Travel, TravelMatrix
+from learnroute.model.validation import FloatArray, IntArray, frozen
 
 if TYPE_CHECKING:
     from learnroute.model.pairs import Pairs
@@ -33,7 +33,7 @@ class Objective(ABC):
     Parameters
     ----------
     travel
-        T x T travel costs, or places from which they follow.
+        What it costs to go from region to region, in units of the value.
     scores
         One non-negative score per region.
     constant
@@ -42,13 +42,8 @@ class Objective(ABC):
         Where orders must begin and end, and whether the way back is paid.
     """
 
-    def __init__(
-        self, travel: FloatArray | Points, scores: FloatArray, constant: float = 0.0, ends: Ends = ANYWHERE
-    ) -> None:
-        self.points = travel if isinstance(travel, Points) else None
-        if not isinstance(travel, Points):
-            self.__dict__["travel"] = travel
-        self.scores, self.constant, self.ends = scores, constant, ends
+    def __init__(self, travel: Travel, scores: FloatArray, constant: float = 0.0, ends: Ends = ANYWHERE) -> None:
+        self.travel, self.scores, self.constant, self.ends = travel, scores, constant, ends
 
     # The kind of error
 
@@ -118,28 +113,16 @@ class Objective(ABC):
 
     # Travel
 
-    @cached_property
-    def travel(self) -> FloatArray:
-        """The T x T travel costs, made from the places where those were given; refused where there are too many."""
-        assert self.points is not None
-        return self.points.matrix()
-
-    @property
-    def ways(self) -> FloatArray | Points:
-        """Travel as it was given: places, or a matrix."""
-        return self.travel if self.points is None else self.points
-
-    @cached_property
-    def symmetric(self) -> bool:
-        """Whether every way costs the same in both directions."""
-        return self.points is not None or is_symmetric(self.travel)
+    def legs(self, order: ArrayLike) -> FloatArray:
+        """Return the travel cost of each step of an order, the way back last where it is closed."""
+        return self.travel.legs(order, self.ends.closed)
 
     @cached_property
     def begin(self) -> FloatArray:
         """What it costs to begin at each region, besides its score: inf where that is not allowed."""
         ends, costs = self.ends, np.zeros(self.size)
         if ends.closed and ends.first is None and ends.last is not None:
-            costs = self.travel_from(ends.last)
+            costs = self.travel.between(ends.last, np.arange(self.size))
         return frozen(np.where(ends.may_begin(self.size), costs, np.inf))
 
     @cached_property
@@ -150,38 +133,19 @@ class Objective(ABC):
         """
         ends, costs = self.ends, np.zeros(self.size)
         if ends.closed and ends.first is not None:
-            costs = self.travel_to(ends.first)
+            costs = self.travel.between(np.arange(self.size), ends.first)
         return frozen(np.where(ends.may_end(self.size), costs, np.inf))
-
-    def travel_from(self, region: int) -> FloatArray:
-        """Return the cost of going from one region to each."""
-        return self.between(region, np.arange(self.size))
-
-    def travel_to(self, region: int) -> FloatArray:
-        """Return the cost of going from each region to one."""
-        return self.between(np.arange(self.size), region)
-
-    def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
-        """Return the cost of going from each origin to its goal."""
-        if self.points is not None and "travel" not in self.__dict__:
-            return self.points.between(origins, goals)
-        return np.array(self.travel[np.asarray(origins), np.asarray(goals)])
-
-    def legs(self, order: ArrayLike) -> FloatArray:
-        """Return the travel cost of each step of an order, the way back last where it is closed."""
-        stops = np.asarray(order)
-        return self.between(stops, np.roll(stops, -1)) if self.ends.closed else self.between(stops[:-1], stops[1:])
 
     # Others like it
 
     def travel_alone(self) -> Weighted:
         """Return the same ways and ends with no scores."""
         nothing = np.zeros(self.size)
-        return Weighted(self.ways, nothing, nothing, 0.0, self.ends)
+        return Weighted(self.travel, nothing, nothing, 0.0, self.ends)
 
     def error_alone(self) -> Self:
         """Return the same scores and ends where travel costs nothing."""
-        return self._like(travel=frozen(np.zeros((self.size, self.size))), points=None)
+        return self._like(travel=TravelMatrix(np.zeros((self.size, self.size))))
 
     def ending_at(self, last: int) -> Self:
         """Return the same with the last region fixed."""
@@ -190,7 +154,7 @@ class Objective(ABC):
     def _like(self, **changes: object) -> Self:
         """Return a copy with other travel or ends; what follows from these is made anew."""
         other = copy(self)
-        for derived in ("begin", "finish", "best_last", "symmetric", "typical", "relaxation"):
+        for derived in ("begin", "finish", "best_last", "typical", "relaxation"):
             other.__dict__.pop(derived, None)
         other.__dict__.update(changes)
         return other
@@ -223,7 +187,7 @@ class Weighted(Linear):
 
     def __init__(
         self,
-        travel: FloatArray | Points,
+        travel: Travel,
         scores: FloatArray,
         weights: FloatArray,
         constant: float = 0.0,
@@ -263,7 +227,7 @@ class Factored(Linear):
 
     def __init__(
         self,
-        travel: FloatArray | Points,
+        travel: Travel,
         scores: FloatArray,
         factors: FloatArray,
         constant: float = 0.0,
@@ -291,7 +255,7 @@ class Factored(Linear):
 class Paired(Objective):
     """The error of a regularised learner, which couples pairs of regions. `typical` is about the same, and linear."""
 
-    def __init__(self, travel: FloatArray | Points, pairs: Pairs, ends: Ends = ANYWHERE) -> None:
+    def __init__(self, travel: Travel, pairs: Pairs, ends: Ends = ANYWHERE) -> None:
         self.pairs = pairs
         super().__init__(travel, pairs.typical.scores, pairs.typical.constant, ends)
 
@@ -302,12 +266,12 @@ class Paired(Objective):
     @cached_property
     def typical(self) -> Linear:
         """The objective with pairs as if all regions were alike."""
-        return self.pairs.typical.objective(self.ways, self.ends)
+        return self.pairs.typical.objective(self.travel, self.ends)
 
     @cached_property
     def relaxation(self) -> Linear:
         """The objective with pairs at their least: of those known, the one with the best bound."""
-        return self.pairs.relaxation.objective(self.ways, self.ends)
+        return self.pairs.relaxation.objective(self.travel, self.ends)
 
     @property
     def weights(self) -> FloatArray:

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute.model.dissimilarities import Dissimilarities, centred
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.law import ErrorParts, ModelErrors, Step, Updates, error_parts, products_after, train
 from learnroute.model.objective import Factored, Linear, Weighted
 from learnroute.model.rounding import UNIT
+from learnroute.model.travel import Travel
 from learnroute.model.validation import FloatArray, IntArray, frozen
 
 SORTED_REGIONS = 400  # up to which pair bounds sort dissimilarities; beyond, only the largest counts
@@ -34,7 +34,7 @@ class LinearError(NamedTuple):
     constant: float
     factors: FloatArray | None = None
 
-    def objective(self, travel: FloatArray | Points, ends: Ends) -> Linear:
+    def objective(self, travel: Travel, ends: Ends) -> Linear:
         """Return the objective with this error."""
         if self.factors is not None:
             return Factored(travel, self.scores, self.factors, self.constant, ends)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, Self
@@ -12,43 +13,46 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type, did_you_mean, shown
-from learnroute.model.constraints import MEMBERS, Constraints
-from learnroute.model.depot import Depot, checked_depot, framed, taken_out
+from learnroute.model.constraints import Constraints
+from learnroute.model.depot import Depot, as_depot, extract_depot, frame
 from learnroute.model.dissimilarities import Dissimilarities, distance_sums, row_sums
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import (
+    as_dissimilarities,
+    as_estimates,
+    as_initial_model,
+    as_lower_bounds,
+    as_rows,
+    as_samples,
     check_geographic,
     check_one_kind,
-    checked_initial_model,
-    checked_samples,
     either_way,
-    estimates,
-    lower_bounds,
-    members_of,
     parameter_names,
-    rows_of,
-    symmetric,
 )
-from learnroute.model.labels import SQUARE, aligned, aligned_places, aligned_square, names_along
+from learnroute.model.labelled_tables import SQUARE, align, align_places, align_square, names_along
 from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
 from learnroute.model.learners import Calibrated, Learner, LeastSquares, Regime
 from learnroute.model.streets import Streets
+from learnroute.model.travel import Places, Travel, TravelMatrix
 from learnroute.model.validation import (
     LARGEST_VALUE,
     FloatArray,
     IntArray,
     as_count,
     as_matrix,
+    as_members,
     as_names,
     as_number,
     as_square,
     as_vector,
     frozen,
 )
+from learnroute.model.visit_objective import VisitRules
+from learnroute.model.visits import Visits
 
+SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors")  # what scores follow from
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 DissimilarityKind = Literal["estimate", "upper", "measured"]
 ESTIMATE: Final = "estimate"
@@ -58,13 +62,15 @@ MEASURED: Final = "measured"
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate", "transfer", "depot", "features_scaling",
+    "initial_estimate", "transfer", "depot", "features_scaling", "visits",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Problem:
-    """T regions to visit once each, in an order to be chosen. Validated here, once; immutable.
+    """T regions, of which each is visited once, in an order to be chosen; or those that pay (`visits`).
+
+    Validated here, once; immutable.
 
     Arrays may be lists, arrays, or tables with labels (pandas, polars, xarray). Labels are names of regions: rows and
     columns are brought into the order of `regions`, and labels that are none of them are refused.
@@ -113,6 +119,9 @@ class Problem:
     features_scaling
         How raw features become the learner's, where the dissimilarities were estimated from scaled ones: what `follow`
         and `transfer` apply to samples. No plan depends on it.
+    visits
+        Which regions must, may and may not be visited, how often, and how far routes may go; if omitted, each region is
+        visited once.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
 
@@ -141,9 +150,10 @@ class Problem:
     transfer: FloatArray | None
     depot: Depot | None
     features_scaling: FeaturesScaling | None
+    visits: Visits | None
     streets: Streets | None
-    points: Points | None
     ends: Ends
+    ways: Travel
 
     def __init__(
         self,
@@ -168,6 +178,7 @@ class Problem:
         depot: Depot | None = None,
         streets: Streets | None = None,
         features_scaling: FeaturesScaling | None = None,
+        visits: Visits | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
         assert learner is not None
@@ -182,18 +193,17 @@ class Problem:
             regions = labels if regions is None else as_names("regions", regions, None)
         order = regions if labels is not None else None
         travel, dissimilarity, dissimilarity_low, dissimilarity_estimate, transfer = (
-            aligned_square(field, tables[field], order) for field in SQUARE
+            align_square(field, tables[field], order) for field in SQUARE
         )
-        initial_model = aligned("initial_model", initial_model, parameter_names(truth))
-        coordinates = aligned_places("coordinates", coordinates, order)
+        initial_model = align("initial_model", initial_model, parameter_names(truth))
+        coordinates = align_places("coordinates", coordinates, order)
         vectors, initial, truth, samples, initial_estimate = (
-            aligned(field, tables[field], order)
+            align(field, tables[field], order)
             for field in ("vectors", "initial", "truth", "samples", "initial_estimate")
         )
         if travel is not None:
             costs = either_way(as_square("travel", travel, None, meaning="travel costs"))
             size = len(costs)
-            self.__dict__["travel"] = costs
         elif coordinates is not None:
             size = len(as_matrix("coordinates", coordinates, None, 2, least=-LARGEST_VALUE, meaning="coordinates"))
         else:
@@ -207,26 +217,23 @@ class Problem:
                 if tables[field] is not None:
                     raise InputError("belongs to dissimilarities, not to measured errors (transfer)", field=field)
             transfer = as_square("transfer", transfer, size, meaning="errors", zero_diagonal=False)
-        delta = None
-        if dissimilarity is not None:
-            delta = symmetric(as_square("dissimilarity", dissimilarity, size, meaning="dissimilarities"))
-        models = rows_of("truth", truth, size, None, "model parameters")
+        delta = None if dissimilarity is None else as_dissimilarities("dissimilarity", dissimilarity, size)
+        models = as_rows("truth", truth, size, None, "model parameters")
         if not isinstance(title, str) or not title.isprintable():
             raise InputError("one line of printable text is needed", field="title", value=title)
         names = as_names("regions", [f"R{i + 1}" for i in range(size)] if regions is None else regions, size)
-        places = rows_of("coordinates", coordinates, size, 2, "coordinates")
+        places = as_rows("coordinates", coordinates, size, 2, "coordinates")
         check_geographic(geographic, places)
         wanted = Constraints() if constraints is None else constraints
         if not isinstance(wanted, Constraints):
             raise InputError("Constraints are needed", field="constraints", value=wanted)
-        if streets is not None:
-            check_type("streets", streets, Streets)
-        if features_scaling is not None:
-            check_type("features_scaling", features_scaling, FeaturesScaling)
+        check_type("streets", streets, Streets, type(None))
+        check_type("features_scaling", features_scaling, FeaturesScaling, type(None))
+        check_type("visits", visits, Visits, type(None))
         checked = {
             "learner": learner,
             "dissimilarity": delta,
-            "vectors": rows_of("vectors", vectors, size, None, "vector entries"),
+            "vectors": as_rows("vectors", vectors, size, None, "vector entries"),
             "initial": as_vector(
                 "initial", np.zeros(size) if initial is None else initial, size, least=0.0,
                 meaning="initial dissimilarities",
@@ -234,27 +241,37 @@ class Problem:
             "regions": names,
             "coordinates": places,
             "truth": models,
-            "initial_model": checked_initial_model(learner, models, initial_model),
+            "initial_model": as_initial_model(learner, models, initial_model),
             "title": title,
             "geographic": geographic,
             "constraints": wanted,
             "travel_rate": as_number("travel_rate", travel_rate, least=0.0, meaning="the worth of travel"),
-            "samples": checked_samples(learner, samples, size),
-            "dissimilarity_low": lower_bounds(dissimilarity_low, delta),
-            "dissimilarity_estimate": estimates(dissimilarity_estimate, size),
+            "samples": None if samples is None else as_samples(learner, samples, size),
+            "dissimilarity_low": as_lower_bounds(dissimilarity_low, delta),
+            "dissimilarity_estimate": as_estimates(dissimilarity_estimate, size),
             "initial_estimate": None if initial_estimate is None else frozen(np.maximum(0.0, as_vector(
                 "initial_estimate", initial_estimate, size, least=-LARGEST_VALUE, meaning="initial dissimilarities",
             ))),
             "transfer": transfer,
-            "depot": checked_depot(depot, names, places, None if travel is None else self.travel, geographic),
+            "depot": as_depot(depot, names, places, travel is not None, geographic),
             "streets": streets,
             "features_scaling": features_scaling,
-            "points": Points(places, geographic) if travel is None and places is not None else None,
+            "visits": visits,
             "ends": wanted.compiled(names, depot),
         }  # fmt: skip
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        learner.check_positions(size)
+        if travel is not None:
+            ways: Travel = TravelMatrix(costs if self.depot is None else frame(costs, self.depot))
+        else:
+            assert self.stop_coordinates is not None
+            ways = Places(self.stop_coordinates, geographic)
+        object.__setattr__(self, "ways", ways)
+        learner.check_positions(self.most_visits, exactly=self.rules is None)
+        optional = self.rules is not None and not self.rules.required.all()
+        if optional and initial is None and (learner.undecided or self.updates.retention.any()):
+            reason = "missing; where visits are optional, a learner that keeps some of its first model needs its errors"
+            raise InputError(reason, field="initial")
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""
@@ -268,17 +285,24 @@ class Problem:
 
     def changed(self, **changes: Any) -> Problem:
         """Return the same problem with some of its fields replaced."""
-        fields = {name: getattr(self, name) for name in (*FIELDS, "streets") if name != "travel"}
         for name in changes:
             if name not in (*FIELDS, "streets"):
                 raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
-        return Problem(**{"travel": None if self.points is not None else self.travel, **fields, **changes})
+        kept = {name: getattr(self, name) for name in (*FIELDS, "streets") if name not in (*changes, "travel")}
+        found = Problem(**{"travel": self.given_travel, **kept, **changes})
+        if "scores" in self.__dict__ and all(getattr(found, name) is getattr(self, name) for name in SCORED):
+            found.__dict__["scores"] = self.scores  # T² additions that are correctly rounded take long
+        return found
 
     @cached_property
     def travel(self) -> FloatArray:
         """The T x T travel costs; from coordinates, they are made when first asked for (refused if too many)."""
-        assert self.points is not None
-        return self.points.matrix()
+        return self.ways.matrix if self.depot is None else frozen(self.ways.of(np.arange(self.size)).matrix)
+
+    @property
+    def given_travel(self) -> FloatArray | None:
+        """The T x T travel costs where they were given; None where they follow from the coordinates."""
+        return None if isinstance(self.ways, Places) else self.travel
 
     @property
     def size(self) -> int:
@@ -288,7 +312,7 @@ class Problem:
     @property
     def travel_unit(self) -> str:
         """The unit of travel, where it is known: great circles are in kilometres."""
-        return "km" if self.points is not None and self.geographic else ""
+        return self.ways.unit
 
     # What a route goes by: the regions and, after the last of them, the depot
 
@@ -301,20 +325,6 @@ class Problem:
     def closed(self) -> bool:
         """Whether the way back counts: to the depot, or to the first region."""
         return self.ends.closed
-
-    @cached_property
-    def stop_travel(self) -> FloatArray:
-        """The travel costs between all stops."""
-        if self.depot is None:
-            return self.travel
-        return self.stop_points.matrix() if self.stop_points is not None else framed(self.travel, self.depot)
-
-    @cached_property
-    def stop_points(self) -> Points | None:
-        """The places of all stops, where travel follows from them."""
-        if self.depot is None or self.points is None:
-            return self.points
-        return Points(frozen(np.vstack([self.points.places, self.depot.place])), self.geographic)
 
     @cached_property
     def stop_coordinates(self) -> FloatArray | None:
@@ -347,9 +357,22 @@ class Problem:
         return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
 
     @cached_property
+    def rules(self) -> VisitRules | None:
+        """Which visits are allowed, by index; None where each region is visited once, as far as that goes."""
+        if self.visits is None:
+            return None
+        found = self.visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
+        return None if found.required.all() and found.repeat == 1 and math.isinf(found.budget) else found
+
+    @property
+    def most_visits(self) -> int:
+        """How many visits a route can have."""
+        return self.size if self.rules is None else self.rules.at_most
+
+    @cached_property
     def updates(self) -> Updates:
         """How training at each position in each region moves the expected errors."""
-        return self.learner.updates(self.counts)
+        return self.learner.updates(self.counts, None if self.rules is None else self.rules.at_most)
 
     # What plans and expected losses go by: unbiased estimates where the problem has some, else what is given
 
@@ -409,8 +432,19 @@ class Problem:
             )
 
     def regularized(self, value: float | Sequence[float] | str) -> Problem:
-        """Return the same problem for the proximal learner with this λ, or one for each position."""
-        return self.changed(learner=self.learner.regularized(value))
+        """Return the same problem for the proximal learner with this λ, or one for each position.
+
+        Only the learner is checked: all that does not depend on λ is shared.
+        """
+        learner = self.learner.regularized(value)
+        learner.check_positions(self.most_visits, exactly=self.rules is None)
+        if self.samples is not None:
+            as_samples(learner, self.samples, self.size)
+        _ = self.scores  # once for all λ
+        found = copy(self)
+        found.__dict__.pop("updates", None)
+        object.__setattr__(found, "learner", learner)
+        return found
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -435,33 +469,22 @@ class Problem:
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Build a problem from the content of a problem file (see docs/formats.md)."""
-        fields = taken_out(members_of("", data, FIELDS, ()))
+        fields = extract_depot(as_members("", data, FIELDS))
         if "travel" not in fields and "coordinates" not in fields:
             raise InputError(NO_TRAVEL, field="travel")
-        members_of("", fields, FIELDS, ("learner",))
-        learner = members_of("learner.", fields["learner"], LEARNER_MEMBERS, ())
-        shaped = learner.get("rule") != Calibrated.rule
-        if shaped and "features" not in learner:
-            raise InputError("missing; needed are features", field="learner.features")
-        if shaped and "samples" in fields:  # they replace the learner's own
-            counts = checked_samples(None, fields["samples"], None)
-            assert counts is not None
-            m = as_count("learner.features", learner["features"], meaning="the number of features m")
-            shape = Learner(**{**learner, "samples": 4 * m + 2})
-            for i, n in enumerate(counts.tolist()):
-                shape.check_shape(f"samples[{i}]", n)
-            own = as_count("learner.samples", learner.get("samples", counts[0]), meaning="the number of samples n")
-            unfit = isinstance(shape, LeastSquares) and abs(own - m) <= 1
-            learner["samples"] = int(counts[0]) if unfit else own
-        elif shaped and "samples" not in learner:
-            raise InputError("missing; needed are features, samples", field="learner.samples")
-        if "constraints" in fields:
-            wanted = members_of("constraints.", fields["constraints"], tuple(MEMBERS), ())
-            fields["constraints"] = Constraints(**{MEMBERS[key]: value for key, value in wanted.items()})
-        if "depot" in fields:
-            fields["depot"] = Depot.from_dict(fields["depot"])
-        if "features_scaling" in fields:
-            fields["features_scaling"] = FeaturesScaling.from_dict(fields["features_scaling"])
-        if not isinstance(fields.get("geographic", False), bool):
-            raise InputError("true or false is needed", field="geographic", value=fields["geographic"])
+        as_members("", fields, FIELDS, ("learner",))
+        learner = as_members("learner.", fields["learner"], LEARNER_MEMBERS)
+        if learner.get("rule") != Calibrated.rule:
+            needed = ("features",) if "samples" in fields else ("features", "samples")
+            as_members("learner.", learner, LEARNER_MEMBERS, needed)
+            if "samples" in fields:  # they replace the learner's own
+                m = as_count("learner.features", learner["features"], meaning="the number of features m")
+                shape = Learner(**{**learner, "samples": 4 * m + 2})
+                first = int(as_samples(shape, fields["samples"], None)[0])
+                own = as_count("learner.samples", learner.get("samples", first), meaning="the number of samples n")
+                learner["samples"] = first if isinstance(shape, LeastSquares) and abs(own - m) <= 1 else own
+        classes = {"constraints": Constraints, "depot": Depot, "features_scaling": FeaturesScaling, "visits": Visits}
+        for name, kind in classes.items():
+            if name in fields:
+                fields[name] = kind.from_dict(fields[name])  # type: ignore[attr-defined]
         return cls(**{**fields, "learner": Learner(**learner)})

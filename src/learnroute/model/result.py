@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
-from learnroute.model.itinerary import itinerary
 from learnroute.model.learners import Learner, LeastSquares, Proximal, Regime
 from learnroute.model.losses import (
     Loss,
@@ -20,13 +19,59 @@ from learnroute.model.losses import (
     expected_loss,
     final_errors,
     largest_loss,
+    legs_of,
+    losses_without,
     model_shares,
     travel_cost,
     true_loss,
+    untrained_loss,
 )
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, route_text
+from learnroute.model.visits import check_budget
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class Stop(NamedTuple):
+    """One stop of a route.
+
+    Attributes
+    ----------
+    position
+        The number of the visit, from 1; 0 for the depot, and one more than the last visit for the way back.
+    name, place
+        What it is called, and its index among the stops of the problem.
+    travel
+        What the way from the stop before costs; 0 at the start.
+    visit
+        Whether the learner trains here: not in the depot, and not when it comes back.
+    region
+        Whether it is a region, and not the depot.
+    """
+
+    position: int
+    name: str
+    place: int
+    travel: float
+    visit: bool
+    region: bool
+
+
+def itinerary(problem: Problem, order: ArrayLike) -> list[Stop]:
+    """Return all stops of a route, from where it starts to where it ends."""
+    visits = as_order(problem, order).tolist()
+    ahead = [] if problem.depot is None else [problem.size]
+    indices = [*ahead, *visits]
+    indices += indices[:1] if problem.closed else []
+    travel = [0.0, *legs_of(problem, order).tolist()]
+    first = 1 - len(ahead)
+    return [
+        Stop(position, problem.stops[i], i, way, 1 <= position <= len(visits), i < problem.size)
+        for position, (i, way) in enumerate(zip(indices, travel, strict=True), first)
+    ]
 
 
 @dataclass(frozen=True)
@@ -93,8 +138,13 @@ class Plan(ResultMixin):
         Fresh samples per region that the plan assumes (one number, or one per region in the order of `route`), and how
         raw features become the learner's, where the problem says so: what `follow` trains with.
     expected_errors
-        The expected error on each region after the last visit, in the order of `route`, without label noise. None above
-        10,000 regions.
+        The expected error on each region after the last visit, in the order of `route` (of first visits), those of
+        `skipped` regions last, without label noise. None above 10,000 regions.
+    skipped
+        The regions that are not visited, in the order of the problem.
+    untrained, contributions
+        Where visits are optional: the loss without any visit, and for each visit of the route the total loss without
+        it. None where that is not known.
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
         squares learner it is the loss by upper bounds; of a regularised one, some dissimilarities count negatively.
@@ -102,6 +152,7 @@ class Plan(ResultMixin):
         What was planned, where the plan comes from this process; for pictures and maps.
     """
 
+    picture = "draw_plan"
     route: tuple[str, ...]
     order: tuple[int, ...]
     regime: Regime
@@ -129,6 +180,9 @@ class Plan(ResultMixin):
     samples: int | tuple[int, ...] | None = None
     features_scaling: FeaturesScaling | None = None
     expected_errors: tuple[float, ...] | None = None
+    skipped: tuple[str, ...] = ()
+    untrained: float | None = None
+    contributions: tuple[float, ...] | None = None
 
     @classmethod
     def of(cls, problem: Problem, order: ArrayLike) -> Plan:
@@ -136,18 +190,22 @@ class Plan(ResultMixin):
 
         All plans are made here. What a solver or a file claims about the route is put in with `dataclasses.replace`.
         """
-        stops = as_order(order, problem.size, problem.regions)
+        stops = as_order(problem, order)
         route = tuple(problem.regions[i] for i in stops.tolist())
         problem.constraints.check(route)
         samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
-        few = problem.size <= MOST_ERRORS
+        travelled = travel_cost(problem, stops)
+        optional = problem.rules is not None
+        if problem.rules is not None:
+            check_budget(problem.rules, travelled)
+        few, loss = problem.size <= MOST_ERRORS, expected_loss(problem, stops)
         return cls(
             route=route,
             order=tuple(stops.tolist()),
             regime=problem.regime,
-            loss=expected_loss(problem, stops),
+            loss=loss,
             true_loss=true_loss(problem, stops) if problem.truth is not None else None,
-            travel_cost=travel_cost(problem, stops),
+            travel_cost=travelled,
             travel_rate=problem.travel_rate,
             closed=problem.closed,
             constraints=problem.constraints,
@@ -157,7 +215,10 @@ class Plan(ResultMixin):
             dissimilarities=problem.dissimilarity_kind,
             samples=samples if problem.learner.has_shape else None,
             features_scaling=problem.features_scaling,
-            expected_errors=tuple(final_errors(problem, stops).tolist()) if few else None,
+            expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
+            skipped=tuple(name for name in problem.regions if name not in set(route)),
+            untrained=untrained_loss(problem) if optional else None,
+            contributions=tuple(losses_without(problem, stops).tolist()) if optional and few else None,
             problem=problem,
         )
 
@@ -187,7 +248,7 @@ class Plan(ResultMixin):
     @property
     def loss_in_travel_units(self) -> Loss | None:
         """The loss of the whole route in units of travel cost; None where travel is worth nothing."""
-        return self.loss.in_travel_units(self.travel_rate, len(self.order))
+        return self.loss.in_travel_units(self.travel_rate, len({*self.order}) + len(self.skipped))
 
     @property
     def gap(self) -> float | None:
@@ -219,6 +280,10 @@ class Plan(ResultMixin):
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.route, self.order
+
+    def to_frame(self, *, problem: Problem | None = None) -> DataFrame:
+        """Return one row per stop, as a pandas data frame; `problem` as for `table`."""
+        return self.table(problem).to_frame()
 
     def table(self, problem: Problem | None = None) -> Table:
         """Return one row per stop; without a problem, only what they are called."""
@@ -319,6 +384,9 @@ class Plan(ResultMixin):
             "route": list(self.route),
             "routes": [list(route) for route in self.routes],
             "order": list(self.order),
+            "skipped": list(self.skipped),
+            "untrained": self.untrained,
+            "contributions": None if self.contributions is None else list(self.contributions),
             "regime": self.regime,
             "loss": self.loss.to_dict(),
             "travel_cost": self.travel_cost,

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
 from learnroute.model.law import Step
-from learnroute.model.validation import FloatArray, as_count, as_number
+from learnroute.model.validation import FloatArray, as_count
 from learnroute.model.wishart import expected_spectrum, largest_root, smallest_root
 
 # from eigenvalues of C to those of P and of 1 - P, neither of which may lose digits
@@ -96,16 +96,6 @@ def proximal_moments(features: int, samples: int, regularization: ArrayLike) -> 
         plasticity=shaped(learnt / m),
         noise=shaped(noise),
     )
-
-
-def gradient_moments(features: int, samples: int, steps: int, rate: float) -> Moments:
-    """Return the moments of P = (I - rate·C)^steps.
-
-    With a rate above `largest_rate` the iteration may diverge, and moments may be large or infinite.
-    """
-    k = as_count("steps", steps, least=0, meaning="the number of gradient steps")
-    rate = as_number("rate", rate, least=0.0, meaning="the step size")
-    return filter_moments(features, samples, lambda values: gradient_shares(rate * values, k))
 
 
 def filter_moments(features: int, samples: int, shares: Filter) -> Moments:

@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, check_type, did_you_mean
+from learnroute.errors import InputError, check_type
 from learnroute.model.depot import Depot
 from learnroute.model.problem import Problem
 from learnroute.model.streets import Streets
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_number, as_vector
+from learnroute.model.validation import (
+    LARGEST_VALUE,
+    FloatArray,
+    as_count,
+    as_number,
+    as_numbers_by_region,
+    as_region,
+    as_vector,
+)
 
 BY_REGION = ("initial", "vectors", "coordinates", "truth", "samples", "initial_estimate")  # fields of a problem
 BY_PAIR = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
@@ -40,12 +48,13 @@ def only(problem: Problem, kept: Sequence[int], depot: int | None = None, return
     for name in BY_PAIR:
         values = getattr(problem, name)
         changes[name] = None if values is None else values[np.ix_(some, some)]
-    if problem.points is None:  # else travel follows from the places
-        changes["travel"] = problem.travel[np.ix_(some, some)]
+    costs = problem.given_travel
+    if costs is not None:
+        changes["travel"] = costs[np.ix_(some, some)]
     stops = some
     if depot is not None:
         place = None if problem.coordinates is None else problem.coordinates[depot]
-        there, back = (None, None) if problem.points else (problem.travel[depot, some], problem.travel[some, depot])
+        there, back = (None, None) if costs is None else (costs[depot, some], costs[some, depot])
         changes["depot"] = Depot(problem.regions[depot], place, there, back, returns)
         stops = [*some, depot]
     elif problem.depot is not None:
@@ -83,21 +92,18 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
     if problem.depot is not None:
         raise InputError(f"the problem has one already, {problem.depot.name!r}", field="depot", value=place)
     if not isinstance(place, str):
-        if problem.points is None:
+        if problem.given_travel is not None:
             reason = (
                 "travel costs are given, so coordinates do not tell those of the depot; name a region, or give them"
             )
             raise InputError(f"{reason} (depot.travel)", field="depot", value=place)
         return problem.changed(depot=Depot(coordinates=place, returns=returns))
-    if place not in problem.regions:
-        hint = did_you_mean(place, problem.regions, "regions are")
-        raise InputError(f"there is no such region; {hint}", field="depot", value=place)
+    here = as_region("depot", place, problem.regions)
     wanted = problem.constraints
     if place in (wanted.start, wanted.end):
         end = "start" if place == wanted.start else "end"
         reason = "is a constraint of the problem, and the depot is no region; leave one of the two out"
         raise InputError(reason, field=f"constraints.{end}", value=place)
-    here = problem.regions.index(place)
     if wanted.returns:
         problem = problem.changed(constraints=replace(wanted, returns=False))
     return only(problem, [i for i in range(problem.size) if i != here], here, returns)
@@ -105,7 +111,7 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
 
 def with_costs(problem: Problem, costs: FloatArray | None = None) -> Problem:
     """Return the problem with other travel costs between its stops; the same, where travel follows from coordinates."""
-    costs, depot, size = problem.stop_travel if costs is None else costs, problem.depot, problem.size
+    costs, depot, size = problem.ways.matrix if costs is None else costs, problem.depot, problem.size
     if depot is not None:
         depot = replace(depot, travel=costs[size, :size], travel_back=costs[:size, size])
     return problem.changed(travel=costs[:size, :size], depot=depot)
@@ -152,14 +158,15 @@ def with_region(
         changes["coordinates"] = np.vstack([problem.coordinates, place])
     else:
         _unused("coordinates", coordinates, "the other regions have none")
-    if problem.points is not None:
+    known = problem.given_travel
+    if known is None:
         _unused("travel", travel, "it follows from the coordinates")
         _unused("travel_back", travel_back, "it follows from the coordinates")
     else:
         there = _by_name("travel", _needed("travel", travel, "travel costs are given"), problem.stops)
         back = there if travel_back is None else _by_name("travel_back", travel_back, problem.stops)
         costs = np.zeros((size + 1, size + 1))
-        costs[:size, :size], costs[size, :size], costs[:size, size] = problem.travel, there[:size], back[:size]
+        costs[:size, :size], costs[size, :size], costs[:size, size] = known, there[:size], back[:size]
         changes["travel"] = costs
         if problem.depot is not None:  # `travel` is from the new region, so that to the depot is a way back
             ways = np.append(problem.depot.there, back[size]), np.append(problem.depot.back, there[size])
@@ -197,14 +204,9 @@ def _unused(field: str, value: Any, why: str) -> None:
 
 def _by_name(field: str, values: Any, names: Sequence[str]) -> FloatArray:
     """Return one number for each name, from an object with all of them."""
-    if not isinstance(values, Mapping):
-        raise InputError("an object with a number for each region is needed", field=field, value=values)
-    for name in values:
-        if name not in names:
-            hint = did_you_mean(name, names, "regions are")
-            raise InputError(f"there is no such region; {hint}", field=f"{field}.{name}")
-    for name in names:
-        if name not in values:
-            raise InputError("missing; a number for each region is needed", field=f"{field}.{name}")
     meaning = "dissimilarities" if field == "dissimilarity" else "travel costs"
-    return np.array([as_number(f"{field}.{name}", values[name], least=0.0, meaning=meaning) for name in names])
+    numbers = as_numbers_by_region(field, values, names, meaning)
+    for name in names:
+        if name not in numbers:
+            raise InputError("missing; a number for each region is needed", field=f"{field}.{name}")
+    return np.array([numbers[name] for name in names])

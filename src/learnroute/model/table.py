@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from learnroute.errors import InputError
+from learnroute.model.validation import FloatArray
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -50,15 +51,26 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and rows of values below them."""
+    """Columns, and rows of values below them.
+
+    `read_back` tables (matrices) are CSV to the letter; all others are for people, who open them in a spreadsheet: text
+    that begins with a sign of formulas, or with apostrophes and such a sign, gets an apostrophe in front.
+    """
 
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Any]]
+    read_back: bool = False
 
     @classmethod
     def of_texts(cls, heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Table:
         """Return a table that is only printed; the first `left` columns hold text, the others numbers."""
         return cls(tuple(Column(None, head, left=k < left) for k, head in enumerate(heads)), list(rows))
+
+    @classmethod
+    def of_matrix(cls, corner: str, names: Sequence[str], matrix: FloatArray) -> Table:
+        """Return a matrix with names along both sides, which is not printed."""
+        rows = [(name, *row) for name, row in zip(names, matrix.tolist(), strict=True)]
+        return cls(tuple(map(Column, (corner, *names))), rows, read_back=True)
 
     @property
     def printed(self) -> tuple[Column, ...]:
@@ -79,15 +91,11 @@ class Table:
         return found
 
     def to_csv(self) -> str:
-        """Return the named columns as CSV text for people, who open it in a spreadsheet: no text is a formula there.
-
-        Text that begins with a sign of formulas, or with apostrophes and such a sign, gets an apostrophe in front. What
-        is read back (problems, samples, rows of sweeps) is written by `formats.csv_files`, to the letter.
-        """
+        """Return the named columns as CSV text."""
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         names, rows = self._named()
-        writer.writerows([[_csv_cell(cell) for cell in row] for row in (names, *rows)])
+        writer.writerows([row if self.read_back else [_csv_cell(cell) for cell in row] for row in (names, *rows)])
         return buffer.getvalue()
 
     def to_frame(self) -> DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.errors import InputError
+from learnroute.errors import InputError, did_you_mean
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -139,6 +139,54 @@ def as_names(field: str, value: Any, length: int | None) -> tuple[str, ...]:
             )
         first[name] = i
     return tuple(first)
+
+
+def as_flag(field: str, value: Any) -> bool:
+    """Return a boolean, or refuse."""
+    if not isinstance(value, bool):
+        raise InputError("true or false is needed", field=field, value=value)
+    return value
+
+
+def as_choice(field: str, value: Any, known: Collection[str]) -> str:
+    """Return one of the known names, or refuse."""
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"unknown; {did_you_mean(value, known)}", field=field, value=value)
+    return value
+
+
+def as_region(field: str, value: Any, regions: Sequence[str]) -> int:
+    """Return the index of a region by its name, or refuse."""
+    if value not in regions:
+        hint = did_you_mean(value, regions, "regions are")
+        raise InputError(f"there is no such region; {hint}", field=field, value=value)
+    return regions.index(value)
+
+
+def as_members(prefix: str, data: Any, known: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the members of a JSON object, refusing unknown and missing ones by name."""
+    if not isinstance(data, dict):
+        raise InputError(
+            f"an object with {', '.join(known)} is needed", field=prefix.rstrip(".") or "problem", value=data
+        )
+    for key in data:
+        if key not in known:
+            raise InputError(f"unknown field; {did_you_mean(key, known)}", field=f"{prefix}{key}")
+    for key in needed:
+        if key not in data:
+            raise InputError(f"missing; needed are {', '.join(needed)}", field=f"{prefix}{key}")
+    return {key: value for key, value in data.items() if value is not None or key in needed}
+
+
+def as_numbers_by_region(field: str, values: Any, regions: Sequence[str], meaning: str) -> dict[str, float]:
+    """Return numbers >= 0 by the names of some regions, or refuse."""
+    if not isinstance(values, Mapping):
+        raise InputError("an object with a number for each region is needed", field=field, value=values)
+    for name in values:
+        if name not in regions:
+            hint = did_you_mean(name, regions, "regions are")
+            raise InputError(f"there is no such region; {hint}", field=f"{field}.{name}")
+    return {name: as_number(f"{field}.{name}", value, least=0.0, meaning=meaning) for name, value in values.items()}
 
 
 def as_path(field: str, value: Any) -> Path:

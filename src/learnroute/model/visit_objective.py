@@ -31,8 +31,8 @@ class VisitRules:
         By region: whether it must be visited, whether it may be.
     repeat
         How often one region may be visited.
-    at_most
-        The most visits in all.
+    at_least, at_most
+        The fewest and the most visits in all.
     budget
         The most travel of a route, in units of travel; inf where there is no limit.
     """
@@ -42,6 +42,7 @@ class VisitRules:
     repeat: int = 1
     at_most: int = 1
     budget: float = math.inf
+    at_least: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,7 @@ class VisitObjective:
     def allows(self, visits: ArrayLike) -> bool:
         """Whether a sequence of visits keeps all rules; travel may exceed its budget by rounding."""
         regions, rules = _indices(visits), self.rules
-        if not 1 <= len(regions) <= rules.at_most:
+        if not rules.at_least <= len(regions) <= rules.at_most:
             return False
         counts = np.bincount(regions, minlength=self.size)
         return bool(

@@ -1,13 +1,14 @@
 """Pictures: what was planned, compared, simulated, and swept. Needs matplotlib."""
 
-from learnroute.plots.compared_learners import draw_learners, save_learners
-from learnroute.plots.comparisons import draw_comparison, save_comparison
+from learnroute.plots.compared_learners import draw_learners
+from learnroute.plots.comparisons import draw_comparison
 from learnroute.plots.pictures import check_picture
-from learnroute.plots.ratios import draw_ratios, save_ratios
-from learnroute.plots.robust import draw_robustness, save_robustness
-from learnroute.plots.routes import draw_plan, save_plan
-from learnroute.plots.simulations import draw_simulations, save_simulations
-from learnroute.plots.tradeoffs import draw_tradeoff, save_tradeoff
+from learnroute.plots.ratios import draw_ratios
+from learnroute.plots.robust import draw_robustness
+from learnroute.plots.routes import draw_plan
+from learnroute.plots.simulations import draw_simulations
+from learnroute.plots.tradeoffs import draw_tradeoff
+from learnroute.plots.visit_curves import draw_visit_curve
 
 __all__ = [
     "check_picture",
@@ -18,11 +19,5 @@ __all__ = [
     "draw_robustness",
     "draw_simulations",
     "draw_tradeoff",
-    "save_comparison",
-    "save_learners",
-    "save_plan",
-    "save_ratios",
-    "save_robustness",
-    "save_simulations",
-    "save_tradeoff",
+    "draw_visit_curve",
 ]

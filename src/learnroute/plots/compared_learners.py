@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from learnroute.comparison.of_learners import OWN, PAPERS, PROXIMAL, RECURSIVE, SHORTEST, Curve, LearnerTable
 from learnroute.errors import check_type
 from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, entitle, own_or_new, save_figure, tidy
+from learnroute.plots.pictures import BLUE, GREEN, GREY, VERMILLION, entitle, own_or_new, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,24 +19,6 @@ NAMES = {SHORTEST: "shortest", PAPERS: "best for the paper's learner", OWN: "pla
 DRAWN = (LeastSquares.rule, PROXIMAL)  # learners whose routes have a curve
 WIDE = 6.0  # times the floor: losses further apart are drawn on a logarithmic axis
 ROOM = 0.06  # of the height, above and below
-
-
-def save_learners(found: LearnerTable, problem: Problem, path: str | Path) -> None:
-    """Write the picture of a comparison of learners.
-
-    Parameters
-    ----------
-    found, problem
-        What `compare_learners` found, and for which problem.
-    path
-        Where to: .png, .svg or .pdf.
-
-    Raises
-    ------
-    InputError
-        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
-    """
-    save_figure(path, lambda: draw_learners(found, problem))
 
 
 def draw_learners(found: LearnerTable, problem: Problem, ax: Axes | None = None) -> Figure:

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from learnroute.comparison.of_methods import Comparison
 from learnroute.errors import InputError, check_type
 from learnroute.model.problem import Problem
 from learnroute.plots.losses import PART_COLOURS, draw_bars, draw_bound, number_text
-from learnroute.plots.pictures import entitle, own_or_new, save_figure, shape_line, unboxed
+from learnroute.plots.pictures import entitle, own_or_new, shape_line, unboxed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 BAR = 0.66  # the width of a bar
-
-
-def save_comparison(comparison: Comparison, problem: Problem, path: str | Path, title: str | None = None) -> None:
-    """Write the picture of a comparison.
-
-    Parameters
-    ----------
-    comparison, problem
-        What `compare` found, and for which problem.
-    path
-        Where to: .png, .svg or .pdf.
-    title
-        What the picture is called; the problem's own title if omitted.
-
-    Raises
-    ------
-    InputError
-        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
-    """
-    save_figure(path, lambda: draw_comparison(comparison, problem, title=title))
 
 
 def draw_comparison(

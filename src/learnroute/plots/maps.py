@@ -27,7 +27,7 @@ def map_places(problem: Problem) -> FloatArray:
     On the globe, longitudes are counted on past 180 degrees where that keeps regions together.
     """
     if problem.stop_coordinates is None:
-        return scaled_places(problem.stop_travel)
+        return scaled_places(problem.ways.matrix)
     places = np.array(problem.stop_coordinates)
     if problem.geographic and problem.streets is None:
         around = np.sort(places[:, 0] % 360)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learnroute.errors import InputError, install
 from learnroute.formats import PICTURES
-from learnroute.formats.files import check_destination, written_whole
+from learnroute.formats.files import atomic_write, check_destination
 from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
 from learnroute.model.validation import as_path
@@ -43,12 +42,10 @@ def check_picture(path: str | Path) -> None:
     new_figure()
 
 
-def save_figure(path: str | Path, draw: Callable[[], Figure]) -> None:
-    """Draw a figure and write it: .png, .svg or .pdf."""
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Write a figure to a path that `check_picture` accepts."""
     path = as_path("path", path)
-    check_picture(path)
-    figure = draw()
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         figure.savefig(temporary, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
 
 

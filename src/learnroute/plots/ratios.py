@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
+from learnroute.model.validation import as_choice
 from learnroute.plots.lines import (
     AXIS_NAMES,
     Line,
@@ -18,7 +18,7 @@ from learnroute.plots.lines import (
     shown_value,
     whole_ticks,
 )
-from learnroute.plots.pictures import new_figure, save_figure, tidy
+from learnroute.plots.pictures import new_figure, tidy
 from learnroute.study.cells import Row
 from learnroute.study.summary import DIMENSIONS, NUMERIC, Statistics
 
@@ -33,28 +33,6 @@ BANDS = {  # what is shaded
     "spread": "; shaded: where 90 % of the problems are",
     "none": "",
 }
-
-
-def save_ratios(
-    rows: Iterable[Row], path: str | Path, axis: str | None = None, where: Mapping[str, Any] | None = None,
-    band: str = "interval",
-) -> None:  # fmt: skip
-    """Write the figure of a sweep's rows.
-
-    Parameters
-    ----------
-    rows, axis, where, band
-        As for `draw_ratios`.
-    path
-        Where to: .png, .svg or .pdf.
-
-    Raises
-    ------
-    InputError
-        Where there is nothing to draw or too much; for another ending or a path that cannot be written; or without
-        matplotlib.
-    """
-    save_figure(path, lambda: draw_ratios(rows, axis, where, band))
 
 
 def draw_ratios(
@@ -130,9 +108,9 @@ def draw_ratios(
 def _check(rows: Any, axis: Any, where: Any, band: Any) -> None:
     if not isinstance(rows, Iterable) or isinstance(rows, str | type):
         raise InputError("rows of a sweep are needed", field="rows", value=rows)
-    for field, value, known in (("axis", axis, NUMERIC), ("band", band, BANDS)):
-        if not (field == "axis" and value is None) and (not isinstance(value, str) or value not in known):
-            raise InputError(f"unknown; {did_you_mean(value, known)}", field=field, value=value)
+    if axis is not None:
+        as_choice("axis", axis, NUMERIC)
+    as_choice("band", band, BANDS)
     if not isinstance(where, Mapping | None):
         raise InputError("an object with a value for each column is needed", field="where", value=where)
 

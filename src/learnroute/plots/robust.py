@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,6 @@ from learnroute.plots.pictures import (
     literal,
     new_figure,
     root_figure,
-    save_figure,
     shape_line,
     unboxed,
 )
@@ -29,24 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ENDS = 12  # last regions drawn
-
-
-def save_robustness(found: Robustness, problem: Problem, path: str | Path) -> None:
-    """Write the picture of a plan's robustness.
-
-    Parameters
-    ----------
-    found, problem
-        What `robustness` found, and for which problem.
-    path
-        Where to: .png, .svg or .pdf.
-
-    Raises
-    ------
-    InputError
-        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
-    """
-    save_figure(path, lambda: draw_robustness(found, problem))
 
 
 def draw_robustness(found: Robustness, problem: Problem, ax: Axes | None = None) -> Figure:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from learnroute.errors import check_type
-from learnroute.model.itinerary import itinerary
 from learnroute.model.problem import Problem
-from learnroute.model.result import Plan
+from learnroute.model.result import Plan, itinerary
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.plots.labels import Ground, place_labels
+from learnroute.plots.label_placement import Ground, place_labels
 from learnroute.plots.losses import draw_loss
 from learnroute.plots.maps import map_places, name_axes, paper_size, show_all, stretch_of
 from learnroute.plots.pictures import (
@@ -23,7 +21,6 @@ from learnroute.plots.pictures import (
     check_axes,
     new_figure,
     root_figure,
-    save_figure,
     shape_line,
 )
 
@@ -44,24 +41,6 @@ ARROW = {"arrowstyle": "-|>", "color": GREY, "lw": 1.2, "mutation_scale": 12, "s
 STRAIGHT = 45.0  # points: a straight part of a street that is as long as this has an arrow of its own
 LABEL = "label"  # the group id of labels
 POINTS = 72.0  # an inch
-
-
-def save_plan(plan: Plan, problem: Problem, path: str | Path) -> None:
-    """Write the picture of a plan.
-
-    Parameters
-    ----------
-    plan, problem
-        The plan, and the problem that was planned.
-    path
-        Where to: .png, .svg or .pdf.
-
-    Raises
-    ------
-    InputError
-        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
-    """
-    save_figure(path, lambda: draw_plan(plan, problem))
 
 
 def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:

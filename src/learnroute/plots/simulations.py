@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,40 +10,22 @@ import numpy as np
 from learnroute.errors import InputError, check_type
 from learnroute.learning.simulation import Simulation
 from learnroute.model.problem import Problem
-from learnroute.plots.pictures import BLUE, VERMILLION, entitle, literal, own_or_new, save_figure, shape_line, unboxed
+from learnroute.plots.pictures import BLUE, VERMILLION, entitle, literal, own_or_new, shape_line, unboxed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def save_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Problem, path: str | Path) -> None:
-    """Write the picture of some routes' simulations.
-
-    Parameters
-    ----------
-    simulations
-        One or more, each with the name of its route.
-    problem
-        What they simulated.
-    path
-        Where to: .png, .svg or .pdf.
-
-    Raises
-    ------
-    InputError
-        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
-    """
-    save_figure(path, lambda: draw_simulations(simulations, problem))
-
-
-def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Problem, ax: Axes | None = None) -> Figure:
+def draw_simulations(
+    simulations: Simulation | Sequence[tuple[str, Simulation]], problem: Problem, ax: Axes | None = None
+) -> Figure:
     """Draw each route's simulated error with its interval, beside the closed form, and the spread of single runs.
 
     Parameters
     ----------
     simulations
-        One or more, each with the name of its route.
+        One, or several, each with the name of its route.
     problem
         What they simulated.
     ax
@@ -61,6 +42,8 @@ def draw_simulations(simulations: Sequence[tuple[str, Simulation]], problem: Pro
         Without matplotlib.
     """
     check_type("problem", problem, Problem)
+    if isinstance(simulations, Simulation):
+        simulations = [("route", simulations)]
     pairs = list(simulations) if isinstance(simulations, Sequence) and not isinstance(simulations, str) else []
     if not pairs or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):
         raise InputError("a list of names and simulations is needed", field="simulations", value=simulations)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from learnroute.errors import check_type
@@ -18,7 +17,6 @@ from learnroute.plots.pictures import (
     YELLOW,
     entitle,
     own_or_new,
-    save_figure,
     shape_line,
     unboxed,
 )
@@ -28,27 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKS = (("D", ORANGE), ("s", PURPLE), ("^", SKY), ("v", YELLOW))  # methods beside a curve
-
-
-def save_tradeoff(found: Tradeoff, problem: Problem, path: str | Path, picked: Choice | None = None) -> None:
-    """Write the picture of a trade-off curve.
-
-    Parameters
-    ----------
-    found, problem
-        What `tradeoff` found, and for which problem.
-    path
-        Where to: .png, .svg or .pdf.
-    picked
-        A route of the curve to mark, such as `found.within(40)`.
-
-    Raises
-    ------
-    InputError
-        For another ending or a path that cannot be written, or without matplotlib; before anything is drawn.
-    """
-    save_figure(path, lambda: draw_tradeoff(found, problem, picked))
+MARKS = {
+    "algorithm1": ("D", ORANGE), "baseline": ("s", PURPLE), "travel": ("^", SKY), "nearest": ("v", YELLOW),
+}  # fmt: skip  # methods beside a curve
 
 
 def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None, ax: Axes | None = None) -> Figure:
@@ -82,7 +62,8 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     axes.step(travel, error, where="post", color=GREY, lw=1.0, zorder=1)
     kind = "no route beats these in both" if found.complete else "best routes found"
     axes.plot(travel, error, "o", color=BLUE, ms=5, label=kind, zorder=2)
-    for (name, mark), (shape, colour) in zip(found.marks.items(), MARKS[-len(found.marks) :], strict=True):
+    for name, mark in found.marks.items():
+        shape, colour = MARKS[name]
         axes.plot([mark.travel_cost], [mark.error], shape, color=colour, ms=9, mec="black", label=name, zorder=3)
     chosen = found.points[found.chosen]
     rings = [(chosen, VERMILLION, f"least loss at travel rate {found.rate:g}")]

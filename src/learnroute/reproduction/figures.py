@@ -48,7 +48,7 @@ def save_figures(found: Reproduction, folder: Path) -> list[Path]:
         figure = draw(found)
         for suffix in SUFFIXES:
             path = folder / f"{name}{suffix}"
-            save_figure(path, lambda figure=figure: figure)  # type: ignore[misc]
+            save_figure(figure, path)
             figure.set_layout_engine("none")  # everything has its place by now
             paths.append(path)
     return paths

@@ -13,6 +13,7 @@ from learnroute.model.learners import Learner
 from learnroute.model.metric import metric_closure
 from learnroute.model.objective import Weighted
 from learnroute.model.problem import Problem
+from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.contract import Budget
@@ -108,7 +109,7 @@ def bounds_of(problem: Problem) -> tuple[float, float | None, float]:
 
 def ratio_of(travel: FloatArray, delta: FloatArray, weights: FloatArray) -> float:
     """Algorithm 1's value over the least one, without the constant that both have in common."""
-    objective = Weighted(travel, delta.sum(axis=1), weights)
+    objective = Weighted(TravelMatrix(travel), delta.sum(axis=1), weights)
     rng, budget = np.random.default_rng(0), Budget()
     return objective(algorithm1(objective, rng, budget).order) / objective(exact(objective, rng, budget).order)
 

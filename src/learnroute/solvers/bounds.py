@@ -14,9 +14,10 @@ from learnroute.model.ends import Ends
 from learnroute.model.law import products_after
 from learnroute.model.objective import Factored, Linear, Weighted
 from learnroute.model.rounding import margin
+from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray, IntArray, frozen
-from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
-from learnroute.solvers.ground import ground_of
+from learnroute.solvers.ground import place_ground
+from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
 
 class PathRelaxation(NamedTuple):
@@ -44,7 +45,7 @@ def path_relaxation(objective: Linear) -> PathRelaxation:
     scored = score_bound(objective)
     constant = objective.constant + scored - margin(objective.size, scored)
     ends = Ends(last=0, closed=True)
-    return PathRelaxation(Weighted(objective.ways, nothing, nothing, constant, ends), False)
+    return PathRelaxation(Weighted(objective.travel, nothing, nothing, constant, ends), False)
 
 
 def simple_bound(objective: Linear) -> float:
@@ -60,8 +61,8 @@ def path_bound(objective: Linear) -> float:
     A path is a spanning tree with two ends; and all regions but the first are entered, and all but the last are left,
     at their cheapest.
     """
-    travel, begin, finish = objective.travel, objective.begin, objective.finish
-    either = travel if objective.symmetric else np.minimum(travel, travel.T)
+    travel, begin, finish = objective.travel.matrix, objective.begin, objective.finish
+    either = travel if objective.travel.symmetric else np.minimum(travel, travel.T)
     tree = minimum_spanning_tree(either)
     spanned = math.fsum([*either[tree[:, 0], tree[:, 1]], begin.min(), finish.min()])
     others = travel + np.diag(np.full(objective.size, np.inf))
@@ -77,35 +78,33 @@ def _all_but_one(cheapest: FloatArray, instead: FloatArray) -> float:
     return math.fsum([*cheapest, change]) - margin(2, abs(change))
 
 
-def sparse_bound(objective: Linear) -> float:
+def sparse_bound(objective: Linear, travel: Places) -> float:
     """Return a lower bound for many places, in linear memory: least travel, plus scores rearranged.
 
     Which ways are the shortest is found among rounded places, how long they are is not; so what that can have missed
-    is taken off (`Points.misplaced`).
+    is taken off (`Places.misplaced`).
     """
-    assert objective.points is not None
-    tree = ground_of(objective.points).tree()
+    tree = place_ground(travel).tree()
     edges = tree.spanning_edges()
-    ways = objective.between(edges[:, 0], edges[:, 1])
-    spanned = math.fsum(ways) - math.fsum(objective.points.misplaced(ways))
-    near = tree.nearest(min(2, objective.size - 1))
+    ways = travel.between(edges[:, 0], edges[:, 1])
+    spanned = math.fsum(ways) - math.fsum(travel.misplaced(ways))
+    near = tree.nearest(min(2, travel.size - 1))
     parts = [
-        max(spanned, _half_of_the_nearest(objective, near)),
+        max(spanned, _half_of_the_nearest(travel, near, objective.ends.closed)),
         math.fsum(np.sort(objective.weights)[::-1] * np.sort(objective.scores)),
         objective.constant,
     ]
     return math.fsum(parts) - margin(objective.size, math.fsum(map(abs, parts)))
 
 
-def _half_of_the_nearest(objective: Linear, near: IntArray) -> float:
+def _half_of_the_nearest(travel: Places, near: IntArray, closed: bool) -> float:
     """Every region has two edges, each as long as one to its nearest others at least; the two at the ends have one."""
-    everyone = np.arange(objective.size)
-    edges: list[FloatArray] = [objective.between(everyone, near[:, k]) for k in range(near.shape[1])]
+    everyone = np.arange(travel.size)
+    edges: list[FloatArray] = [travel.between(everyone, near[:, k]) for k in range(near.shape[1])]
     if len(edges) < 2:
         return 0.0
-    assert objective.points is not None
-    missed = sum(math.fsum(objective.points.misplaced(edge)) for edge in edges)
-    spare = 0.0 if objective.ends.closed else math.fsum(np.sort(edges[1])[-2:])
+    missed = sum(math.fsum(travel.misplaced(edge)) for edge in edges)
+    spare = 0.0 if closed else math.fsum(np.sort(edges[1])[-2:])
     return 0.5 * (math.fsum(edges[0]) + math.fsum(edges[1]) - spare) - missed
 
 

@@ -1,4 +1,4 @@
-"""Places as the compiled core sees them."""
+"""Travel as the compiled core sees it: places, or a matrix. Both answer the same questions."""
 
 from __future__ import annotations
 
@@ -8,37 +8,115 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute import _core
-from learnroute.model.distances import EARTH_RADIUS, Points
+from learnroute.model.travel import EARTH_RADIUS, Places, Travel
 from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.spanning_tree import minimum_spanning_tree
+
+PAIRS_A_CALL = 5_000_000  # pairs of regions that are looked at between two looks at Ctrl-C
 
 
-class Ground(NamedTuple):
+class PlaceGround(NamedTuple):
     """Places in three dimensions, none further than 1 from the origin along any axis."""
 
     places: FloatArray
     unit: float  # what a unit of distance costs
     globe: bool  # whether places are on a sphere and distances along great circles; else distances are straight
-
-    def lengths(self, origins: IntArray, goals: IntArray) -> FloatArray:
-        """Return what it costs to go from each origin to its goal."""
-        return _core.lengths(self.places, self.unit, self.globe, origins, goals)
+    map: FloatArray  # the same places in the plane
 
     def tree(self) -> _core.KdTree:
         """Return the k-d tree over the places."""
         return _core.KdTree(self.places)
 
+    def of(self, regions: IntArray) -> PlaceGround:
+        """Return some of the places."""
+        return PlaceGround(self.places[regions], self.unit, self.globe, self.map[regions])
 
-def ground_of(points: Points) -> Ground:
+    def lengths(self, origins: IntArray, goals: IntArray) -> FloatArray:
+        """Return what it costs to go from each origin to its goal."""
+        return _core.lengths(self.places, self.unit, self.globe, origins, goals)
+
+    def nearest_among(self, regions: IntArray, count: int) -> IntArray:
+        """Return for each of some regions the nearest others of them, as places in `regions`."""
+        return _core.KdTree(self.places[regions]).nearest(count)
+
+    def spanning_edges(self, order: IntArray) -> IntArray:
+        """Return the edges of a minimum spanning tree by Borůvka's rule (1926), in linear memory."""
+        return order[_core.KdTree(self.places[order]).spanning_edges()]
+
+    def candidates(self, *lengths: int) -> list[IntArray]:
+        """Return candidate lists of some lengths: the two nearest in each quadrant, and the nearest ones."""
+        tree = self.tree()
+        around = _core.KdTree(self.map) if self.globe else tree
+        found = [tree.nearest(min(length, len(self.places) - 1)) for length in lengths]
+        for near in found:
+            _core.put_quadrant_neighbours(around, near)
+        return found
+
+    def edge_costs(self, order: IntArray, begin: FloatArray, finish: FloatArray, has_ends: bool) -> _core.Costs:
+        """Return what edges cost a local search that numbers regions along an order."""
+        return _core.Costs.from_places(self.places[order], self.unit, self.globe, begin, finish, has_ends)
+
+
+class MatrixGround(NamedTuple):
+    """Travel costs that are looked up in a matrix."""
+
+    travel: Travel
+
+    def lengths(self, origins: IntArray, goals: IntArray) -> FloatArray:
+        """Return what it costs to go from each origin to its goal."""
+        found: FloatArray = self.travel.matrix[origins, goals]
+        return found
+
+    def nearest_among(self, regions: IntArray, count: int) -> IntArray:
+        """Return for each of some regions the nearest others of them, as places in `regions`."""
+        return _core.nearest_among(self.travel.matrix, regions, count)
+
+    def spanning_edges(self, order: IntArray) -> IntArray:
+        """Return the edges of a minimum spanning tree by Prim's rule (1957)."""
+        return minimum_spanning_tree(self.travel.matrix, order)
+
+    def candidates(self, *lengths: int) -> list[IntArray]:
+        """Return candidate lists of some lengths: relative neighbours, or below each other those out and in."""
+        matrix, size = self.travel.matrix, self.travel.size
+        most = min(max(lengths), size - 1)
+        if self.travel.symmetric:
+            rows = max(1, PAIRS_A_CALL // size)
+            parts = [_core.relative_neighbours(matrix, most, i, min(i + rows, size)) for i in range(0, size, rows)]
+        else:
+            others = matrix.copy()
+            np.fill_diagonal(others, np.inf)
+            parts = [np.argsort(ways, axis=1, kind="stable")[:, :most] for ways in (others, others.T)]
+        longest = np.concatenate(parts)
+        return [np.ascontiguousarray(longest[:, :length]) for length in lengths]
+
+    def edge_costs(self, order: IntArray, begin: FloatArray, finish: FloatArray, has_ends: bool) -> _core.Costs:
+        """Return what edges cost a local search that numbers regions along an order."""
+        directed = not self.travel.symmetric
+        return _core.Costs.from_matrix(self.travel.matrix, order, begin, finish, directed, has_ends)
+
+
+Ground = PlaceGround | MatrixGround
+
+
+def ground_of(travel: Travel, matrix_regions: int = 0) -> Ground:
+    """Return travel as the core sees it: up to `matrix_regions` places are seen as the matrix of their distances."""
+    if isinstance(travel, Places) and travel.size > matrix_regions:
+        return place_ground(travel)
+    return MatrixGround(travel)
+
+
+def place_ground(travel: Places) -> PlaceGround:
     """Return places as the core sees them; scaled by a power of two, so that nothing is lost."""
-    if points.geographic:
-        return Ground(np.array(points.embedded), points.scale * EARTH_RADIUS, True)
-    return plane(points.places, points.scale)
+    flat = plane(travel.places, travel.scale)
+    if not travel.geographic:
+        return flat
+    return PlaceGround(np.array(travel.embedded), travel.scale * EARTH_RADIUS, True, flat.places)
 
 
-def plane(places: FloatArray, scale: float = 1.0) -> Ground:
+def plane(places: FloatArray, scale: float = 1.0) -> PlaceGround:
     """Return places of up to three coordinates with straight distances."""
     largest = float(np.abs(places).max(initial=0.0))
     unit = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
     padded = np.zeros((len(places), 3))
     padded[:, : places.shape[1]] = places / unit
-    return Ground(padded, scale * unit, False)
+    return PlaceGround(padded, scale * unit, False, padded)

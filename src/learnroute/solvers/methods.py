@@ -8,6 +8,7 @@ import numpy as np
 
 from learnroute.errors import RefusedError
 from learnroute.model.objective import Linear, Objective
+from learnroute.model.travel import Places
 from learnroute.model.validation import IntArray
 from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
@@ -45,7 +46,8 @@ def _for_searching(objective: Linear, budget: Budget, params: SolverParams) -> B
     limits, left, size = params.search, budget.seconds_left, objective.size
     if left is None or size <= limits.several_starts_regions:
         return budget.part(limits.search_share)
-    quick = objective.points is not None and (1 - limits.search_share) * left < params.bound.seconds_per_pair * size**2
+    tree = params.bound.seconds_per_pair * size**2
+    quick = isinstance(objective.travel, Places) and (1 - limits.search_share) * left < tree
     return budget.part(limits.short_share if quick or left <= limits.short else limits.search_share)
 
 
@@ -106,7 +108,7 @@ def travel_only(
         notes = () if proved else notes
     else:
         order = iterated_local_search(blind, rng, budget, params=params)
-    if objective.ends.free and objective.symmetric and order[0] > order[-1]:
+    if objective.ends.free and objective.travel.symmetric and order[0] > order[-1]:
         order = order[::-1]
     return Answer(order, "travel", notes=notes)
 
@@ -114,7 +116,7 @@ def travel_only(
 def _shortest(blind: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams) -> tuple[IntArray, bool]:
     """Return a shortest order of a few regions, and whether that is proved: by branching where that is quicker."""
     if blind.size > params.held_karp.shortest and branching_applies(blind, params.proof):
-        start = nearest_neighbour(blind, rng, Budget(), params)
+        start = nearest_neighbour(blind, rng, budget.silent().without_limit(), params)
         proof = prove(blind, start.order, budget, params, rng)
         if proof.optimal:
             return proof.order, True
@@ -137,12 +139,12 @@ def auto(
     if size <= params.held_karp.most_regions:
         return exact(objective, rng, budget, params)
     effort = _effort(objective, params)
-    if size > most and objective.points is not None:
+    if size > most and isinstance(objective.travel, Places):
         part = _for_searching(objective, budget, params)
         order = iterated_local_search(objective, rng, part, initial=initial, params=params)
         note = f"more than {most:,} regions: the search did not start from Algorithm 1, so no ratio is guaranteed"
         return Answer(order, "search", complete=not budget.exhausted, notes=(note,))
-    build = algorithm1 if objective.symmetric else nearest_neighbour
+    build = algorithm1 if objective.travel.symmetric else nearest_neighbour
     start = build(objective, rng, budget.part(params.auto.start_share), params)
     if initial is not None:
         start = replace(start, order=min(start.order, objective.repaired(initial), key=objective))

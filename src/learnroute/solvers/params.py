@@ -205,7 +205,7 @@ class ConstructionParams(NamedTuple):
     matrix_regions: int = 300
     all_starts: int = 300  # regions up to which the nearest-neighbour rule starts from every region
     sampled_starts: int = 32  # regions that it starts from with more
-    entries_at_once: int = 100_000  # entries of the table of nearest-neighbour paths that are grown side by side
+    entries_at_once: int = 20_000_000  # entries of matrices that nearest-neighbour paths grown side by side look at
     matching: MatchingParams = MatchingParams()  # the matching in Algorithm 1
 
 

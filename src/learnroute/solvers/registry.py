@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import RefusedError
 from learnroute.model.objective import Linear, Objective, Paired
+from learnroute.model.validation import as_choice
+from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers import methods
 from learnroute.solvers.construction import baselines
 from learnroute.solvers.construction.algorithm1 import algorithm1
@@ -17,6 +19,7 @@ from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Answer, Budget, Solver
 from learnroute.solvers.exact import pair_methods
 from learnroute.solvers.params import DEFAULTS, SolverParams
+from learnroute.solvers.visits import methods as visits
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,15 @@ class Method:
     warm: bool = False  # whether it can start from a given order (keyword `initial`)
 
     def solve(
-        self, objective: Objective, rng: np.random.Generator, budget: Budget, params: SolverParams = DEFAULTS,
-        **options: Any,
+        self, objective: Objective | VisitObjective, rng: np.random.Generator, budget: Budget,
+        params: SolverParams = DEFAULTS, **options: Any,
     ) -> Answer:  # fmt: skip
         """Solve by the solver for this kind of objective."""
-        solver = next(self.solvers[kind] for kind in type(objective).__mro__ if kind in self.solvers)
+        solver = next((self.solvers[kind] for kind in type(objective).__mro__ if kind in self.solvers), None)
+        if solver is None:
+            raise RefusedError(
+                f"method {self.name}: visits each region once; leave visits out, or use auto, exact or search"
+            )
         return solver(objective, rng, budget, params, **options)
 
 
@@ -45,20 +52,20 @@ METHODS: dict[str, Method] = {
     for method in (
         Method(
             "auto",
-            {Linear: methods.auto, Paired: pair_methods.auto},
+            {Linear: methods.auto, Paired: pair_methods.auto, VisitObjective: visits.auto},
             "the proved optimum where that is quick, else the best route found and how good it is",
             warm=True,
         ),
         Method(
             "exact",
-            {Linear: methods.exact, Paired: pair_methods.exact},
+            {Linear: methods.exact, Paired: pair_methods.exact, VisitObjective: visits.exact},
             f"the proved optimum, up to {_proof.ng_route.most_regions} regions "
             f"({_proof.branch_and_cut.most_regions} if m < n), as far as time allows",
             warm=True,
         ),
         Method(
             "search",
-            {Linear: methods.search, Paired: pair_methods.search},
+            {Linear: methods.search, Paired: pair_methods.search, VisitObjective: visits.search},
             "the best route that local search finds",
             warm=True,
         ),
@@ -87,7 +94,4 @@ METHODS: dict[str, Method] = {
 
 def method_named(name: str) -> Method:
     """Return a method, or refuse an unknown name."""
-    try:
-        return METHODS[name]
-    except (KeyError, TypeError):
-        raise InputError(f"unknown; {did_you_mean(name, METHODS)}", field="method", value=name) from None
+    return METHODS[as_choice("method", name, METHODS)]

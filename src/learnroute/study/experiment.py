@@ -16,7 +16,7 @@ from learnroute.formats.files import errors_naming, read_text
 from learnroute.formats.json_files import parse
 from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
-from learnroute.model.validation import as_count, as_number
+from learnroute.model.validation import as_choice, as_count, as_number
 from learnroute.solvers.registry import method_named
 from learnroute.study.families import FAMILIES, random_problem
 
@@ -68,7 +68,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         checks: dict[str, Callable[[str, Any], Any]] = {
-            "families": _family,
+            "families": lambda field, value: as_choice(field, value, FAMILIES),
             "regions": lambda field, value: as_count(field, value, least=2, meaning="the number of regions"),
             "features": lambda field, value: as_count(field, value, meaning="the number of features m"),
             "samples": lambda field, value: as_count(field, value, meaning="the number of samples n"),
@@ -191,12 +191,6 @@ def _values(field: str, given: Any, check: Callable[[str, Any], Any]) -> tuple[A
         if value in checked[:k]:
             raise InputError("given twice; give each value once", field=f"{field}[{k}]", value=value)
     return checked
-
-
-def _family(field: str, value: Any) -> str:
-    if not isinstance(value, str) or value not in FAMILIES:
-        raise InputError(f"unknown; {did_you_mean(value, FAMILIES)}", field=field, value=value)
-    return value
 
 
 def _method(field: str, value: Any) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
 from learnroute.model.learners import Learner
 from learnroute.model.metric import metric_closure
 from learnroute.model.problem import Problem
-from learnroute.model.validation import FloatArray, as_count
+from learnroute.model.validation import FloatArray, as_choice, as_count
 
 SIDE = 10.0  # of the square that points are drawn from
 DIMENSION = 5  # of the vectors
@@ -27,8 +27,7 @@ def random_problem(family: str, regions: int, learner: Learner, seed: int | np.r
 
     The learner does not influence the draw, so one seed gives the same regions to every learner.
     """
-    if not isinstance(family, str) or family not in FAMILIES:
-        raise InputError(f"unknown; {did_you_mean(family, FAMILIES)}", field="family", value=family)
+    as_choice("family", family, FAMILIES)
     size = as_count("regions", regions, least=2, meaning="the number of regions")
     if size > (MOST_PLACES if family == "places" else MOST_REGIONS):
         reason = "" if family == "places" else ", since travel is a matrix; family places has none"

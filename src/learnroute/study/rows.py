@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError, install
-from learnroute.formats.files import check_destination, is_folder, is_there, opened_file, written_whole
+from learnroute.formats.files import atomic_write, check_destination, is_folder, is_there, opened_file
 from learnroute.study.cells import COLUMNS, Row
 from learnroute.study.store import EXPERIMENT_FILE, LOG_FILE, Store
 
@@ -24,7 +24,7 @@ def write_rows(rows: Iterable[Row], path: str | Path) -> int:
     """
     path = Path(path)
     check_destination(path, WRITERS)
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         return WRITERS[path.suffix.lower()](rows, temporary)
 
 

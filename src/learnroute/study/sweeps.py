@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from learnroute.model.result_mixin import TableMixin
+from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Progress
 from learnroute.study.cells import Values, solve_cell
 from learnroute.study.engines import engine
 from learnroute.study.experiment import Experiment
-from learnroute.study.store import opened
+from learnroute.study.store import Store, opened
+from learnroute.study.summary import Running
 
 BATCH_SECONDS = 0.4  # what a batch should take: long beside its overhead, short beside a kill
 MOST_BATCH = 2000  # cells
@@ -30,8 +33,11 @@ Solved = tuple[list[tuple[int, list[Values]]], list[float]]
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """What a sweep did: its cells, those found in the store, those solved now, and how long that took."""
+class Sweep(TableMixin):
+    """What a sweep did: its cells, those found in the store, those solved now, and how long that took.
+
+    `folder` has the store, and `methods` are those of the experiment.
+    """
 
     cells: int
     found: int
@@ -39,10 +45,37 @@ class Sweep:
     failed: int
     seconds: float
     workers: int
+    folder: Path = field(repr=False)
+    methods: tuple[str, ...] = field(repr=False)
+
+    def table(self) -> Table:
+        """Return the ratios of each method to the optimum (or best bound), over all problems in the store."""
+        found = {method: Running() for method in self.methods}
+        for row in Store(self.folder).rows():
+            if row["ratio"] is not None:
+                found[row["method"]].add(row["ratio"])
+        columns = (
+            Column("method", "method", left=True),
+            Column("problems", "problems"),
+            *(Column(name, head, ".4f") for name, head in
+              (("mean_ratio", "mean ratio"), ("half_width", "± 95 %"), ("largest_ratio", "largest"))),
+        )  # fmt: skip
+        rows = [
+            (method, one.count, *((one.mean, one.half_width, one.maximum) if one.count else (None, None, None)))
+            for method, one in found.items()
+        ]
+        return Table(columns, rows)
+
+    def sheet(self) -> Sheet:
+        """Return the ratios, and how many problems were solved."""
+        before = f"; {self.found} were stored before" if self.found else ""
+        failed = f", {self.failed} of them with an error (column `error`)" if self.failed else ""
+        solved = f"solved {self.solved} problems{failed}, in {self.seconds:.1f} s on {self.workers} workers{before}"
+        return Sheet(solved, (self.table(),))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
-        return dict(vars(self))
+        return {name: value for name, value in asdict(self).items() if name not in ("folder", "methods")}
 
 
 def sweep(
@@ -92,7 +125,8 @@ def sweep(
                 synced = time.monotonic()
             if progress:
                 progress("sweep", work.share)
-    return Sweep(experiment.size, found, solved - found, failed, time.monotonic() - started, count)
+    seconds = time.monotonic() - started
+    return Sweep(experiment.size, found, solved - found, failed, seconds, count, Path(folder), experiment.methods)
 
 
 def solve_batch(experiment: Experiment, numbers: list[int]) -> Solved:

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from learnroute.model.result_mixin import TableMixin
+from learnroute.model.table import Column, Sheet, Table
+
 Verdict = Literal["confirmed", "refuted", "not checked"]
 
 CONFIRMED: Verdict = "confirmed"
@@ -32,7 +35,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(TableMixin):
     """The verdicts on all claims of a plan.
 
     Attributes
@@ -62,6 +65,20 @@ class Verification:
     def holds(self) -> bool:
         """Whether every claim is confirmed."""
         return self.verdict == CONFIRMED
+
+    def table(self) -> Table:
+        """Return one row per claim."""
+        columns = (
+            Column("claim", "claim", left=True),
+            Column("verdict", "verdict", lambda verdict: "REFUTED" if verdict == REFUTED else verdict, left=True),
+            Column("detail", "detail", left=True),
+        )
+        return Table(columns, [(check.what, check.verdict, check.detail) for check in self.checks])
+
+    def sheet(self) -> Sheet:
+        """Return the claims, and what was not judged."""
+        lines = (("not judged", f"{', '.join(self.remarks)} (how the route was found)"),) if self.remarks else ()
+        return Sheet(f"{len(self.checks)} claims: {self.verdict}", (self.table(),), lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdicts as plain JSON values."""

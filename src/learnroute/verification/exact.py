@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.model.distances import Points
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Factored, Objective
 from learnroute.model.problem import Problem
+from learnroute.model.travel import Places, Travel
 from learnroute.model.validation import FloatArray
 
 PLACES = 640  # binary places of what a score counts
@@ -62,7 +62,7 @@ class Model:
         What no order changes.
     """
 
-    travel: FloatArray | Points
+    travel: FloatArray | Places
     rate: Fraction
     scores: tuple[Fraction, ...]
     shares: tuple[int, ...]
@@ -103,10 +103,10 @@ class Model:
 
     def travelled(self, order: Sequence[int]) -> Fraction:
         """Return what an order costs to travel, in the units of travel."""
-        origins, goals = np.array(order[:-1]), np.array(order[1:])
+        origins, goals = (np.array(part, dtype=np.int64) for part in (order[:-1], order[1:]))
         if self.ends.closed:
             origins, goals = np.append(origins, order[-1]), np.append(goals, order[0])
-        legs = self.travel.between(origins, goals) if isinstance(self.travel, Points) else self.travel[origins, goals]
+        legs = self.travel.between(origins, goals) if isinstance(self.travel, Places) else self.travel[origins, goals]
         return exact_sum(legs.tolist())
 
     def scored(self, order: Sequence[int]) -> Interval:
@@ -229,7 +229,7 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         scores, shares, added = (*scores, Fraction(0)), (0, *shares), [*added, Fraction(0)]
         factors = None if factors is None else (*factors, Fraction(1))
     model = Model(
-        stop_travel_of(problem),
+        costs_of(problem.ways),
         Fraction(problem.travel_rate),
         scores,
         shares,
@@ -241,15 +241,9 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
     return Losses(model, start_part, noisy, tuple(added), size)
 
 
-def stop_travel_of(problem: Problem) -> FloatArray | Points:
+def costs_of(travel: Travel) -> FloatArray | Places:
     """Return travel costs between stops, or of very many stops the places that they follow from."""
-    points = problem.stop_points
-    return problem.stop_travel if points is None or problem.size <= MATRIX_REGIONS else points
-
-
-def travel_of(asked: Objective) -> FloatArray | Points:
-    """Return the travel costs of an objective, or of very many regions the places that they follow from."""
-    return asked.travel if asked.points is None or asked.size <= MATRIX_REGIONS else asked.points
+    return travel if isinstance(travel, Places) and travel.size > MATRIX_REGIONS else travel.matrix
 
 
 def model_of(objective: Objective) -> Model:
@@ -260,7 +254,7 @@ def model_of(objective: Objective) -> Model:
         shares = tuple(_products_after(sorted(factors, reverse=True)))
     constant = Fraction(objective.constant)
     return Model(
-        travel_of(objective),
+        costs_of(objective.travel),
         Fraction(1),
         tuple(Fraction(float(s)) for s in objective.scores),
         shares,

@@ -10,7 +10,7 @@ from learnroute.model.problem import Problem
 
 
 def final_errors(problem: Problem, order: Sequence[int]) -> tuple[list[float], float]:
-    """Return the errors in the order of visit, and the size of what they are made of.
+    """Return the errors in the order of first visits, skipped regions last, and the size of what they are made of.
 
     Training in region k turns each error e_j into p₁·e_j - q·e_k + (1 - p₁)·Δ[k, j] + ν; e_j is kept as a_j - b.
     """
@@ -20,7 +20,7 @@ def final_errors(problem: Problem, order: Sequence[int]) -> tuple[list[float], f
         common = second * common + coupling * float(means[k]) - noise
         means = retention * means + plasticity * _row(problem, k)
         sizes = max(sizes, abs(common), float(np.abs(means).max()))
-    return (means - common)[list(order)].tolist(), sizes
+    return (means - common)[list(dict.fromkeys([*order, *range(problem.size)]))].tolist(), sizes
 
 
 def _row(problem: Problem, region: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.distances import Points
+from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray
 from learnroute.verification.exact import ONE, Model, least_score_parts, path_relaxation
 
@@ -99,7 +99,7 @@ class Costs:
     @cached_property
     def travel(self) -> IntMatrix:
         """What it costs to go from region to region."""
-        assert not isinstance(self.model.travel, Points)
+        assert not isinstance(self.model.travel, Places)
         if not self.model.rate:
             return np.zeros((self.size, self.size), dtype=np.int64)
         return self.grid.of_travel(self.model.travel)
@@ -107,7 +107,7 @@ class Costs:
     def arcs_at(self, v: int) -> tuple[IntMatrix, IntMatrix]:
         """Return what it costs to go from a region to each, and from each to it: of places, without a matrix."""
         ways = self.model.travel
-        if not isinstance(ways, Points):
+        if not isinstance(ways, Places):
             return self.travel[v], self.travel[:, v]
         if not self.model.rate:
             return np.zeros(self.size, dtype=np.int64), np.zeros(self.size, dtype=np.int64)

@@ -79,9 +79,9 @@ def _sharper(problem: Problem, losses: Losses, travel: Fraction, retained: Fract
 
 def is_metric(problem: Problem) -> bool:
     """Whether travel is symmetric and no detour saves more than rounding; distances between places always are."""
-    if problem.points is not None:
+    if problem.ways.is_metric:
         return True
-    travel = problem.stop_travel
+    travel = problem.ways.matrix
     size = len(travel)
     if size > MOST_REGIONS or not (travel == travel.T).all():
         return False
@@ -99,7 +99,7 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
     None where one does and the problem has no lower bounds. Unbiased estimates do not count.
     """
     problem = problem.with_upper_bounds()
-    if not problem.learner.couples:
+    if not problem.learner.couples and problem.rules is None:
         return losses_of(problem).parts(order)["total"]
     losses = PairLosses(problem)
     upper = losses.parts(order)["total"]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from learnroute.model.distances import Points
+from learnroute.model.travel import Places
 from learnroute.verification.exact import ONE, Model, least_score_parts, path_relaxation
 from learnroute.verification.grid import Grid
 
@@ -64,6 +64,37 @@ def _least_cycle(model: Model, enumeration: _Enumeration, goal: Fraction, limbs:
     return best
 
 
+class Kept(NamedTuple):
+    """Which visits are allowed, and what no order of them changes.
+
+    Attributes
+    ----------
+    allowed, required
+        Regions that may and that must be visited.
+    at_least, at_most
+        The fewest and the most visits.
+    constants
+        What is left of the first model, and noise, by the number of visits; with `retained`, the first model's alone.
+    retained
+        Where samples differ, what a visit to each region leaves of the model.
+    """
+
+    allowed: list[int]
+    required: list[int]
+    at_least: int
+    at_most: int
+    constants: list[Fraction]
+    retained: list[Fraction] | None
+
+
+def least_visits(model: Model, kept: Kept, goal: Fraction, limbs: int) -> Least | None:
+    """Return a sequence of visits of least cost, constants included; None where no visits are allowed."""
+    ends, enumeration = model.ends, _Enumeration(model, goal, limbs)
+    lasts = kept.allowed if ends.cyclic else [ends.last]
+    found = (enumeration.least_visits(ends.first, last, ends.first, kept) for last in lasts)
+    return min((one for one in found if one is not None), key=lambda one: one.low, default=None)
+
+
 def better_order(model: Model, goal: Fraction) -> tuple[bool, list[int]]:
     """Say whether an order is below the goal, and return one of least cost; finer grids are used while it is unsure."""
     a_limb = 8 * model.size << model.size
@@ -84,7 +115,7 @@ class _Enumeration:
     def __init__(self, model: Model, goal: Fraction, limbs: int) -> None:
         self.model, self.limbs = model, limbs
         self.grid = Grid(model.rate, goal, 55 + LIMB * (limbs - 1))
-        assert not isinstance(model.travel, Points)
+        assert not isinstance(model.travel, Places)
         costs = [[self.grid.below(model.rate * Fraction(x)) for x in row] for row in model.travel.tolist()]
         self.travel = self._split(np.array(costs, dtype=object))
         self.allowed = model.ends.positions(model.size)
@@ -104,19 +135,89 @@ class _Enumeration:
 
     def least(self, first: int | None, last: int | None, back: int | None) -> Least:
         """Return the least order with these ends; the way back leads to `back`, or to the first if unknown."""
-        model, size = self.model, self.model.size
-        inner = [v for v in range(size) if v not in (first, last)]
+        inner = [v for v in range(self.model.size) if v not in (first, last)]
         if not inner:
             order = [v for v in (first, last) if v is not None]
-            return Least(model.value(order).low, order)
+            return Least(self.model.value(order).low, order)
+        best = self._fill(inner, first, last, back)
+        tail = [] if last is None else [last]
+        full = [limb[-1:] for limb in best]
+        if first is not None:
+            full = _add(full, self._begin(first, inner, tail, np.array([(1 << len(inner)) - 1])))
+        elif self.model.ends.closed and last is not None:
+            full = _add(full, [limb[last, inner][None, :] for limb in self.travel])
+        totals = _joined([limb[0] for limb in full])
+        k = min(range(len(inner)), key=lambda k: totals[k])
+        order = self._traced(best, (1 << len(inner)) - 1, k, inner)
+        return Least(totals[k] * self.grid.unit, [*([] if first is None else [first]), *order, *tail])
+
+    def least_visits(self, first: int | None, last: int | None, back: int | None, kept: Kept) -> Least | None:
+        """Return the least sequence of visits with these ends over all sets that may be visited; None if there is none.
+
+        `first` may be a depot, which is no visit.
+        """
+        inner = [v for v in kept.allowed if v not in (first, last)]
+        ahead, tail = [] if first is None else [first], [] if last is None else [last]
+        visited = [v for v in (*ahead, *tail) if v in kept.allowed]
+        needed = sum(1 << k for k, v in enumerate(inner) if v in kept.required)
+        found: Least | None = None
+        if not needed and kept.at_least <= len(visited) and visited:  # the two ends alone
+            alone = self._constants(kept, visited, [], np.array([0]))[0] * self.grid.unit
+            found = Least(self._value_of([*ahead, *tail]) + alone, [*ahead, *tail])
+        sets = np.arange(1, 1 << len(inner))
+        visits = _bits(sets, len(inner)) + len(visited)
+        sets = sets[((sets & needed) == needed) & (kept.at_least <= visits) & (visits <= kept.at_most)]
+        if not len(sets):
+            return found
+        best = self._fill(inner, first, last, back)
+        costs = [limb[sets] for limb in best]
+        if first is not None:
+            costs = _add(costs, self._begin(first, inner, tail, sets))
+        elif self.model.ends.closed and last is not None:
+            costs = _add(costs, [limb[last, inner][None, :] for limb in self.travel])
+        constants = self._split(self._constants(kept, visited, inner, sets))
+        costs = _add(costs, [limb[:, None] for limb in constants])
+        least = _joined(_least([limb.copy() for limb in costs]))
+        row = min(range(len(sets)), key=lambda i: least[i])
+        low = least[row] * self.grid.unit
+        if found is not None and found.low <= low:
+            return found
+        here = _joined([limb[row] for limb in costs])
+        k = min(range(len(inner)), key=lambda k: here[k])
+        return Least(low, [*ahead, *self._traced(best, int(sets[row]), k, inner), *tail])
+
+    def _constants(
+        self, kept: Kept, visited: list[int], inner: list[int], sets: NDArray[np.int64]
+    ) -> NDArray[np.object_]:
+        """Return what is left of the first model, and noise, after the visits of each set, rounded down."""
+        if kept.retained is None:
+            by_count = np.array([self.grid.below(constant) for constant in kept.constants], dtype=object)
+            found: NDArray[np.object_] = by_count[_bits(sets, len(inner)) + len(visited)]
+            return np.asarray(np.minimum(found, self.grid.goal))
+        shares = np.array([self.grid.below(kept.constants[0])], dtype=object)
+        for v in visited:
+            shares = shares * kept.retained[v].numerator // kept.retained[v].denominator
+        for v in inner:
+            shares = np.concatenate([shares, shares * kept.retained[v].numerator // kept.retained[v].denominator])
+        return np.asarray(np.minimum(shares[sets], self.grid.goal))
+
+    def _value_of(self, order: list[int]) -> Fraction:
+        """Return the value of fewer stops than there are, at its lower end."""
+        shares = self.model.shares_of(order) if self.model.factors is not None else self.model.shares[-len(order) :]
+        whole, below = self.model.whole_scores
+        scored = sum(share * whole[v] for share, v in zip(shares, order, strict=True))
+        return Fraction(scored, below * ONE) + self.model.rate * self.model.travelled(order)
+
+    def _fill(self, inner: list[int], first: int | None, last: int | None, back: int | None) -> Limbs:
+        """Return the least cost from each inner region through each set of them to the end."""
+        model = self.model
         tail = [] if last is None else [last]
         sets = np.arange(1 << len(inner))
-        counts = sum(((sets >> k) & 1 for k in range(len(inner))), start=np.zeros(len(sets), dtype=np.int64))
+        counts = _bits(sets, len(inner))
         scored = [self._scored(v, inner, tail) for v in inner]
         seen = counts if model.factors is None else sets  # what decides the share of a score before a set
         rows = np.array(inner, dtype=np.int64)
         best = [np.full((len(sets), len(inner)), ABOVE) for _ in range(self.limbs)]
-        closed = model.ends.closed
         for k, v in enumerate(inner):
             if last is None and not self.allowed[-1, v]:
                 continue
@@ -124,7 +225,7 @@ class _Enumeration:
             if last is not None:
                 here = _add(here, [limb[v, [last]] for limb in self.travel])
                 here = _add(here, self._score_costs([ONE if model.factors is not None else model.shares[-1]], last))
-            if closed and back is not None:
+            if model.ends.closed and back is not None:
                 here = _add(here, [limb[[v if last is None else last], back] for limb in self.travel])
             for limb, part in zip(best, here, strict=True):
                 limb[1 << k, k] = part[0]
@@ -142,16 +243,17 @@ class _Enumeration:
                     found = _add(found, [limb[seen[rest]] for limb in scored[k]])
                     for limb, part in zip(best, found, strict=True):
                         limb[here, k] = np.minimum(part, ABOVE)
-        full = [limb[-1] for limb in best]
-        if first is not None:
-            full = _add(full, [limb[first, rows] for limb in self.travel])
-            full = _add(full, self._first_score(first, inner, tail))
-        elif closed and last is not None:
-            full = _add(full, [limb[last, rows] for limb in self.travel])
-        totals = _joined(full)
-        k = min(range(len(inner)), key=lambda k: totals[k])
-        order = self._traced(best, k, inner, rows)
-        return Least(totals[k] * self.grid.unit, [*([] if first is None else [first]), *order, *tail])
+        return best
+
+    def _begin(self, first: int, inner: list[int], tail: list[int], sets: NDArray[np.int64]) -> Limbs:
+        """Return what it costs to begin with a stop before each set of inner regions, and each first of these."""
+        if self.model.factors is None:
+            behind = _bits(sets, len(inner)) + len(tail)
+            shares = np.array([self.model.shares[self.model.size - 1 - int(k)] for k in behind], dtype=object)
+        else:
+            shares = self._shares(inner, tail)[sets]
+        ways = [limb[first, inner][None, :] for limb in self.travel]
+        return _add([limb[:, None] for limb in self._score_costs(shares, first)], ways)
 
     def _shares(self, inner: list[int], tail: list[int]) -> NDArray[np.object_]:
         """Return what a score counts before each set of inner regions and the tail, where factors say so."""
@@ -171,19 +273,20 @@ class _Enumeration:
         size = self.model.size
         return self._score_costs([self.model.shares[size - 1 - k - len(tail)] for k in range(len(inner))], v)
 
-    def _first_score(self, first: int, inner: list[int], tail: list[int]) -> Limbs:
-        share = self.model.shares[0] if self.model.factors is None else self._shares(inner, tail)[-1]
-        return self._score_costs([share], first)
-
-    def _traced(self, best: Limbs, k: int, inner: list[int], rows: NDArray[np.int64]) -> list[int]:
-        """Trace the order back from the full set."""
-        left, order = (1 << len(inner)) - 1, [inner[k]]
+    def _traced(self, best: Limbs, left: int, k: int, inner: list[int]) -> list[int]:
+        """Trace the order of a set back from the first of its regions."""
+        order = [inner[k]]
         while left ^ (1 << k):
             left ^= 1 << k
-            onward = _joined(_add([limb[left] for limb in best], [limb[order[-1], rows] for limb in self.travel]))
+            onward = _joined(_add([limb[left] for limb in best], [limb[order[-1], inner] for limb in self.travel]))
             k = min((j for j in range(len(inner)) if left >> j & 1), key=lambda j: onward[j])
             order.append(inner[k])
         return order
+
+
+def _bits(sets: NDArray[np.int64], many: int) -> NDArray[np.int64]:
+    """Return how many regions each set has."""
+    return sum(((sets >> k) & 1 for k in range(many)), start=np.zeros(len(sets), dtype=np.int64))
 
 
 def _add(some: Limbs, others: Limbs) -> Limbs:

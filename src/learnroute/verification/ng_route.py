@@ -10,7 +10,7 @@ from learnroute.model.certificates import NgRelaxation, NgRoutes, grow
 from learnroute.model.validation import FloatArray
 from learnroute.verification.exact import Model
 from learnroute.verification.grid import Costs, IntMatrix
-from learnroute.verification.labels import Effort, Network, as_words, cheapest
+from learnroute.verification.ng_labelling import Effort, Network, as_words, cheapest
 
 MOST_REGIONS = 400  # up to which they are checked: T³ arcs are kept, one byte each
 BITS = 56  # of the goal in grid units, at most

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from learnroute.model.problem import Problem
 from learnroute.model.validation import FloatArray
 from learnroute.verification.bounds import Checker, Outcome
-from learnroute.verification.exact import ONE, PLACES, Interval, Model, stop_travel_of
+from learnroute.verification.exact import ONE, PLACES, Interval, Model, costs_of
 from learnroute.verification.pair_relaxations import relaxations_of
 from learnroute.verification.pair_terms import terms_of
 
@@ -35,7 +35,7 @@ class PairLosses:
     def __init__(self, problem: Problem, true: bool = False) -> None:
         self.problem, self.terms, self.size = problem, terms_of(problem, true), problem.size
         nothing = Interval(Fraction(0), Fraction(0))
-        travel, rate = stop_travel_of(problem), Fraction(problem.travel_rate)
+        travel, rate = costs_of(problem.ways), Fraction(problem.travel_rate)
         self.depot = problem.depot is not None
         scores = (*self.terms.scores, Fraction(0)) if self.depot else self.terms.scores
         self.plain = Model(travel, rate, scores, (0,) * len(scores), None, 0, nothing, problem.ends)
@@ -159,7 +159,7 @@ def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, 
         common = second * common + coupling * means[rows, here] - noise
         summed = retention * summed + plasticity * scores[here]
         means = retention[:, None] * means + plasticity[:, None] * delta[here]
-    travel = problem.travel_rate * problem.stop_travel
+    travel = problem.travel_rate * problem.ways.matrix
     legs = travel[orders[:, :-1], orders[:, 1:]].sum(axis=1)
     if problem.ends.closed:
         legs = legs + travel[orders[:, -1], orders[:, 0]]

@@ -16,13 +16,14 @@ from learnroute.model.learners import LeastSquares
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.rounding import OPTIMALITY, PRINTED
-from learnroute.model.validation import as_number
+from learnroute.model.validation import as_flag, as_number
 from learnroute.verification.bounds import Checker, Outcome, recomputed_bound
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check, Verdict, Verification
 from learnroute.verification.exact import Losses, losses_of
 from learnroute.verification.final_errors import final_errors
 from learnroute.verification.guarantees import Ratios, largest_total, ratios_of_algorithm1
 from learnroute.verification.pairs import PairChecker, PairLosses
+from learnroute.verification.visits import VisitChecker, why_not
 
 __all__ = ["recomputed_bound", "verify"]
 
@@ -34,7 +35,7 @@ CLAIMS = (
     "route", "routes", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
     "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
     "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot", "dissimilarities", "features",
-    "samples", "features_scaling", "expected_errors", "label_noise",
+    "samples", "features_scaling", "expected_errors", "label_noise", "skipped", "untrained", "contributions",
 )  # fmt: skip
 
 
@@ -116,7 +117,10 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         return Check("route", REFUTED, f"there is no region {outside[0]}; indices go from 0 to {problem.size - 1}")
     visits = Counter(order)
     wrong = next((v for v in range(problem.size) if visits[v] != 1), None)
-    if wrong is not None:
+    if problem.rules is not None:
+        if why := why_not(problem, problem.rules, order):
+            return Check("route", REFUTED, why)
+    elif wrong is not None:
         said = f"visited {visits[wrong]} times" if visits[wrong] else "missing"
         return Check("route", REFUTED, f"region {regions[wrong]!r} is {said}; visit each region once")
     if not isinstance(plan["route"], list) or plan["route"] != [regions[i] for i in order]:
@@ -127,7 +131,11 @@ def _route(problem: Problem, plan: Mapping[str, Any]) -> Check:
         problem.constraints.check(plan["route"])
     except InputError as error:
         return Check("route", REFUTED, str(error))
-    return Check("route", CONFIRMED, f"visits each of {problem.size} regions once")
+    if problem.rules is None:
+        return Check("route", CONFIRMED, f"visits each of {problem.size} regions once")
+    if not VisitChecker(PairLosses(problem), problem.rules).keeps_budget(order):
+        return Check("route", REFUTED, f"travels farther than its budget, {problem.rules.budget:g}")
+    return Check("route", CONFIRMED, f"{len(order)} visits, as they are allowed")
 
 
 class _PlanChecker:
@@ -137,7 +145,7 @@ class _PlanChecker:
         self.problem, self.plan, self.size = problem, plan, problem.size
         depot = [] if problem.depot is None else [problem.size]
         self.order: list[int] = [*depot, *plan["order"]]  # of stops: the depot first
-        self.coupled = problem.learner.couples
+        self.coupled = problem.learner.couples or problem.rules is not None  # the recursion holds for all learners
         self.losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = self.losses.parts(self.order)
         self.scale = _scale(self.parts)
@@ -151,15 +159,16 @@ class _PlanChecker:
             self.total = self.value.plus(self.model.constant)
             self.constant = self.model.constant.low
         self.bound = self._number("lower_bound", "bounds")
-        self.optimal = plan.get("optimal", False)
-        if not isinstance(self.optimal, bool):
-            raise InputError("true or false is needed", field="optimal", value=self.optimal)
+        self.optimal = as_flag("optimal", plan.get("optimal", False))
         given = plan.get("certificate")
         self.certificate = None if given is None else read_certificate(given, len(problem.stops), problem.size)
         self.certified = None if given is None else _rational(given["bound"])
-        self.checker: Checker | PairChecker = Checker(self.model, self.certificate)
+        self.checker: Checker | PairChecker | VisitChecker = Checker(self.model, self.certificate)
         if isinstance(self.losses, PairLosses):
-            self.checker = PairChecker(self.losses, self.certificate)
+            if problem.rules is None:
+                self.checker = PairChecker(self.losses, self.certificate)
+            else:
+                self.checker = VisitChecker(self.losses, problem.rules)
 
     def checks(self) -> list[Check]:
         """Return the verdicts on all claims but the route."""
@@ -344,6 +353,8 @@ class _PlanChecker:
             found.append(self._most())
         if plan.get("expected_errors") is not None:
             found.append(self._errors())
+        if plan.get("contributions") is not None:
+            found.append(self._contributions())
         travelled, learner = self.model.travelled(self.order), problem.learner
         known = learner.has_shape
         visited = None if problem.samples is None else [int(problem.samples[v]) for v in plan["order"]]
@@ -360,6 +371,8 @@ class _PlanChecker:
             "samples": (learner.samples if visited is None else visited) if known else None,
             "features_scaling": None if scaling is None else scaling.to_dict(),
             "label_noise": Fraction(learner.noise) ** 2 if known else Fraction(0),
+            "skipped": [name for i, name in enumerate(problem.regions) if i not in plan["order"]],
+            "untrained": self._untrained,
         }
         for member, value in wanted.items():
             if plan.get(member) is None:
@@ -376,12 +389,31 @@ class _PlanChecker:
         """Check the expected error on each region of the route after the last visit."""
         given, (errors, scale) = self.plan["expected_errors"], final_errors(self.problem, self.plan["order"])
         if not isinstance(given, list) or len(given) != self.size:
-            return Check("expected_errors", REFUTED, f"{self.size} numbers are needed, one per region of the route")
+            return Check("expected_errors", REFUTED, f"{self.size} numbers are needed, one per region")
         for place, (one, value) in enumerate(zip(given, errors, strict=True)):
             if not _near(one, Fraction(value), Fraction(scale)):
                 said = f"entry {place} is {value:.9g}; the plan says {shown(one)}"
                 return Check("expected_errors", REFUTED, said)
         return Check("expected_errors", CONFIRMED, f"{min(errors):.4g} … {max(errors):.4g} by region")
+
+    def _contributions(self) -> Check:
+        """Check the total loss without each visit."""
+        given, order = self.plan["contributions"], self.plan["order"]
+        if not isinstance(given, list) or len(given) != len(order) or self.problem.rules is None:
+            return Check("contributions", REFUTED, "one number per visit is needed, where visits are optional")
+        losses, depot = PairLosses(self.problem), self.order[: len(self.order) - len(order)]
+        for t, one in enumerate(given):
+            rest = [*order[:t], *order[t + 1 :]]
+            parts = losses.parts([*depot, *rest]) if rest else {"total": self._untrained}
+            if not _near(one, parts["total"], _scale(parts)):
+                said = f"entry {t} is {_printed(parts['total'])}; the plan says {shown(one)}"
+                return Check("contributions", REFUTED, said)
+        return Check("contributions", CONFIRMED, "the total loss without each visit")
+
+    @property
+    def _untrained(self) -> Fraction:
+        """The loss without any visit."""
+        return sum(map(Fraction, self.problem.initial_errors.tolist()), Fraction(0)) / self.size
 
     def _most(self) -> Check:
         """Check the largest loss with dissimilarities between their bounds."""

@@ -27,7 +27,7 @@ from learnroute.errors import InputError, did_you_mean, shown
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
 from learnroute.model.problem import Problem
 from learnroute.model.streets import KnownWays
-from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_count, as_matrix, as_number
+from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_choice, as_count, as_matrix, as_number
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import MOST_POINTS
@@ -58,16 +58,10 @@ def _most(field: str, value: Any, *, least: int, most: int, meaning: str) -> int
     return count
 
 
-def _one_of(field: str, value: Any, *, known: list[str]) -> str:
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"unknown; {did_you_mean(value, known)}", field=field, value=value)
-    return value
-
-
 def _methods(field: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not value or len(set(map(str, value))) < len(value):
         raise InputError("a list of different methods is needed", field=field, value=value)
-    return [_one_of(f"{field}[{k}]", name, known=list(METHODS)) for k, name in enumerate(value)]
+    return [as_choice(f"{field}[{k}]", name, known=list(METHODS)) for k, name in enumerate(value)]
 
 
 def _route(field: str, value: Any) -> list[str | int]:
@@ -208,7 +202,7 @@ class AboutProblem(Request):
     dissimilarities: Annotated[
         Literal["estimate", "upper"] | None,
         Field(description="Plan by unbiased estimates (if null: where the problem has some) or by upper bounds"),
-        checked(_one_of, known=["estimate", "upper"]),
+        checked(as_choice, known=["estimate", "upper"]),
     ] = None
 
     @property
@@ -224,17 +218,16 @@ class SolvingRequest(AboutProblem):
     seed: Annotated[int, Field(ge=0, le=LARGEST_COUNT), checked(as_count, least=0, meaning="the seed")] = 0
     time_limit: Annotated[
         float | None,
-        Field(gt=0, description="Seconds, for each method of a comparison; the most is limits.seconds of /api/health"),
+        Field(gt=0, description="Seconds; the most is limits.seconds of /api/health"),
         checked(_seconds),
     ] = None
 
-    def seconds(self, limits: Limits, share: int = 1) -> float:
-        """Return the time limit of each of `share` calculations."""
-        most = limits.seconds / share
-        if self.time_limit is not None and self.time_limit > most * (1 + 1e-9):
-            reason = f"this service gives at most {most:.4g} seconds to each calculation"
+    def seconds(self, limits: Limits) -> float:
+        """Return the time limit: that of the service, if the request has none."""
+        if self.time_limit is not None and self.time_limit > limits.seconds:
+            reason = f"this service gives at most {limits.seconds:.4g} seconds to each calculation"
             raise InputError(reason, field="time_limit", value=self.time_limit)
-        return most if self.time_limit is None else self.time_limit
+        return limits.seconds if self.time_limit is None else self.time_limit
 
     def budget(self, limits: Limits, progress: Progress) -> Budget:
         """Start the clock: all of a time limit is used; without one, a search ends after its usual effort."""
@@ -250,7 +243,7 @@ class SolvingRequest(AboutProblem):
         return PRICING * (self.problem.size / 1000) ** 2
 
 
-Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(_one_of, known=list(METHODS))]
+Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(as_choice, known=list(METHODS))]
 
 
 class PlanRequest(SolvingRequest):
@@ -295,20 +288,6 @@ class CompareRequest(SolvingRequest):
         Field(ge=1, le=MOST_DRAWS, description="Routes that random methods are averaged over"),
         checked(_most, least=1, most=MOST_DRAWS, meaning="the number of draws"),
     ] = 100
-
-    def seconds_each(self, limits: Limits) -> float:
-        """Return the time limit of each calculation: so that all end within the longest one, if it is left out."""
-        given = self.seconds(limits, len(self.methods))
-        return limits.seconds / self._calculations if self.time_limit is None else given
-
-    def allowance(self, limits: Limits) -> float:
-        """Return the time limits of all calculations, and the seconds for what they do not cover."""
-        return self._calculations * self.seconds_each(limits) + self.pricing
-
-    @property
-    def _calculations(self) -> int:
-        """One per method, and one each for λ and the bound, where no method has them."""
-        return len(self.methods) + 2
 
 
 class TradeoffRequest(SolvingRequest):
@@ -363,8 +342,8 @@ class ExportRequest(PlanRequest):
         Field(description="Places on the way along streets, from row to column, as /api/read gives them"),
         checked(_ways),
     ] = None
-    what: Annotated[Literal["plan", "problem"], checked(_one_of, known=["plan", "problem"])] = "plan"
-    format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), checked(_one_of, known=FORMATS)] = ".json"
+    what: Annotated[Literal["plan", "problem"], checked(as_choice, known=["plan", "problem"])] = "plan"
+    format: Annotated[str, Field(json_schema_extra={"enum": FORMATS}), checked(as_choice, known=FORMATS)] = ".json"
 
     def allowance(self, limits: Limits) -> float:
         """Return the seconds for a plan, where one is made."""

@@ -10,14 +10,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
 from learnroute.model.certificates.base import Certificate
 from learnroute.model.certificates.branch_and_bound import BranchAndBound, Node
 from learnroute.model.certificates.held_karp import HeldKarp
 from learnroute.model.certificates.ng_route import NgRelaxation, NgRoutes, Rows, grow
 from learnroute.model.certificates.one_tree import OneTree
 from learnroute.model.certificates.simple import Simple
-from learnroute.model.validation import as_number
+from learnroute.model.validation import as_choice, as_number
 
 __all__ = [
     "KINDS",
@@ -44,14 +44,11 @@ def read_certificate(data: Any, size: int, regions: int | None = None) -> Certif
     """Read what `Certificate.to_dict` wrote for so many stops, or refuse; `regions` are those without the depot."""
     if not isinstance(data, Mapping):
         raise InputError(f"an object with kind {', '.join(KINDS)} is needed", field="certificate", value=data)
-    kind = data.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(f"unknown; {did_you_mean(kind, KINDS)}", field="certificate.kind", value=kind)
-    chosen = KINDS[kind]
+    chosen = KINDS[as_choice("certificate.kind", data.get("kind"), KINDS)]
     known = {"kind", "bound", *chosen.members}
     for member in data:
         if member not in known:
-            reason = f"unknown member; members of kind {kind} are {', '.join(sorted(known))}"
+            reason = f"unknown member; members of kind {chosen.kind} are {', '.join(sorted(known))}"
             raise InputError(reason, field=f"certificate.{member}")
     bound = as_number("certificate.bound", data.get("bound"), least=-math.inf, meaning="bounds", most=math.inf)
     return chosen.read(bound * (size if regions is None else regions), data, size)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, did_you_mean
+from learnroute.errors import InputError
 from learnroute.model.law import Step, Updates
 from learnroute.model.spectrum import filter_moments
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_number
+from learnroute.model.validation import FloatArray, IntArray, as_choice, as_count, as_number
 
 Regime = Literal["under", "over", "mixed"]
 SHAPE = ("features", "samples", "noise")  # members that are no part of how a learner trains
@@ -56,10 +56,7 @@ class Learner:
             return super().__new__(cls)
         rule = members.get("rule", shape[3] if len(shape) > 3 else DEFAULT)
         classes = {each.rule: each for each in Learner.__subclasses__()}
-        if not isinstance(rule, str) or rule not in classes:
-            known = sorted(classes, key=lambda name: name != DEFAULT)  # the default first
-            raise InputError(f"unknown; {did_you_mean(rule, known)}", field="learner.rule", value=rule)
-        chosen = classes[rule]
+        chosen = classes[as_choice("learner.rule", rule, sorted(classes, key=lambda name: name != DEFAULT))]
         for name in members:
             if name not in (*SHAPE, "rule", *chosen.members()):
                 owner = next((rule for rule, each in classes.items() if name in each.members()), None)
@@ -120,8 +117,8 @@ class Learner:
     def check_shape(self, field: str, n: int) -> None:
         """Refuse n samples (given in `field`) for which the expected error does not exist, or training diverges."""
 
-    def check_positions(self, size: int) -> None:
-        """Refuse members by position that are not as many as positions."""
+    def check_positions(self, positions: int, exactly: bool = True) -> None:
+        """Refuse members by position that are fewer than positions; or, exactly, not as many."""
 
     def at(self, position: int) -> Learner:
         """Return the learner that trains at each position as this one does at the given one."""
@@ -179,14 +176,16 @@ class Learner:
         """`under` (m < n: there are samples enough to fit each region) or `over` (there are not)."""
         return "under" if self.features < self.samples else "over"
 
-    def updates(self, counts: IntArray) -> Updates:
-        """Return what training does at each position in regions with these numbers of samples."""
-        size = len(counts)
-        self.check_positions(size)
+    def updates(self, counts: IntArray, positions: int | None = None) -> Updates:
+        """Return what training does at each position (one per region if omitted) in regions with so many samples."""
+        many = len(counts) if positions is None else positions
+        self.check_positions(many, exactly=positions is None)
         numbers, kinds = np.unique(counts, return_inverse=True)
         steps = [self.step(int(n)) for n in numbers]
         tables: list[FloatArray] = []
         for parts in zip(*steps, strict=True):
-            columns = np.array([np.broadcast_to(part, size if self.by_position else 1) for part in parts]).T
-            tables.append(np.broadcast_to(columns[:, kinds], (size, size)))
+            rows = many if self.by_position else 1
+            columns = np.array([np.broadcast_to(np.atleast_1d(part)[:many], rows) for part in parts]).T
+            columns = columns if len(numbers) == 1 else columns[:, kinds]
+            tables.append(np.broadcast_to(columns, (many, len(counts))))
         return Updates(*tables)

@@ -70,13 +70,14 @@ class Proximal(Learner):
         if 0 in self.fixed_regularization:
             check_inverse(self.features, field, n, "a regularization > 0")
 
-    def check_positions(self, size: int) -> None:
-        """Refuse a list of λ that has not one for each of T positions."""
-        if isinstance(self.regularization, tuple) and len(self.regularization) != size:
+    def check_positions(self, positions: int, exactly: bool = True) -> None:
+        """Refuse a list of λ that has not one for each position."""
+        given = len(self.regularization) if isinstance(self.regularization, tuple) else positions
+        if given < positions or (exactly and given > positions):
             raise InputError(
-                f"{size} needed, one for each position of the route",
+                f"{positions} needed, one for each position of the route",
                 field="learner.regularization",
-                found=f"has {len(self.regularization)} entries",
+                found=f"has {given} entries",
             )
 
     def at(self, position: int) -> Learner:

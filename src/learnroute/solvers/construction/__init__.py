@@ -1,1 +1,1 @@
-"""Orders built from nothing: Algorithm 1, the nearest-neighbour rule, space-filling curves, baselines."""
+"""Orders built from nothing: Algorithm 1, the nearest-neighbour rule, baselines."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from learnroute.errors import RefusedError
-from learnroute.model.distances import Points
 from learnroute.model.objective import Objective
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.construction.canonical import best_last, canonical_order
-from learnroute.solvers.construction.spanning_tree import spanning_tree
 from learnroute.solvers.contract import Answer, Budget
-from learnroute.solvers.matching.perfect_matching import minimum_matching
-from learnroute.solvers.params import DEFAULTS, ConstructionParams, SolverParams
+from learnroute.solvers.ground import Ground, PlaceGround, ground_of
+from learnroute.solvers.matching.perfect_matching import by_blossoms
+from learnroute.solvers.matching.weights import MatrixWeights, PlaceWeights
+from learnroute.solvers.params import DEFAULTS, MatchingParams, SolverParams
 
 
 def algorithm1(
@@ -26,8 +26,8 @@ def algorithm1(
     Deterministic, and the same route however the regions are numbered: ties, for v' too, go by a canonical order. O(T²)
     besides the matching; from places, in linear memory.
     """
-    if not objective.symmetric:
-        i, j = np.argwhere(objective.travel != objective.travel.T)[0]
+    if not objective.travel.symmetric:
+        i, j = np.argwhere(objective.travel.matrix != objective.travel.matrix.T)[0]
         raise RefusedError(
             f"algorithm1: travel[{i}, {j}] is not travel[{j}, {i}]; it needs the same cost in both directions; "
             "use method auto, exact or search"
@@ -36,9 +36,10 @@ def algorithm1(
     last, extra = best_last(objective), size  # v', and v0: the vertex that everyone reaches for nothing
 
     canonical = canonical_order(objective, last)
+    ground = ground_of(objective.travel, params.construction.matrix_regions)
 
     # 1. A minimum spanning tree, and v0 hung on v'
-    edges = [tuple(edge) for edge in spanning_tree(objective, params.construction, canonical).tolist()]
+    edges = [tuple(edge) for edge in ground.spanning_edges(canonical).tolist()]
     if ends.first is not None:  # the way from v0 is fixed too: it takes no part in the matching
         edges += [(ends.first, extra), (last, extra)]
     elif not ends.closed:
@@ -46,7 +47,7 @@ def algorithm1(
     # 2. A minimum-weight perfect matching of the vertices with odd degree; v0 is one of them unless both ends are fixed
     vertices = np.append(canonical, extra)
     odd = vertices[np.bincount(np.ravel(edges), minlength=size + 1)[vertices] % 2 == 1]
-    pairs, optimal = _matching(objective, odd, budget, params.construction)
+    pairs, optimal = _matching(ground, odd, size, budget, params.construction.matching)
     # 3. Both together: a connected multigraph with even degrees
     edges += [tuple(pair) for pair in odd[pairs].tolist()]
     # 4. An Eulerian circuit from v0 to v0 that returns through v' (a tour: from v' to v')
@@ -67,24 +68,24 @@ def algorithm1(
     )
 
 
-def _matching(objective: Objective, odd: IntArray, budget: Budget, params: ConstructionParams) -> tuple[IntArray, bool]:
+def _matching(
+    ground: Ground, odd: IntArray, size: int, budget: Budget, params: MatchingParams
+) -> tuple[IntArray, bool]:
     """Pair the odd vertices, of which the last may be v0; no T x T matrix is made where places are given.
 
     Places that coincide are paired beforehand. That loses nothing: if two of them had other partners, these could be
     paired with each other for no more.
     """
-    extra = len(odd) > 0 and bool(odd[-1] == objective.size)
+    extra = len(odd) > 0 and bool(odd[-1] == size)
     regions = odd[:-1] if extra else odd
-    if objective.points is not None and objective.size > params.matrix_regions:
-        whole = objective.points
-        twins, left = _coincident_pairs(whole.places[regions])
-        places = Points(whole.places[regions[left]], whole.geographic, whole.scale)
-        matching = minimum_matching(points=places, extra=extra, budget=budget, params=params.matching)
+    if isinstance(ground, PlaceGround):
+        twins, left = _coincident_pairs(ground.map[regions])
+        matching = by_blossoms(PlaceWeights(ground.of(regions[left]), extra), budget, params)
         single = np.append(left, len(regions)) if extra else left
         return np.vstack([twins, single[matching.pairs]]), matching.optimal
     weights = np.zeros((len(odd), len(odd)))
-    weights[: len(regions), : len(regions)] = objective.travel[np.ix_(regions, regions)]
-    matching = minimum_matching(weights, budget, params=params.matching)
+    weights[: len(regions), : len(regions)] = ground.travel.matrix[np.ix_(regions, regions)]
+    matching = by_blossoms(MatrixWeights(weights), budget, params)
     return matching.pairs, matching.optimal
 
 

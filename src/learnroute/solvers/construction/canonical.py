@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learnroute.model.objective import Objective
+from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray, IntArray
 
 MOST_LOOKS = 2 * 10**7  # entries of the matrix to look at; regions not told apart by then keep the order of numbers
@@ -44,8 +45,9 @@ def canonical_order(objective: Objective, last: int | None) -> IntArray:
     if objective.ends.first is not None:
         special[objective.ends.first] += 2
     keys: list[FloatArray | IntArray] = [special, objective.scores, objective.ranks]
-    if objective.points is not None:
-        x, y = (axis.copy() + 0.0 for axis in objective.points.places.T)  # + 0: -0 is 0
+    travel = objective.travel
+    if isinstance(travel, Places):
+        x, y = (axis.copy() + 0.0 for axis in travel.places.T)  # + 0: -0 is 0
         return np.lexsort([*keys, x, y, _mixed(x.view(np.uint64) ^ _mixed(y.view(np.uint64)))])
     colours = _dense(*keys)
     left = MOST_LOOKS
@@ -56,7 +58,7 @@ def canonical_order(objective: Objective, last: int | None) -> IntArray:
             return np.lexsort((np.arange(size), colours))
         left -= alike.size * size
         words = np.zeros(size, dtype=np.uint64)
-        words[alike] = _words(objective.travel, alike, colours)
+        words[alike] = _words(travel.matrix, alike, colours)
         finer = _dense(words, colours)
         if finer.max() == colours.max():  # all that looked alike still does: tell one of them apart
             one = alike[np.argmin(colours[alike])]

@@ -11,13 +11,13 @@ from learnroute.model.validation import IntArray
 def completed(objective: Objective, order: IntArray) -> IntArray:
     """Return the order with each missing region put where that costs least travel, ends as they must be."""
     missing = np.setdiff1d(np.arange(objective.size), order).tolist()
-    found = order.tolist() or missing[:1]
+    found, travel = order.tolist() or missing[:1], objective.travel
     for region in missing[0 if len(order) else 1 :]:
-        there, back = objective.travel_to(region)[found], objective.travel_from(region)[found]
         stops = np.array(found)
-        around = there[:-1] + back[1:] - objective.between(stops[:-1], stops[1:])
+        there, back = travel.between(stops, region), travel.between(region, stops)
+        around = there[:-1] + back[1:] - travel.legs(stops, closed=False)
         costs = np.concatenate([back[:1], around, there[-1:]])
         if objective.ends.closed:
-            costs[0] = costs[-1] = there[-1] + back[0] - float(objective.between(found[-1], found[0]))
+            costs[0] = costs[-1] = there[-1] + back[0] - float(travel.between(found[-1], found[0]))
         found.insert(int(np.argmin(costs)), region)
     return objective.ends.repair(np.array(found, dtype=np.int64))

@@ -66,7 +66,7 @@ def tour_graph(objective: Linear) -> FloatArray:
     """Return the costs of the edges between regions, `home` and `out`; inf where an order cannot begin or end."""
     size = objective.size
     costs = np.full((size + 2, size + 2), np.inf)
-    costs[:size, :size] = np.minimum(objective.travel, objective.travel.T)
+    costs[:size, :size] = np.minimum(objective.travel.matrix, objective.travel.matrix.T)
     costs[size, :size] = costs[:size, size] = objective.begin
     costs[size + 1, :size] = costs[:size, size + 1] = least_score_parts(objective) + objective.finish
     costs[size, size + 1] = costs[size + 1, size] = 0.0
@@ -87,7 +87,7 @@ def one_tree_bound(objective: Linear, value: float, budget: Budget, params: OneT
     costs = tour_graph(path)
     status = all_free(costs)
     target = value - path.constant
-    if path.symmetric and path.size >= params.sparse_regions:
+    if path.travel.symmetric and path.size >= params.sparse_regions:
         multipliers = _raised_on_few_edges(path, costs, status, target, budget, params)
     else:
         multipliers = _raised(costs, status, target, budget, params)

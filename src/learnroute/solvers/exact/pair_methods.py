@@ -151,5 +151,6 @@ def _best_of_all(objective: Paired, budget: Budget) -> Optimum:
 
 def _legs(objective: Paired, orders: IntArray) -> FloatArray:
     """Return the travel of many orders at once."""
-    legs = np.asarray(objective.travel[orders[:, :-1], orders[:, 1:]].sum(axis=1))
-    return legs + objective.travel[orders[:, -1], orders[:, 0]] if objective.ends.closed else legs
+    travel = objective.travel.matrix
+    legs = np.asarray(travel[orders[:, :-1], orders[:, 1:]].sum(axis=1))
+    return legs + travel[orders[:, -1], orders[:, 0]] if objective.ends.closed else legs

@@ -86,7 +86,7 @@ def _ways(
         share = np.prod([objective.factors[u] for u in group if u != v])
     else:
         share = objective.weights[objective.size - len(group)]
-    travel = np.concatenate([ways.travel + objective.travel[v, u] for u, ways in parts])
+    travel = np.concatenate([ways.travel + objective.travel.matrix[v, u] for u, ways in parts])
     scored = np.concatenate([ways.scored for _, ways in parts])
     kept = pareto_front(travel, scored)
     follower = np.repeat([u for u, _ in parts], [len(ways.travel) for _, ways in parts])

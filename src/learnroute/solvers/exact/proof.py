@@ -15,6 +15,7 @@ import numpy as np
 from learnroute.model.certificates import Certificate, Simple
 from learnroute.model.objective import Linear, Objective
 from learnroute.model.rounding import OPTIMALITY
+from learnroute.model.travel import Places
 from learnroute.model.validation import IntArray
 from learnroute.solvers.bounds import path_relaxation, simple_bound, sparse_bound
 from learnroute.solvers.contract import Budget
@@ -82,12 +83,14 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
     linear = objective.relaxation
     size, bound = linear.size, params.bound
     short = budget.stopped or (budget.seconds_left or math.inf) < bound.seconds_per_pair * size**2
-    if linear.points is not None and (size > bound.one_tree.most_regions or (short and size > few)):
-        return Simple(sparse_bound(linear))
+    travel = linear.travel
+    if isinstance(travel, Places) and (size > bound.one_tree.most_regions or (short and size > few)):
+        return Simple(sparse_bound(linear, travel))
     rng = np.random.default_rng(0)
     if size <= few:
         # a few regions are enumerated whatever the time
-        found = held_karp(linear, rng, budget if size > params.held_karp.few_regions else Budget(), params)
+        enough = budget if size > params.held_karp.few_regions else budget.silent().without_limit()
+        found = held_karp(linear, rng, enough, params)
         if found.certificate is not None:
             return found.certificate
     if size <= bound.most_regions and not budget.exhausted:
@@ -112,7 +115,7 @@ def branching_applies(objective: Linear, params: ProofParams) -> bool:
     """Whether branch and cut can prove an order optimal, and is likely to: few scores count."""
     path, tight = path_relaxation(objective)
     few = float(path.weights[:-1].sum()) <= params.branch_and_cut.few_scores * float(path.weights[-1])
-    return tight and few and path.symmetric and path.size > 2
+    return tight and few and path.travel.symmetric and path.size > 2
 
 
 def _most_regions(objective: Linear, params: ProofParams) -> int:

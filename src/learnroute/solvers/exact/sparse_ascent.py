@@ -13,11 +13,11 @@ import numpy as np
 from learnroute._core import SparseOneTrees
 from learnroute.model.objective import Linear
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.construction.spanning_tree import minimum_spanning_tree
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.exact.subgradient import new_ascent
 from learnroute.solvers.local_search.candidates import candidates_of
 from learnroute.solvers.params import OneTreeParams
+from learnroute.solvers.spanning_tree import minimum_spanning_tree
 
 
 class SparseAscent:
@@ -56,6 +56,6 @@ class SparseAscent:
 
 def _clustered(objective: Linear, ratio: float) -> bool:
     """Whether few edges of a minimum spanning tree make up much of it, as those between clusters do."""
-    tree = minimum_spanning_tree(objective.travel)
-    edges = objective.travel[tree[:, 0], tree[:, 1]]
+    tree = minimum_spanning_tree(objective.travel.matrix)
+    edges = objective.travel.matrix[tree[:, 0], tree[:, 1]]
     return float(edges.mean()) > ratio * float(np.median(edges))

@@ -128,12 +128,12 @@ class _Search:
             if not len(rows):
                 continue
             made = self._extended(labels.chosen(rows), np.full(len(rows), region), position)
-            made.add(self.objective.travel[region, labels.first[rows]])
+            made.add(self.objective.travel.matrix[region, labels.first[rows]])
             made.parents = rows
             if position == 0:
                 made.add(self.objective.begin[region])
                 if self.objective.ends.cyclic:
-                    made.add(self.objective.travel[made.last, region])
+                    made.add(self.objective.travel.matrix[made.last, region])
             promising = made.chosen(np.flatnonzero(self.completion.bounds(made, position) < self.target))
             self.largest = max(self.largest, float(promising.sizes.max(initial=0.0)))
             found.append(self._undominated(promising))
@@ -196,7 +196,7 @@ class _Completion:
         retention, plasticity, coupling, second, noise = pairs.updates.tables
         self.least = (retention.min(axis=1), plasticity.min(axis=1), second.min(axis=1), noise.min(axis=1))
         self.most = (coupling.max(axis=1), second.max(axis=1))
-        others = objective.travel + np.diag(np.full(size, np.inf))
+        others = objective.travel.matrix + np.diag(np.full(size, np.inf))
         self.travel = _subset_sums(others.min(axis=1))
         self.scores, self.largest = given.scores, given.largest()
         self.by_score, self.by_pairs = np.argsort(-self.scores), np.argsort(self.largest)

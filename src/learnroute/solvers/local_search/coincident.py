@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from learnroute.model.distances import Points
 from learnroute.model.objective import Objective, Weighted
+from learnroute.model.travel import Places
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.construction.spanning_tree import spanning_tree
+from learnroute.solvers.ground import ground_of
 from learnroute.solvers.params import ConstructionParams
 
 FEWEST, MOST, MOST_IN_MATRIX = 50, 20_000, 2000  # regions for which it is worth looking for those that nearly coincide
@@ -33,16 +33,16 @@ class Clusters:
 
     def __init__(self, objective: Objective, location_of: IntArray, near: bool = False) -> None:
         self.location_of, self.near = location_of, near
-        self.suffice = objective.points is not None and objective.only_last_counts and not near
+        self.suffice = objective.travel.is_metric and objective.only_last_counts and not near
         by_score = np.argsort(-objective.scores, kind="stable")
         self._regions = by_score[np.argsort(location_of[by_score], kind="stable")]  # location by location
         self._counts = np.bincount(location_of)
         self._past = np.cumsum(self._counts)
         only_last = np.zeros(len(self._counts))
         only_last[-1] = objective.weights[-1]
-        ways = _ways_between(objective, self._regions[self._past - 1])
+        travel = objective.travel.of(self._regions[self._past - 1])
         scores = self._scores(objective.scores, objective.rate or 0.0)
-        self.objective = Weighted(ways, scores, only_last, 0.0, objective.ends.renumbered(location_of))
+        self.objective = Weighted(travel, scores, only_last, 0.0, objective.ends.renumbered(location_of))
 
     def _scores(self, scores: FloatArray, rate: float) -> FloatArray:
         """Return what each cluster counts at the end of an order, as a multiple of the last weight."""
@@ -75,14 +75,7 @@ def clusters_of(objective: Objective) -> Clusters | None:
 
     A region whose position is fixed is a location of its own.
     """
-    if objective.points is not None:
-        x, y = objective.points.places.T
-        _, location_of = np.unique(x + 1j * y, return_inverse=True)
-    elif np.count_nonzero(objective.travel) < objective.size * (objective.size - 1):
-        rows: dict[bytes, int] = {}
-        location_of = np.array([rows.setdefault(row.tobytes(), len(rows)) for row in objective.travel])
-    else:  # no two are at no distance
-        location_of = np.arange(objective.size)
+    location_of = objective.travel.locations
     for region in objective.ends.fixed:
         location_of[region] = location_of.max() + 1
     kept, location_of = np.unique(location_of, return_inverse=True)  # a fixed region may leave no one behind
@@ -94,11 +87,11 @@ def clusters_of(objective: Objective) -> Clusters | None:
 
 def _groups(objective: Objective) -> IntArray | None:
     """Return the group of each region, where a gap parts the edges of a spanning tree; None where there is none."""
-    size = objective.size
-    if not FEWEST <= size <= (MOST_IN_MATRIX if objective.points is None else MOST):
+    size, travel = objective.size, objective.travel
+    if not FEWEST <= size <= (MOST if isinstance(travel, Places) else MOST_IN_MATRIX):
         return None
-    tree = spanning_tree(objective, ConstructionParams(), np.arange(size))
-    lengths = objective.between(tree[:, 0], tree[:, 1])
+    tree = ground_of(travel, ConstructionParams().matrix_regions).spanning_edges(np.arange(size))
+    lengths = travel.between(tree[:, 0], tree[:, 1])
     by_length = np.argsort(lengths, kind="stable")
     lengths = lengths[by_length]
     first, last = size - size // MEMBERS, size - LEAST_GROUPS  # how many edges may be short ones
@@ -119,10 +112,3 @@ def _groups(objective: Objective) -> IntArray | None:
     for region in objective.ends.fixed:
         roots[region] = size + region
     return np.unique(roots, return_inverse=True)[1]
-
-
-def _ways_between(objective: Objective, regions: IntArray) -> FloatArray | Points:
-    whole = objective.points
-    if whole is not None:
-        return Points(np.ascontiguousarray(whole.places[regions]), whole.geographic, whole.scale)
-    return np.ascontiguousarray(objective.travel[np.ix_(regions, regions)])

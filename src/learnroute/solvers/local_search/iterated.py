@@ -61,7 +61,7 @@ def iterated_local_search(
         starts = usual if starts is None else starts
     starts = 1 if starts is None else starts
     clusters = None
-    if isinstance(objective, Linear) and objective.rate is not None and objective.symmetric:
+    if isinstance(objective, Linear) and objective.rate is not None and objective.travel.symmetric:
         clusters = clusters_of(objective)
     searches = starts if clusters is None else 1 + starts
     if clusters is not None:
@@ -81,7 +81,7 @@ def iterated_local_search(
     if (
         initial is None
         and objective.rate != 0  # more scores count than the last
-        and objective.symmetric
+        and objective.travel.symmetric
         and size > params.search.ahead_regions
         and not members_for(objective, perturbations, params.search.population)
         and not budget.exhausted
@@ -123,7 +123,7 @@ def _searched_ahead(
     """
     weights = np.zeros(objective.size)
     weights[-1] = objective.weights[-1]
-    ahead = Weighted(objective.ways, objective.scores, weights, 0.0, objective.ends)
+    ahead = Weighted(objective.travel, objective.scores, weights, 0.0, objective.ends)
     share = params.search.ahead_share
     fewer = max(1, int(share * perturbations))
     found = iterated_local_search(ahead, rng, budget.part(share), fewer, 1, None, params, lists)
@@ -293,8 +293,8 @@ def _part_of(progress: Progress, start: int, starts: int) -> Progress:
 
 def _quick_start(objective: Objective, rng: np.random.Generator) -> IntArray:
     """Return an order to start from: greedy edges where travel is symmetric, else a nearest-neighbour path."""
-    if objective.symmetric:
+    if objective.travel.symmetric:
         return greedy_edge_path(objective)
     start = int(rng.integers(objective.size))
-    path: IntArray = nearest_neighbour_paths(objective.travel, np.array([start]))[0]
+    path: IntArray = nearest_neighbour_paths(objective.travel.matrix, np.array([start]))[0]
     return path

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -84,7 +83,7 @@ class Population:
         """Return an order or its reverse, if that is allowed and better; with a tail, where it is best to end."""
         objective = self.search.objective
         back = np.ascontiguousarray(order[::-1])
-        if not objective.symmetric or not objective.ends.allows(back):
+        if not objective.travel.symmetric or not objective.ends.allows(back):
             return order
         ways = [order, back]
         if objective.ends == ANYWHERE and self.search.tail(order) is not None:
@@ -151,7 +150,7 @@ class Population:
 
         def part(k: int, budget: Budget) -> None:
             search = self._searches[k]
-            silent = replace(budget, progress=Budget().progress)
+            silent = budget.silent()
             for j in range(k, len(members), len(self._searches)):
                 if budget.exhausted:
                     break

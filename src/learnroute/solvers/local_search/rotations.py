@@ -17,7 +17,7 @@ def best_rotation(objective: Objective, order: IntArray) -> IntArray:
     """
     if not objective.ends.cyclic:
         return order
-    ways = [order, order[::-1]] if objective.symmetric else [order]
+    ways = [order, order[::-1]] if objective.travel.symmetric else [order]
     size = len(order)
     if isinstance(objective, Paired) and size <= ROTATED:
         turns = (np.arange(size)[:, None] + np.arange(size)) % size
@@ -29,7 +29,7 @@ def best_rotation(objective: Objective, order: IntArray) -> IntArray:
 
 def best_cut(objective: Objective, order: IntArray) -> IntArray:
     """Join the two ends of a path, cut the cycle where that is best, and return the path that this gives."""
-    legs = np.append(objective.legs(order), objective.between(order[-1], order[0]))
+    legs = objective.travel.legs(order, closed=True)
     return np.roll(order, -1 - int(np.argmin(score_parts(objective, order) - legs)))
 
 

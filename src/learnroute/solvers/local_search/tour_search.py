@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from copy import copy
-from dataclasses import replace
 
 import numpy as np
 
@@ -40,7 +39,7 @@ class TourSearch:
         self.objective, self.names, self.params = objective, order, params
         self._number = np.empty(size, dtype=np.int64)  # of a region: the inverse of `names`
         self._number[order] = np.arange(size)
-        self._directed = not objective.symmetric
+        self._directed = not objective.travel.symmetric
         self.ends = np.array([objective.begin[order], objective.finish[order]])
         linear, paired = objective.typical, isinstance(objective, Paired)
         scores = objective.scores[order]
@@ -105,13 +104,10 @@ class TourSearch:
         return other
 
     def _edge_costs(self) -> _core.Costs:
-        """Return what edges cost: from places, or from a matrix."""
-        objective, order, (begin, finish) = self.objective, self.names, self.ends
-        points, has_ends = objective.points, not objective.ends.cyclic
-        if points is not None and (objective.size > self.params.matrix_regions or "travel" not in objective.__dict__):
-            ground = ground_of(points)
-            return _core.Costs.from_places(ground.places[order], ground.unit, ground.globe, begin, finish, has_ends)
-        return _core.Costs.from_matrix(objective.travel, order, begin, finish, self._directed, has_ends)
+        """Return what edges cost; few places have a matrix, if it is there already."""
+        travel, (begin, finish) = self.objective.travel, self.ends
+        ground = ground_of(travel, self.params.matrix_regions if travel.has_matrix else 0)
+        return ground.edge_costs(self.names, begin, finish, not self.objective.ends.cyclic)
 
     @property
     def kinds(self) -> int:
@@ -310,7 +306,7 @@ class TourSearch:
         edges = _core.Candidates(self.costs, lists)
         self.core.use_candidates(edges, (2,) * self.params.merging_depth, only_listed=True)
         self.set_order(one)
-        self.descend(replace(budget, progress=Budget().progress))
+        self.descend(budget.silent())
         self.use_candidates(self._kind)
         return self.order()
 

@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike
 
 from learnroute._core import MinimumWeightMatching, Pricing
 from learnroute.errors import InputError, check_type
-from learnroute.model.distances import Points
-from learnroute.model.labels import aligned_square
+from learnroute.model.labelled_tables import align_square
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, IntArray, as_matrix
 from learnroute.solvers.contract import Budget
-from learnroute.solvers.ground import ground_of, plane
+from learnroute.solvers.ground import plane
 from learnroute.solvers.matching.weights import MatrixWeights, PairWeights, PlaceWeights
 from learnroute.solvers.params import MatchingParams, check_params
 
@@ -60,7 +59,7 @@ def minimum_matching(
     weights: ArrayLike | None = None,
     budget: Budget | None = None,
     *,
-    points: ArrayLike | Points | None = None,
+    points: ArrayLike | None = None,
     extra: bool = False,
     params: MatchingParams = DEFAULTS,
 ) -> Matching:
@@ -110,20 +109,18 @@ def minimum_matching(
         size, given = len(weights), "weights"
         paired = MatrixWeights(weights)
     else:
-        places = points.places if isinstance(points, Points) else _places(points)
+        places = _places(points)
         size, given = len(places) + extra, "points"
-        paired = PlaceWeights(ground_of(points) if isinstance(points, Points) else plane(places), extra)
+        paired = PlaceWeights(plane(places), extra)
     if size % 2:
         rows = size - extra if given == "points" else size
         raise InputError(f"{given} has {rows} rows: an even number of vertices is needed to pair them all")
-    if not size:
-        return Matching(np.empty((0, 2), dtype=np.int64), True, np.empty(0))
     return by_blossoms(paired, budget or Budget(), params)
 
 
 def _weights(weights: ArrayLike | None) -> FloatArray:
     """Check weights that were given as a matrix; its columns are brought into the order of its rows."""
-    table = aligned_square("weights", weights)
+    table = align_square("weights", weights)
     size = len(table) if isinstance(table, Sized) else None
     return as_matrix("weights", table, size, size, least=-LARGEST_VALUE, meaning="weights")
 
@@ -142,6 +139,8 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
     When no edge of the complete graph has one, the matching is optimal there too.
     """
     size = weights.size
+    if not size:
+        return Matching(np.empty((0, 2), dtype=np.int64), True, np.empty(0))
     scale = _scale(weights.largest())
     edges = _first_edges(weights, params)
     rounds = 0

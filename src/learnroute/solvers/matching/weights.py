@@ -9,7 +9,7 @@ import numpy as np
 
 from learnroute._core import Pricing
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.ground import Ground
+from learnroute.solvers.ground import PlaceGround
 
 
 class PairWeights(Protocol):
@@ -77,7 +77,7 @@ class PlaceWeights:
     The pairs of the extra vertex are all candidates from the start, so their reduced costs are never negative.
     """
 
-    def __init__(self, ground: Ground, extra: bool = False) -> None:
+    def __init__(self, ground: PlaceGround, extra: bool = False) -> None:
         self.ground, self.extra = ground, extra
 
     @property
@@ -108,4 +108,5 @@ class PlaceWeights:
 
     def negative_pairs(self, pricing: Pricing, scale: float, first: int, last: int, most: int) -> IntArray:
         """Return pairs (i, j), i from `first` to `last` - 1, of negative reduced cost, at most `most` per i."""
-        return pricing.negative_pairs_of_places(*self.ground, scale, first, last, most)
+        places, unit, globe, _ = self.ground
+        return pricing.negative_pairs_of_places(places, unit, globe, scale, first, last, most)

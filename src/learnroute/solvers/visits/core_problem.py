@@ -50,8 +50,8 @@ class CoreProblem:
         retention, plasticity, coupling, second, noise = self.tables
         self.core = _core.VisitProblem(
             travel, objective.rate, retention, plasticity, coupling, second, noise, np.ascontiguousarray(apart),
-            self.initial, self.scores, objective.total, objective.count, self.required, self.repeat, self.at_most,
-            rules.budget * (1 + SAME / 2), self.first, self.last, self.cyclic,
+            self.initial, self.scores, objective.total, objective.count, self.required, self.repeat,
+            rules.at_least, self.at_most, rules.budget * (1 + SAME / 2), self.first, self.last, self.cyclic,
         )  # fmt: skip
 
     def numbers(self, visits: IntArray) -> IntArray:

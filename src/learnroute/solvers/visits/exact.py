@@ -133,7 +133,7 @@ def _over_sets(objective: VisitObjective, incumbent: IntArray | None, budget: Bu
         if budget.exhausted:
             return Proof(None, budget.end)
     required = sum(1 << int(number) for number in np.flatnonzero(problem.required))
-    members = table.best_set(begin, required, problem.at_most, objective.total)
+    members = table.best_set(begin, required, objective.rules.at_least, problem.at_most, objective.total)
     return Proof(problem.regions[table.order(begin, members)] if members else None)
 
 

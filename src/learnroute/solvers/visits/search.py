@@ -85,6 +85,7 @@ class _Annealing:
             alone = np.array([objective([region]) for region in self.regions])
             lasts = np.argsort(alone, kind="stable")[: self.params.starts].tolist()
             found = [[*front, last] for last in reversed(lasts) if front != [last] or problem.repeat > 1]
+            found += [front] * len(front)
         if initial is not None:
             inner = problem.numbers(initial).tolist()
             inner = inner[bool(front) and inner[:1] == front :]
@@ -124,7 +125,7 @@ class _Annealing:
             if not search.insert(missing[first : first + self.iterations_a_call]):
                 return start[:0]
         left = self.params.descent
-        while left > 0 and not budget.exhausted:
+        while left > 0 and len(search.best) and not budget.exhausted:
             search.run(min(left, self.iterations_a_call), 0.0)
             left -= self.iterations_a_call
         return search.best

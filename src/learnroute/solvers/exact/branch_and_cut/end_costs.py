@@ -12,6 +12,7 @@ import numpy as np
 from learnroute._core import FIXED_TO_1
 from learnroute.model.ends import Ends
 from learnroute.model.objective import Linear, Weighted
+from learnroute.model.travel import TravelMatrix
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.bounds import least_score_parts
 from learnroute.solvers.exact.one_tree import StatusArray
@@ -44,7 +45,7 @@ class EndCosts:
         least, looseness, extra = 0.0, 0.0, np.zeros(size)
         if len(left):
             among = None if first is None or len(left) == 1 else int(np.flatnonzero(left == first)[0])
-            before = Weighted(np.zeros((0, 0)), scores[left], weights[: len(left)], 0.0, Ends(among))
+            before = Weighted(TravelMatrix(np.zeros((0, 0))), scores[left], weights[: len(left)], 0.0, Ends(among))
             parts = least_score_parts(before)
             least = float(parts.min())
             extra[left] = np.where(np.isfinite(parts), parts - least, 0.0)

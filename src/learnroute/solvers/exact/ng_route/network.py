@@ -19,7 +19,9 @@ from learnroute.model.validation import FloatArray
 def layered_network(objective: Linear, most: float) -> LayeredNetwork:
     """Return the network of an objective, without its constant, with the arcs that `free_arcs` returns."""
     nodes = _node_costs(objective)
-    return LayeredNetwork(np.minimum(objective.travel, most), np.minimum(nodes, most), free_arcs(objective, most))
+    return LayeredNetwork(
+        np.minimum(objective.travel.matrix, most), np.minimum(nodes, most), free_arcs(objective, most)
+    )
 
 
 def free_arcs(objective: Linear, most: float) -> BoolArray:
@@ -30,7 +32,7 @@ def free_arcs(objective: Linear, most: float) -> BoolArray:
     size = objective.size
     open_to = objective.ends.positions(size) & (_node_costs(objective) <= most)
     free = np.logical_and(open_to[:-1, :, None], open_to[1:, None, :])
-    free &= (objective.travel <= most) & ~np.eye(size, dtype=np.bool_)
+    free &= (objective.travel.matrix <= most) & ~np.eye(size, dtype=np.bool_)
     return free
 
 

@@ -56,7 +56,7 @@ class NgRouteProof:
         self.bound, self.proved, self.overflowed, self.stuck, self.late = -np.inf, False, False, False, False
         self.network = layered_network(incumbent.path, incumbent.value)
         self.multipliers = self.q_multipliers = np.zeros(self.size)
-        self.first_sets = nearest_ng_sets(incumbent.objective.travel, self.params.nearest)
+        self.first_sets = nearest_ng_sets(incumbent.objective.travel.matrix, self.params.nearest)
         self.ng_sets = self.first_sets.copy()
         self.labels, self.room, self.gap_tried = 0, self.params.room, np.inf
         self.crowded, self.reached = False, 0  # whether ng-sets grew too much at once; labels after the last round

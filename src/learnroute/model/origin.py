@@ -1,7 +1,8 @@
-"""Errors along orders that begin at a depot: one more stop, which comes first and changes no error.
+"""Errors along orders that begin at an origin: a stop that comes first and trains nothing.
 
-At the first position, and only there, training retains everything and learns nothing (p₁ = p₂ = 1, q = ν = 0), and all
-other positions are one further. So the price of an order is that of its regions, and so is everything that bounds it.
+A depot is one, and so is the place where an agent stands on its way. At the first position, and only there, training
+retains everything and learns nothing (p₁ = p₂ = 1, q = ν = 0), and all other positions are one further. So the price of
+an order is that of its regions, and so is everything that bounds it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.validation import FloatArray, frozen
 
 
-def from_depot(linear: LinearError) -> LinearError:
-    """Return a linear error with the depot as the last stop: its score is 0, it has the first position's weight."""
+def from_origin(linear: LinearError) -> LinearError:
+    """Return a linear error with the origin as the last stop: its score is 0, it has the first position's weight."""
     scores, weights, constant, factors = linear
     scores = frozen(np.append(scores, 0.0))
     if factors is not None:
@@ -27,8 +28,8 @@ def from_depot(linear: LinearError) -> LinearError:
     return LinearError(scores, frozen(np.append(further, weights)), constant)
 
 
-class DissimilaritiesFromDepot(Dissimilarities):
-    """The dissimilarities of the regions, and a depot: what is learnt there is the first model."""
+class DissimilaritiesFromOrigin(Dissimilarities):
+    """The dissimilarities of the regions, and an origin: what is learnt there is the first model."""
 
     def __init__(self, regions: Dissimilarities) -> None:
         vectors = regions.vectors
@@ -39,7 +40,7 @@ class DissimilaritiesFromDepot(Dissimilarities):
 
     @cached_property
     def matrix(self) -> FloatArray:
-        """Δ as a matrix; the depot's row is the first model's, its column means nothing."""
+        """Δ as a matrix; the origin's row is the first model's, its column means nothing."""
         size = self.regions.size
         found = np.zeros((size + 1, size + 1))
         found[:size, :size], found[size, :size] = self.regions.matrix, self.regions.initial
@@ -50,51 +51,34 @@ class DissimilaritiesFromDepot(Dissimilarities):
         return np.append(self.regions.largest(), 0.0)
 
 
-class PairsFromDepot(Pairs):
-    """The pair term of orders that begin at a depot, the last stop."""
+class PairsFromOrigin(Pairs):
+    """The pair term of orders that begin at an origin, the last stop."""
 
     def __init__(self, regions: Pairs) -> None:
         size = regions.dissimilarities.size
         tables = []
         for table, now in zip(regions.updates.tables, STAY, strict=True):
             wide = np.empty((size + 1, size + 1))
-            wide[0], wide[1:, :size], wide[1:, size] = now, table, table[:, -1]  # the depot is nowhere else
+            wide[0], wide[1:, :size], wide[1:, size] = now, table, table[:, -1]  # the origin is nowhere else
             tables.append(frozen(wide))
-        given = DissimilaritiesFromDepot(regions.dissimilarities)
+        given = DissimilaritiesFromOrigin(regions.dissimilarities)
         super().__init__(given, Updates(*tables), regions.total, regions.count)
+        # what training is like does not depend on the origin
+        self.same_samples, self.same_positions = regions.same_samples, regions.same_positions
+        self.convex = regions.convex
         self.regions = regions
-
-    @cached_property
-    def same_samples(self) -> bool:
-        """Whether training depends on the position alone."""
-        return self.regions.same_samples
-
-    @cached_property
-    def same_positions(self) -> bool:
-        """Whether training depends on the region alone; the first position does not count."""
-        return self.regions.same_positions
-
-    @cached_property
-    def convex(self) -> bool:
-        """Whether all p₁ are shares and all q >= 0."""
-        return self.regions.convex
 
     @cached_property
     def typical(self) -> LinearError:
         """The error if each pair term were that of a region with its mean dissimilarity."""
-        return from_depot(self.regions.typical)
-
-    @cached_property
-    def ratio(self) -> float:
-        """How much of a region's largest pair term its score is made smaller by, in `relaxation`."""
-        return self.regions.ratio
+        return from_origin(self.regions.typical)
 
     @cached_property
     def rearrangement(self) -> LinearError:
         """The error with each pair term at its least."""
-        return from_depot(self.regions.rearrangement)
+        return from_origin(self.regions.rearrangement)
 
     @cached_property
     def floor(self) -> LinearError:
         """The error of the mean of all models, and noise."""
-        return from_depot(self.regions.floor)
+        return from_origin(self.regions.floor)

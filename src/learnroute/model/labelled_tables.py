@@ -35,68 +35,68 @@ class Labelled:
     rows: list[Any] | None = None
     columns: list[Any] | None = None
 
+    @classmethod
+    def of(cls, value: Any, names_first: bool = True) -> Labelled:
+        """Take a table apart into values and labels; what has no labels stays as it is.
 
-def labelled(value: Any, names_first: bool = True) -> Labelled:
-    """Take a table apart into values and labels; what has no labels stays as it is.
-
-    A frame whose rows have no labels may have the names in its first column, if there are `names_first`.
-    """
-    if isinstance(value, np.ndarray | list | tuple | str | bytes | dict | type) or value is None:
-        return Labelled(value)
-    given: list[Any]
-    if hasattr(value, "dims") and hasattr(value, "coords"):
-        given = [np.asarray(value.coords[dim]).tolist() if dim in value.coords else None for dim in value.dims]
-    elif hasattr(value, "columns") and not callable(value.columns):
-        given = [getattr(value, "index", None), getattr(value, "column_names", value.columns)]
-    elif hasattr(value, "index") and not callable(value.index) and hasattr(value, "__array__"):
-        given = [value.index]
-    else:
-        return Labelled(value)
-    values = np.asarray(value)
-    labels = [_own(one) for one in given]
-    if values.ndim != len(labels) or values.ndim > len(AXES):
-        return Labelled(values)
-    if names_first and values.ndim == 2 and labels[0] is None and _has_names_first(values):
-        labels = [_own(values[:, 0]), _own(list(given[1] or ())[1:])]
-        values = values[:, 1:]
-    return Labelled(values, *labels)
+        A frame whose rows have no labels may have the names in its first column, if there are `names_first`.
+        """
+        if isinstance(value, np.ndarray | list | tuple | str | bytes | dict | type) or value is None:
+            return cls(value)
+        given: list[Any]
+        if hasattr(value, "dims") and hasattr(value, "coords"):
+            given = [np.asarray(value.coords[dim]).tolist() if dim in value.coords else None for dim in value.dims]
+        elif hasattr(value, "columns") and not callable(value.columns):
+            given = [getattr(value, "index", None), getattr(value, "column_names", value.columns)]
+        elif hasattr(value, "index") and not callable(value.index) and hasattr(value, "__array__"):
+            given = [value.index]
+        else:
+            return cls(value)
+        values = np.asarray(value)
+        labels = [_own(one) for one in given]
+        if values.ndim != len(labels) or values.ndim > len(AXES):
+            return cls(values)
+        if names_first and values.ndim == 2 and labels[0] is None and _has_names_first(values):
+            labels = [_own(values[:, 0]), _own(list(given[1] or ())[1:])]
+            values = values[:, 1:]
+        return cls(values, *labels)
 
 
-def aligned(field: str, value: Any, rows: Sequence[str] | None, columns: Sequence[str] | None = None) -> Any:
+def align(field: str, value: Any, rows: Sequence[str] | None, columns: Sequence[str] | None = None) -> Any:
     """Return the values of a table with its rows (and columns) in the order of the given names.
 
     An axis without labels is taken to be in that order already. Labels that are not these names are refused.
     """
-    table = labelled(value, names_first=rows is not None)
-    values = _taken(field, table.values, table.rows, rows, 0)
-    return _taken(field, values, table.columns, columns, 1)
+    table = Labelled.of(value, names_first=rows is not None)
+    values = _reorder(field, table.values, table.rows, rows, 0)
+    return _reorder(field, values, table.columns, columns, 1)
 
 
-def aligned_square(field: str, value: Any, names: Sequence[str] | None = None) -> Any:
+def align_square(field: str, value: Any, names: Sequence[str] | None = None) -> Any:
     """Return a matrix between regions with its rows and its columns in one order: that of the names, or of its rows.
 
     Where one axis alone has labels, the other one is in the same order.
     """
-    table = labelled(value)
+    table = Labelled.of(value)
     if not (table.rows or table.columns) or np.ndim(table.values) != 2:
         return table.values
     rows, columns = table.rows or table.columns, table.columns or table.rows
     wanted = names_of(field, rows) if names is None else names
-    return _taken(field, _taken(field, table.values, rows, wanted, 0), columns, wanted, 1)
+    return _reorder(field, _reorder(field, table.values, rows, wanted, 0), columns, wanted, 1)
 
 
-def aligned_places(field: str, value: Any, names: Sequence[str] | None) -> Any:
+def align_places(field: str, value: Any, names: Sequence[str] | None) -> Any:
     """Return coordinates in the order of the names, x before y and longitude before latitude where columns say so."""
-    own = labelled(value).columns or []
+    own = Labelled.of(value).columns or []
     called = [str(name).lower() for name in own]
     pair = next((pair for pair in PLACES if sorted(pair) == sorted(called)), None)
-    return aligned(field, value, names, pair and [own[called.index(name)] for name in pair])
+    return align(field, value, names, pair and [own[called.index(name)] for name in pair])
 
 
 def names_along(tables: Mapping[str, Any]) -> Names | None:
     """Return the names along the rows of the first table that has some; of a square one, along either axis."""
     for field, value in tables.items():
-        table = labelled(value)
+        table = Labelled.of(value)
         names = names_of(field, table.rows or (table.columns if field in SQUARE else None))
         if names is not None:
             return names
@@ -121,7 +121,7 @@ def names_of(field: str, labels: Sequence[Any] | None, axis: str = AXES[0]) -> N
     return names
 
 
-def _taken(field: str, values: Any, labels: Sequence[Any] | None, wanted: Sequence[str] | None, axis: int) -> Any:
+def _reorder(field: str, values: Any, labels: Sequence[Any] | None, wanted: Sequence[str] | None, axis: int) -> Any:
     """Bring one axis into the wanted order, and refuse the first name that is missing there."""
     own = None if wanted is None else names_of(field, labels, AXES[axis])
     if own is None or wanted is None or own == tuple(wanted):

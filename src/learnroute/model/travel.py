@@ -1,0 +1,237 @@
+"""Travel between stops: given as a matrix of costs, or by the places that the stops are at."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from learnroute.errors import RefusedError
+from learnroute.model.validation import MOST_MATRIX_REGIONS, FloatArray, IntArray, frozen, is_symmetric
+
+EARTH_RADIUS = 6371.0088  # km, the mean radius of the Earth
+BLUR = 2.0**-47  # of the radius: what rounded places on the globe can do to the comparison of two chords
+
+
+class Travel(ABC):
+    """What it costs to go from one stop to another, in a unit of its own."""
+
+    is_metric: ClassVar[bool]  # whether no detour can be shorter than the direct way, whatever the numbers are
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of stops."""
+
+    @property
+    @abstractmethod
+    def matrix(self) -> FloatArray:
+        """The costs of all ways; from places, made when first asked for, and refused where there are too many."""
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether the matrix has been given or made."""
+        return True
+
+    @property
+    @abstractmethod
+    def symmetric(self) -> bool:
+        """Whether every way costs the same in both directions."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of the costs, where it is known."""
+        return ""
+
+    @property
+    @abstractmethod
+    def locations(self) -> IntArray:
+        """One number per stop; stops have the same number where they are at the same location."""
+
+    @abstractmethod
+    def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
+        """Return the cost of going from each origin to its goal (indices, broadcast against each other)."""
+
+    def legs(self, order: ArrayLike, closed: bool) -> FloatArray:
+        """Return the cost of each step of an order, that of the way back last where it is closed."""
+        stops = np.asarray(order)
+        return self.between(stops, np.roll(stops, -1)) if closed else self.between(stops[:-1], stops[1:])
+
+    @abstractmethod
+    def of(self, stops: ArrayLike) -> Travel:
+        """Return the travel between some of the stops, numbered in this order."""
+
+    @abstractmethod
+    def scaled(self, rate: float) -> Travel:
+        """Return the same ways, each of which costs `rate` times as much."""
+
+
+@dataclass(frozen=True, eq=False)
+class TravelMatrix(Travel):
+    """Travel costs that are given one by one: `costs[i, j]` from stop i to stop j."""
+
+    is_metric = False
+
+    costs: FloatArray
+
+    @property
+    def size(self) -> int:
+        """The number of stops."""
+        return len(self.costs)
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The costs."""
+        return self.costs
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether the matrix equals its transpose."""
+        return is_symmetric(self.costs)
+
+    @property
+    def locations(self) -> IntArray:
+        """One number per stop; stops whose rows are the same have the same one."""
+        if np.count_nonzero(self.costs) >= self.size * (self.size - 1):  # no two are at no distance
+            return np.arange(self.size)
+        rows: dict[bytes, int] = {}
+        return np.array([rows.setdefault(row.tobytes(), len(rows)) for row in self.costs])
+
+    def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
+        """Return the cost of going from each origin to its goal (indices, broadcast against each other)."""
+        return np.array(self.costs[np.asarray(origins), np.asarray(goals)])
+
+    def of(self, stops: ArrayLike) -> TravelMatrix:
+        """Return the travel between some of the stops, numbered in this order."""
+        some = np.asarray(stops)
+        return TravelMatrix(self.costs[np.ix_(some, some)])
+
+    def scaled(self, rate: float) -> TravelMatrix:
+        """Return the same ways, each of which costs `rate` times as much."""
+        return self if rate == 1 else TravelMatrix(self.costs * rate)
+
+
+@dataclass(frozen=True, eq=False)
+class Places(Travel):
+    """One place per stop; travel is the distance between two of them.
+
+    Parameters
+    ----------
+    places
+        T x 2: x and y in the plane, or longitude and latitude in degrees.
+    geographic
+        Whether they are longitudes and latitudes: distances are then great circles, in kilometres.
+    scale
+        What one unit of distance costs.
+    """
+
+    is_metric = True
+
+    places: FloatArray
+    geographic: bool = False
+    scale: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """The number of places."""
+        return len(self.places)
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether the matrix has been made."""
+        return "matrix" in self.__dict__
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every way costs the same in both directions: always."""
+        return True
+
+    @property
+    def unit(self) -> str:
+        """Great circles are in kilometres."""
+        return "km" if self.geographic else ""
+
+    @property
+    def locations(self) -> IntArray:
+        """One number per stop; stops with the same coordinates have the same one."""
+        x, y = self.places.T
+        return np.unique(x + 1j * y, return_inverse=True)[1]
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """All distances; refused where there would be too many."""
+        size = self.size
+        if size > MOST_MATRIX_REGIONS:
+            raise RefusedError(
+                f"{size:,} regions: all distances at once need {8 * size**2 / 2**30:,.0f} GiB; this is limited to "
+                f"{MOST_MATRIX_REGIONS:,} regions; use method search or algorithm1, which work from the places"
+            )
+        everyone = np.arange(size)
+        distances = np.empty((size, size))
+        for i in range(size):
+            distances[i] = self.between(i, everyone)
+        # the same bits in both directions, whatever the last digit of a sine says
+        return frozen(np.maximum(distances, distances.T))
+
+    @cached_property
+    def embedded(self) -> FloatArray:
+        """The places in a space where straight lines order distances alike: the plane, or the unit sphere's space."""
+        if not self.geographic:
+            return self.places
+        longitude, latitude = np.radians(np.fmod(self.places[:, 0], 360.0)), np.radians(self.places[:, 1])
+        around = np.cos(latitude)
+        return frozen(np.column_stack([around * np.cos(longitude), around * np.sin(longitude), np.sin(latitude)]))
+
+    @cached_property
+    def _around(self) -> FloatArray:
+        """The radius of each place's circle of latitude, on the unit sphere."""
+        return frozen(np.cos(np.radians(self.places[:, 1])))
+
+    def between(self, origins: ArrayLike, goals: ArrayLike) -> FloatArray:
+        """Return the cost of going from each origin to its goal (indices, broadcast against each other).
+
+        On the globe, the half angle between two places is the arctangent of the two haversine sums, to the goal and to
+        its antipode. Neither sum cancels, and differences are taken in degrees, where they are exact: the distance is
+        off by a few of its last digits, or a nanometre, be the places neighbours or antipodes.
+        """
+        origins, goals = np.asarray(origins), np.asarray(goals)
+        if self.has_matrix:
+            return np.array(self.matrix[origins, goals])
+        if not self.geographic:
+            apart = self.places[origins] - self.places[goals]
+            return np.asarray(self.scale * np.hypot(apart[..., 0], apart[..., 1]))
+        here, there = self.places[origins], self.places[goals]
+        turn = np.abs(np.fmod(here[..., 0] - there[..., 0], 360.0))
+        turn = np.radians(np.minimum(turn, 360.0 - turn) / 2)  # a place has many longitudes, 360 degrees apart
+        rise = np.radians(np.abs(here[..., 1] - there[..., 1]) / 2)
+        sum_ = np.radians((here[..., 1] + there[..., 1]) / 2)
+        around = self._around[origins] * self._around[goals]
+        near = np.sin(rise) ** 2 + around * np.sin(turn) ** 2
+        far = np.sin(sum_) ** 2 + around * np.cos(turn) ** 2
+        return np.asarray(self.scale * 2 * EARTH_RADIUS * np.arctan2(np.sqrt(near), np.sqrt(far)))
+
+    def misplaced(self, lengths: FloatArray) -> FloatArray:
+        """Return by how much ways of these lengths can be longer than others that `embedded` puts no nearer.
+
+        Its coordinates are rounded. On the globe this moves a place by up to 2⁻⁴⁹ of the radius, and two chords compare
+        as they are but for `BLUR`; the nearer the antipode, the less a chord says. In the plane nothing is rounded.
+        """
+        if not self.geographic:
+            return np.zeros_like(lengths)
+        unit = self.scale * EARTH_RADIUS
+        if unit == 0.0:
+            return np.zeros_like(lengths)
+        return np.asarray(unit * BLUR / np.maximum(np.cos(lengths / (2 * unit)), math.sqrt(BLUR) / 2))
+
+    def of(self, stops: ArrayLike) -> Places:
+        """Return the travel between some of the places, numbered in this order."""
+        return Places(self.places[np.asarray(stops)], self.geographic, self.scale)
+
+    def scaled(self, rate: float) -> Places:
+        """Return the same places with travel that costs `rate` times as much."""
+        return Places(self.places, self.geographic, self.scale * rate)

@@ -1,0 +1,165 @@
+"""Which regions must, may and may not be visited, how often, and how far a route may go."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from learnroute.errors import InputError, did_you_mean
+from learnroute.model.rounding import SAME, is_less
+from learnroute.model.validation import as_count, as_members, as_number, frozen
+from learnroute.model.visit_objective import VisitRules
+
+ALL = "all"
+MEMBERS = ("required", "forbidden", "repeat", "at_least", "at_most", "budget")
+NAMES = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "Which regions are visited; each of them once if omitted",
+    "additionalProperties": False,
+    "properties": {
+        "required": {
+            "anyOf": [NAMES, {"const": ALL}],
+            "description": "Regions that must be visited, or all; none if omitted",
+        },
+        "forbidden": {**NAMES, "description": "Regions that cannot be visited; their errors count"},
+        "repeat": {"type": "integer", "minimum": 1, "description": "How often one region may be visited; 1 if omitted"},
+        "at_least": {"type": "integer", "minimum": 1, "description": "The fewest visits in all; 1 if omitted"},
+        "at_most": {"type": "integer", "minimum": 1, "description": "The most visits in all"},
+        "budget": {
+            "$ref": "#/$defs/nonNegative",
+            "description": "The most travel of the whole route, in units of travel",
+        },
+    },
+}
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Which regions are visited: those required, and of the others those that pay.
+
+    Parameters
+    ----------
+    required
+        Names of the regions that must be visited, or `all`.
+    forbidden
+        Names of the regions that cannot be visited; their errors count as those of all regions do.
+    repeat
+        How often one region may be visited; each visit has fresh samples.
+    at_least, at_most
+        The fewest and the most visits in all.
+    budget
+        The most travel of the whole route, the way from the depot and the way back included, in units of travel.
+
+    Raises
+    ------
+    InputError
+        Where a member is of the wrong type, or members contradict each other. What does not fit the regions is said
+        by `Problem`.
+    """
+
+    required: Sequence[str] | str = ()
+    forbidden: Sequence[str] = ()
+    repeat: int = 1
+    at_least: int = 1
+    at_most: int | None = None
+    budget: float | None = None
+
+    def __post_init__(self) -> None:
+        checked: dict[str, Any] = {
+            "required": ALL if self.required == ALL else _names("visits.required", self.required),
+            "forbidden": _names("visits.forbidden", self.forbidden),
+            "repeat": as_count("visits.repeat", self.repeat, meaning="the number of visits to one region"),
+            "at_least": as_count("visits.at_least", self.at_least, meaning="the number of visits"),
+        }
+        if self.at_most is not None:
+            checked["at_most"] = as_count("visits.at_most", self.at_most, meaning="the number of visits")
+        if self.budget is not None:
+            checked["budget"] = as_number("visits.budget", self.budget, least=0.0, meaning="the travel budget")
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        clash = self.forbidden if self.required == ALL else [name for name in self.required if name in self.forbidden]
+        if clash:
+            reason = "is required, too; leave it out of one of the two lists"
+            raise InputError(reason, field="visits.forbidden", value=clash[0])
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Build them from the member `visits` of a problem file."""
+        return cls(**as_members("visits.", data, MEMBERS))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members that say something, as a problem file has them."""
+        found: dict[str, Any] = {"required": ALL if self.required == ALL else list(self.required)}
+        if self.forbidden:
+            found["forbidden"] = list(self.forbidden)
+        found |= {name: value for name in ("repeat", "at_least") if (value := getattr(self, name)) > 1}
+        return found | {name: value for name in ("at_most", "budget") if (value := getattr(self, name)) is not None}
+
+    def compile(self, regions: Sequence[str], ends: Sequence[int] = ()) -> VisitRules:
+        """Return the same by index, or refuse what does not fit the regions; routes visit both `ends`, too."""
+        index = {name: i for i, name in enumerate(regions)}
+        required, allowed = np.zeros(len(regions), dtype=np.bool_), np.ones(len(regions), dtype=np.bool_)
+        for field, names in (("required", self.required), ("forbidden", self.forbidden)):
+            for name in regions if names == ALL else names:
+                if name not in index:
+                    hint = did_you_mean(name, regions, "regions are")
+                    raise InputError(f"there is no such region; {hint}", field=f"visits.{field}", value=name)
+                if field == "required":
+                    required[index[name]] = True
+                else:
+                    allowed[index[name]] = False
+        for end in ends:
+            if not allowed[end]:
+                reason = "routes must begin or end there (constraints); allow it, or leave the constraint out"
+                raise InputError(reason, field="visits.forbidden", value=regions[end])
+            required[end] = True
+        if not allowed.any():
+            raise InputError("all regions are forbidden; allow one at least", field="visits.forbidden")
+        most = self.repeat * int(allowed.sum())
+        at_most = most if self.at_most is None else min(most, self.at_most)
+        if at_most < required.sum():
+            reason = f"{int(required.sum())} regions must be visited; allow as many visits, or require fewer"
+            raise InputError(reason, field="visits.at_most", value=self.at_most)
+        if at_most < self.at_least:
+            reason = f"at most {at_most} visits are possible; ask for fewer, or allow more"
+            raise InputError(reason, field="visits.at_least", value=self.at_least)
+        budget = math.inf if self.budget is None else self.budget
+        return VisitRules(frozen(required), frozen(allowed), self.repeat, at_most, budget, self.at_least)
+
+
+def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]) -> None:
+    """Refuse a sequence of visits that does not keep to the rules, its travel aside."""
+    visits = Counter(order)
+    if not rules.at_least <= len(order) <= rules.at_most:
+        reason = f"{rules.at_least} … {rules.at_most} are possible (visits)"
+        raise InputError(reason, field="route", found=f"has {len(order)} visits")
+    for i, name in enumerate(regions):
+        if rules.required[i] and not visits[i]:
+            raise InputError(f"region {name!r} is missing; it must be visited (visits.required)", field="route")
+        if visits[i] and not rules.allowed[i]:
+            raise InputError(f"region {name!r} is visited; that is forbidden (visits.forbidden)", field="route")
+        if visits[i] > rules.repeat:
+            reason = f"region {name!r} is visited {visits[i]} times; at most {rules.repeat} are allowed (visits.repeat)"
+            raise InputError(reason, field="route")
+
+
+def check_budget(rules: VisitRules, travel: float) -> None:
+    """Refuse a route that travels farther than the budget, by more than rounding."""
+    if is_less(rules.budget, travel, SAME):
+        raise InputError(f"travels {travel:.6g}; the budget is {rules.budget:g} (visits.budget)", field="route")
+
+
+def _names(field: str, given: Any) -> tuple[str, ...]:
+    """Return a list of names, each of them once."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise InputError("a list of region names is needed", field=field, value=given)
+    twice = next((name for name, count in Counter(given).items() if count > 1), None)
+    if twice is not None:
+        raise InputError("is there twice; name each region once", field=field, value=twice)
+    return tuple(given)

@@ -1,0 +1,198 @@
+"""Check plans with optional or repeated visits: all sequences of visits are tried, as far as there are not too many.
+
+Without coupling, what a score counts depends on the visits that follow alone, and sets of regions are enumerated
+(`held_karp.least_visits`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learnroute.model.problem import Problem
+from learnroute.model.rounding import SAME
+from learnroute.model.validation import FloatArray
+from learnroute.model.visit_objective import VisitRules
+from learnroute.verification import held_karp
+from learnroute.verification.bounds import Outcome
+from learnroute.verification.exact import exact_sum, losses_of
+from learnroute.verification.pairs import BEYOND, PairLosses
+
+MOST_SEQUENCES = 1_000_000  # of visits, that are tried one by one
+ROOM = 1 + Fraction(str(SAME))  # of a travel budget: what rounding may exceed it by
+BELOW_ALL = -(Fraction(2) ** 1100)
+
+
+def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
+    """Say which rule a sequence of visits breaks; nothing if it keeps all of them."""
+    visits = Counter(order)
+    if not rules.at_least <= len(order) <= rules.at_most:
+        return f"{len(order)} visits; {rules.at_least} … {rules.at_most} are possible"
+    for i, name in enumerate(problem.regions):
+        if rules.required[i] and not visits[i]:
+            return f"region {name!r} is missing, which must be visited"
+        if visits[i] > (rules.repeat if rules.allowed[i] else 0):
+            most = rules.repeat if rules.allowed[i] else 0
+            return f"region {name!r} is visited {visits[i]} times; {most} are allowed"
+    return ""
+
+
+class _Layer(NamedTuple):
+    """All sequences of as many visits, and what their values are made of; one row each."""
+
+    visits: NDArray[np.int64]
+    counts: NDArray[np.int64]  # of the visits of each region
+    means: FloatArray  # a_j
+    summed: FloatArray
+    common: FloatArray
+    sizes: FloatArray
+    travel: FloatArray
+
+
+class VisitChecker:
+    """Settles whether any sequence of visits is below a goal (T times a loss)."""
+
+    def __init__(self, losses: PairLosses, rules: VisitRules) -> None:
+        self.losses, self.rules, self.problem = losses, rules, losses.problem
+        self.known = BELOW_ALL
+
+    def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
+        """Say whether no sequence is below a goal."""
+        if goal <= self.known:
+            return Outcome(proved=True)
+        problem, rules = self.problem, self.rules
+        if _sequences(rules) <= MOST_SEQUENCES:
+            found = self._by_sequences(goal)
+        elif problem.learner.couples or rules.repeat > 1 or not math.isinf(rules.budget):
+            return Outcome(why="there are too many sequences of visits to try them all")
+        elif problem.size > held_karp.MOST_REGIONS:
+            return Outcome(why=f"sets of more than {held_karp.MOST_REGIONS} regions cannot be enumerated")
+        else:
+            found = self._by_sets(goal)
+        if found.proved:
+            self.known = max(self.known, goal)
+        return found
+
+    def keeps_budget(self, order: Sequence[int]) -> bool:
+        """Whether a sequence travels no farther than its budget, up to rounding."""
+        if math.isinf(self.rules.budget):
+            return True
+        stops = self.problem.from_depot(order).tolist()
+        return self.losses.plain.travelled(stops) <= Fraction(self.rules.budget) * ROOM
+
+    def _by_sequences(self, goal: Fraction) -> Outcome:
+        """Try all: by floats, and those near the goal exactly."""
+        least: Fraction | None = None
+        near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
+        for visits, values, sizes in self._values():
+            for order in visits[values - 1e-12 * sizes < near_to].tolist():
+                if not self.keeps_budget(order):
+                    continue
+                total = self.losses.total(self.problem.from_depot(order).tolist())
+                if total.high < goal:
+                    least = total.high if least is None else min(least, total.high)
+                elif total.low < goal:
+                    return Outcome(why="the optimum is too near to the goal to tell")
+        return Outcome(proved=True) if least is None else Outcome(better=goal - least)
+
+    def _values(self) -> Iterator[tuple[NDArray[np.int64], FloatArray, FloatArray]]:
+        """Yield the sequences of each length with their values, and with the sizes of what these are made of."""
+        problem, rules, ends = self.problem, self.rules, self.problem.ends
+        size, travel = problem.size, problem.travel_rate * problem.ways.matrix
+        scores = np.array([float(score) for score in self.losses.terms.scores])
+        first = ends.first if ends.first is not None and ends.first < size else None
+        layer = self._start()
+        for t in range(rules.at_most):
+            grown = [
+                self._train(layer, t, k, scores, travel)
+                for k in np.flatnonzero(rules.allowed).tolist()
+                if t > 0 or first in (None, k)
+            ]
+            layer = _Layer(*(np.concatenate(parts) for parts in zip(*grown, strict=True)))
+            last = layer.visits[:, -1]
+            whole = (layer.counts[:, rules.required] > 0).all(axis=1)
+            whole &= last == ends.last if ends.last is not None else True
+            whole &= t + 1 >= rules.at_least
+            legs = layer.travel
+            if ends.closed:
+                legs = legs + travel[last, size if problem.depot is not None else layer.visits[:, 0]]
+            values = legs + layer.summed - size * layer.common
+            sizes = legs + np.abs(layer.summed) + size * layer.sizes + float(np.abs(scores).sum())
+            yield layer.visits[whole], values[whole], sizes[whole]
+
+    def _start(self) -> _Layer:
+        """Return the one sequence without visits."""
+        problem, nothing = self.problem, np.zeros(1)
+        initial = problem.initial_errors
+        return _Layer(
+            np.empty((1, 0), dtype=np.int64), np.zeros((1, problem.size), dtype=np.int64), initial[None, :],
+            np.array([initial.sum()]), nothing, nothing, nothing,
+        )  # fmt: skip
+
+    def _train(self, layer: _Layer, t: int, k: int, scores: FloatArray, travel: FloatArray) -> _Layer:
+        """Return the sequences of a layer with a further visit to a region."""
+        problem = self.problem
+        some = layer.counts[:, k] < self.rules.repeat
+        visits, counts = layer.visits[some], layer.counts[some]
+        means, summed, common, sizes, way = (part[some] for part in layer[2:])
+        retention, plasticity, coupling, second, noise = (float(table[t, k]) for table in problem.updates.tables)
+        if t > 0:
+            way = way + travel[visits[:, -1], k]
+        elif problem.depot is not None:
+            way = way + travel[problem.size, k]
+        counts = counts.copy()
+        counts[:, k] += 1
+        return _Layer(
+            np.column_stack([visits, np.full(len(visits), k)]),
+            counts,
+            retention * means + plasticity * self.losses.terms.floats[k],
+            retention * summed + plasticity * scores[k],
+            second * common + coupling * means[:, k] - noise,
+            sizes + np.abs(coupling * means[:, k]) + abs(noise),
+            way,
+        )
+
+    def _by_sets(self, goal: Fraction) -> Outcome:
+        """Enumerate sets of regions, for learners whose errors are not coupled; finer grids while it is unsure."""
+        if goal <= 0:  # no cost is negative
+            return Outcome(proved=True)
+        model, kept = losses_of(self.problem).model, self._kept()
+        for limbs in (1, 2, 4):
+            least = held_karp.least_visits(model, kept, goal, limbs)
+            if least is None or least.low >= goal:
+                return Outcome(proved=True)
+            if (value := self.losses.total(least.order).high) < goal:
+                return Outcome(better=goal - value)
+        return Outcome(why="the optimum is too near to the goal to tell")
+
+    def _kept(self) -> held_karp.Kept:
+        problem, rules, learner = self.problem, self.rules, self.problem.learner
+        initial, m = exact_sum(problem.initial_errors.tolist()), problem.learner.features
+        counts = [learner.samples] * problem.size if problem.samples is None else problem.samples.tolist()
+        retained = [Fraction(max(0, m - n), m) for n in counts]
+        constants = [initial]
+        if problem.samples is None:
+            noise = problem.size * m * Fraction(learner.noise) ** 2 / (abs(m - learner.samples) - 1)
+            left = [retained[0] ** visits for visits in range(rules.at_most + 1)]
+            constants = [initial * share + noise * (1 - share) for share in left]
+        allowed, required = (np.flatnonzero(some).tolist() for some in (rules.allowed, rules.required))
+        return held_karp.Kept(
+            allowed, required, rules.at_least, rules.at_most, constants, None if problem.samples is None else retained
+        )
+
+
+def _sequences(rules: VisitRules) -> int:
+    """Return how many sequences of visits there are at most, or more than `MOST_SEQUENCES`."""
+    regions, total, of_length = int(rules.allowed.sum()), 0, 1
+    for t in range(rules.at_most):
+        of_length *= regions if rules.repeat > 1 else regions - t
+        total += of_length
+        if total > MOST_SEQUENCES:
+            break
+    return total

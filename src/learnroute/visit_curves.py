@@ -1,0 +1,250 @@
+"""How many visits? The best route for each number of visits, from none on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError, RefusedError, check_type
+from learnroute.model.losses import untrained_loss
+from learnroute.model.pooled import floor_of
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
+from learnroute.model.result import Plan
+from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.table import Column, Sheet, Table
+from learnroute.model.validation import as_count
+from learnroute.model.visits import Visits
+from learnroute.planner import plan_within
+from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.registry import METHODS
+
+EVERY = 20  # visits up to which there is a row for each number, ...
+SPACED = 20  # ... and so many rows beyond
+MOST = 0.75  # of the improvement that all visits bring: what is said to be most of it
+
+
+@dataclass(frozen=True)
+class VisitRow:
+    """The best route with a number of visits; without any, the untrained model.
+
+    Attributes
+    ----------
+    visits
+        Their number.
+    route, order
+        The regions in order of visit: names, and indices.
+    error, travel, total
+        The expected error per region, the travel of the whole route in its own units, and the total loss per region.
+    optimal
+        Whether no route with as many visits has a smaller total, proved.
+    regularization
+        λ where it was chosen with the route, else None.
+    """
+
+    visits: int
+    route: tuple[str, ...]
+    order: tuple[int, ...]
+    error: float
+    travel: float
+    total: float
+    optimal: bool = False
+    regularization: float | tuple[float, ...] | None = None
+
+    @classmethod
+    def of(cls, plan: Plan) -> VisitRow:
+        """Return the row of a plan."""
+        chosen = plan.learner.regularization if plan.chosen and plan.learner is not None else None
+        return cls(
+            len(plan.order), plan.route, plan.order, plan.loss.error, plan.travel_cost, plan.loss.total, plan.optimal,
+            chosen,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        members: dict[str, Any] = {
+            "visits": self.visits, "route": list(self.route), "error": self.error, "travel": self.travel,
+            "total": self.total, "optimal": self.optimal,
+        }  # fmt: skip
+        if self.regularization is not None:
+            given = self.regularization
+            members["regularization"] = list(given) if isinstance(given, tuple) else given
+        return members
+
+
+@dataclass(frozen=True)
+class VisitCurve(ResultMixin):
+    """One row for each number of visits, from none on.
+
+    Attributes
+    ----------
+    rows
+        The best route with each number of visits. The first one has none, where the untrained model's error is known.
+    floor
+        The error of the mean of all regions' models; where dissimilarities are squared distances, no single model has
+        a smaller one.
+    dissimilarities
+        What all errors go by: `estimate`, `upper` or `measured`.
+    notes
+        What the caller should know, one sentence each.
+    """
+
+    picture = "draw_visit_curve"
+
+    rows: tuple[VisitRow, ...]
+    floor: float
+    dissimilarities: DissimilarityKind = UPPER
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        best = self.rows[self.best]
+        return f"<VisitCurve of {len(self.rows)} rows, best with {best.visits} visits: total loss {best.total:.5g}>"
+
+    @property
+    def best(self) -> int:
+        """The place of the row with the least total loss."""
+        return min(range(len(self.rows)), key=lambda k: self.rows[k].total)
+
+    def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
+        return self.rows[-1].route, self.rows[-1].order
+
+    def table(self) -> Table:
+        """Return one row for each number of visits."""
+        columns = (
+            Column("visits", "visits"),
+            Column("error", "expected error", ".5g"),
+            Column("travel", "travel", ".5g"),
+            Column("total", "total loss", ".5g"),
+            Column("change", "change by the last visit", lambda value: "" if np.isnan(value) else f"{value:+.3g}"),
+            Column("best"),
+            Column(None, "", left=True),
+            Column("optimal"),
+            Column(None, "proved", left=True),
+            Column("route"),
+            Column(None, "regions", left=True),
+        )
+        rows = []
+        for k, row in enumerate(self.rows):
+            before = self.rows[k - 1] if k and self.rows[k - 1].visits == row.visits - 1 else None
+            change = np.nan if before is None else row.total - before.total
+            best = k == self.best
+            regions = ", ".join(row.route) if row.route else "(the untrained model)"
+            rows.append(
+                (row.visits, row.error, row.travel, row.total, change, best, "best" if best else "", row.optimal,
+                 "yes" if row.optimal and row.visits else "", row.route, regions)
+            )  # fmt: skip
+        return Table(columns, rows)
+
+    @property
+    def summary(self) -> str:
+        """What a few visits bring, in a sentence."""
+        first, last = self.rows[0], self.rows[-1]
+        if first.visits > 0:
+            return "the error of the untrained model is not known (initial), so rows begin with the first visit"
+        if last.error >= first.error:
+            return f"{last.visits} visits do not bring the error below that of the untrained model"
+        gained = first.error - last.error
+        row = next(row for row in self.rows if first.error - row.error >= MOST * gained)
+        share, bring = (first.error - row.error) / gained, "brings" if row.visits == 1 else "bring"
+        said = f"{share:.0%} of the improvement that all {last.visits} bring"
+        if share > 1:
+            said = f"a smaller error than all {last.visits}"
+        travel = f", with {row.travel / last.travel:.0%} of the travel" if last.travel > 0 else ""
+        return f"{_visits(row.visits)} {bring} {said}{travel}"
+
+    def sheet(self) -> Sheet:
+        """Return the table, the best number of visits, and what a few of them bring."""
+        best = self.rows[self.best]
+        lines = [
+            ("best", f"{_visits(best.visits)}: total loss {best.total:.6g}"),
+            ("in short", self.summary),
+            *(("note", note) for note in self.notes),
+        ]
+        return Sheet(f"up to {_visits(self.rows[-1].visits)}, best with {best.visits}", (self.table(),), tuple(lines))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "best": self.best,
+            "floor": self.floor,
+            "dissimilarities": self.dissimilarities,
+            "summary": self.summary,
+            "notes": list(self.notes),
+        }
+
+
+def visit_curve(
+    problem: Problem, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None
+) -> VisitCurve:
+    """Return the best route for each number of visits, from none on.
+
+    Where the problem has no `visits`, all regions are optional. Beyond 20 visits, about 20 numbers of visits are tried.
+
+    Parameters
+    ----------
+    problem
+        What to plan. Regions that it requires are visited in every row.
+    seed, time_limit, progress
+        As for `plan`, for all rows together.
+
+    Returns
+    -------
+    VisitCurve
+        The rows, and which of them has the least total loss.
+
+    Raises
+    ------
+    InputError
+        Where an argument is not of the type, or outside of the range, that is asked for.
+    """
+    check_type("problem", problem, Problem)
+    seed = as_count("seed", seed, least=0, meaning="the seed")
+    budget = Budget.of(time_limit, progress)
+    asked = problem.visits or Visits()
+    optional = problem.changed(visits=asked)
+    rules = asked.compile(problem.regions)
+    rows: list[VisitRow] = []
+    notes: list[str] = []
+    untrained = untrained_row(optional)
+    numbers = _numbers(max(1, int(rules.required.sum())), rules.at_most)
+    initial: tuple[int, ...] | None = None
+    for k, many in enumerate(numbers):
+        if budget.exhausted:
+            notes.append(f"{budget.end} after rows of up to {numbers[k - 1]} visits" if k else f"{budget.end}")
+            break
+        one = problem.changed(visits=replace(asked, at_least=many, at_most=many))
+        part = budget.sparing().part(1 / (len(numbers) - k))
+        try:
+            found = plan_within(one, METHODS["auto"], seed, part, initial=initial)
+        except (InputError, RefusedError):
+            if not rows:
+                raise
+            notes.append(f"no route of {many} visits keeps to the travel budget")
+            break
+        rows.append(VisitRow.of(found))
+        initial = found.order
+        budget.progress("visits", (k + 1) / len(numbers))
+    if untrained is not None and not rules.required.any():
+        rows.insert(0, untrained)
+    return VisitCurve(tuple(rows), floor_of(problem), problem.dissimilarity_kind, tuple(notes), problem=optional)
+
+
+def untrained_row(problem: Problem) -> VisitRow | None:
+    """Return the row without visits; None where the untrained model's error is not known."""
+    error = untrained_loss(problem)
+    return None if error is None else VisitRow(0, (), (), error, 0.0, error, optimal=True)
+
+
+def _visits(many: int) -> str:
+    return "1 visit" if many == 1 else f"{many} visits"
+
+
+def _numbers(least: int, most: int) -> list[int]:
+    """Return numbers of visits: each of the first ones, then some."""
+    if most - least < EVERY:
+        return list(range(least, most + 1))
+    spaced = np.geomspace(least + EVERY, most, SPACED).round().astype(int).tolist()
+    return sorted({*range(least, least + EVERY), *spaced})

@@ -1,0 +1,258 @@
+"""Plans with optional and repeated visits: against all sequences in exact fractions, by the checker, and forged."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import claims
+from learnroute import InputError, Problem, RefusedError, Visits, evaluate, expected_loss, plan, verify, visit_curve
+from learnroute.formats import json_files
+from learnroute.learning import simulate
+from learnroute.model.learners import Learner, Proximal
+from learnroute.model.losses import error_over_time
+
+
+def random_visits(seed: int, most: int = 5) -> Problem | None:
+    """Return a random problem of any kind with random rules about its visits; None where the draw is not allowed."""
+    rng = np.random.default_rng([seed, 29])
+    problem = claims.random_problem(seed)
+    if problem is None or problem.size > most:
+        return None
+    names = [str(name) for name in rng.permutation(problem.regions)]
+    fixed = {problem.constraints.start, problem.constraints.end}
+    forbidden = [name for name in names[:1] if rng.random() < 0.3 and name not in fixed and problem.size > 2]
+    required: Any = [name for name in names[1:] if rng.random() < 0.25]
+    repeat = int(rng.choice([1, 1, 2]))
+    at_most = int(rng.integers(1, 5)) if repeat > 1 or rng.random() < 0.4 else None
+    travel = float(problem.travel.max())
+    budget = float(rng.random() * 3 * travel) if rng.random() < 0.3 else None
+    try:
+        return problem.changed(visits=Visits(required, forbidden, repeat, 1, at_most, budget))
+    except InputError:
+        return None
+
+
+def sequences(problem: Problem) -> list[tuple[int, ...]]:
+    """Return all sequences of visits that are allowed, rule by rule."""
+    visits = problem.visits
+    assert visits is not None
+    rules = visits.compile(problem.regions)
+    may, must = np.flatnonzero(rules.allowed).tolist(), set(np.flatnonzero(rules.required).tolist())
+    start, end, found = problem.constraints.start, problem.constraints.end, []
+    for many in range(1, rules.at_most + 1):
+        for order in itertools.product(may, repeat=many):
+            names = [problem.regions[i] for i in order]
+            if max(map(order.count, order)) > rules.repeat or not must <= set(order):
+                continue
+            if start not in (None, names[0]) or end not in (None, names[-1]):
+                continue
+            if math.isinf(rules.budget) or travel_of(problem, order) <= Fraction(rules.budget) * Fraction(1 + 1e-12):
+                found.append(order)
+    return found
+
+
+def travel_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
+    stops = [*([problem.size] if problem.depot is not None else []), *visits]
+    stops += stops[:1] if problem.closed else []
+    return sum((Fraction(float(problem.ways.matrix[i, j])) for i, j in itertools.pairwise(stops)), Fraction(0))
+
+
+def loss_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
+    """The law of distances, visit by visit, in exact fractions."""
+    errors = [Fraction(float(e)) for e in problem.initial_errors]
+    delta = [[Fraction(float(x)) for x in problem.dissimilarities_to(k)] for k in range(problem.size)]
+    common = Fraction(0)
+    for t, k in enumerate(visits):
+        p, learnt, q, second, noise = (Fraction(float(table[t, k])) for table in problem.updates.tables)
+        common = second * common - q * errors[k] + noise
+        errors = [p * e + learnt * delta[k][j] for j, e in enumerate(errors)]
+    travel = Fraction(problem.travel_rate) * travel_of(problem, visits)
+    return (sum(errors, Fraction(0)) + travel) / problem.size + common
+
+
+def problems(first: int, last: int) -> list[Problem]:
+    return [found for seed in range(first, last) if (found := random_visits(seed)) is not None]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_plans_are_the_best_of_all_sequences_and_verified(block: int) -> None:
+    for problem in problems(40 * block, 40 * block + 40):
+        everyone = sequences(problem)
+        with np.errstate(all="ignore"):
+            if not everyone:
+                with pytest.raises(InputError):
+                    plan(problem)
+                continue
+            best = min(loss_of(problem, visits) for visits in everyone)
+            for method in ("auto", "search"):
+                found = plan(problem, method, seed=1)
+                assert found.order in everyone
+                scale = found.loss.magnitude
+                assert found.loss.total == pytest.approx(
+                    float(loss_of(problem, found.order)), rel=1e-9, abs=1e-11 * scale
+                )
+                if found.optimal or method == "auto":
+                    assert found.loss.total <= float(best) + 1e-9 * abs(float(best)) + 1e-11 * scale, problem
+                report = verify(problem, json_files.parse(json_files.dumps(found.to_dict())))
+                assert report.verdict != "refuted", (problem, report)
+                assert report.verdict == "confirmed" or not found.optimal, report
+
+
+def test_skipped_untrained_and_contributions() -> None:
+    problem = small()
+    found = plan(problem)
+    assert set(found.skipped) == set(problem.regions) - set(found.route)
+    assert found.untrained == pytest.approx(problem.initial.mean())
+    assert found.contributions is not None
+    for t, total in enumerate(found.contributions):
+        rest = tuple(np.delete(found.order, t).tolist())
+        expected = float(loss_of(problem, rest)) if rest else found.untrained
+        assert total == pytest.approx(expected, rel=1e-12)
+        assert total >= found.loss.total
+
+
+def small(**changes: Any) -> Problem:
+    """Six regions on a line, of which three pay."""
+    rng = np.random.default_rng(4)
+    vectors = rng.standard_normal((6, 3))
+    places = np.column_stack([np.arange(6.0), np.zeros(6)])
+    fields: dict[str, Any] = {
+        "learner": Proximal(30, 60, 0.2, regularization=1.0), "vectors": vectors, "coordinates": places,
+        "initial": (vectors**2).sum(axis=1) + 1, "travel_rate": 0.2, "visits": Visits(),
+    }  # fmt: skip
+    return Problem(**{**fields, **changes})
+
+
+FORGED: dict[str, Any] = {
+    "skipped": lambda plan: plan["skipped"][1:],
+    "untrained": lambda plan: plan["untrained"] * 1.01,
+    "contributions": lambda plan: [plan["contributions"][0] * 1.01, *plan["contributions"][1:]],
+    "lower_bound": lambda plan: plan["lower_bound"] * 1.01,
+}
+
+
+@pytest.mark.parametrize("member", FORGED)
+def test_forged_members_are_refuted(member: str) -> None:
+    problem = small()
+    data = plan(problem).to_dict()
+    assert verify(problem, data).verdict == "confirmed"
+    data[member] = FORGED[member](data)
+    assert verify(problem, data).verdict == "refuted"
+
+
+def test_an_optimum_of_another_budget_is_refuted() -> None:
+    tight, wide = small(visits=Visits(budget=1.0)), small(visits=Visits(budget=9.0))
+    small_plan, large_plan = plan(tight), plan(wide)
+    assert small_plan.travel_cost <= 1 < large_plan.travel_cost
+    assert verify(wide, small_plan.to_dict()).verdict == "refuted"  # it is not the best there
+    assert "budget" in str(verify(tight, large_plan.to_dict()).to_dict())
+    assert verify(tight, large_plan.to_dict()).verdict == "refuted"
+
+
+@pytest.mark.parametrize("shape", [(80, 100), (120, 100)])
+@pytest.mark.parametrize("samples", [None, [90, 140, 95, 130, 104, 97, 150, 93, 110, 98, 97]])
+def test_sets_are_enumerated_by_the_checker(shape: tuple[int, int], samples: list[int] | None) -> None:
+    """Eleven regions have too many sequences; over sets, optima are confirmed and others refuted."""
+    rng = np.random.default_rng(7)
+    vectors = rng.standard_normal((11, 4))
+    if samples is not None and shape[0] == 120:
+        samples = [n - 35 for n in samples]
+    problem = Problem(
+        coordinates=rng.random((11, 2)), vectors=vectors, learner=Learner(*shape, 0.1), samples=samples,
+        initial=(vectors**2).sum(axis=1), visits=Visits(["R3", "R5"], ["R4"], at_most=7), travel_rate=2.0,
+    )  # fmt: skip
+    for asked in (problem, problem.changed(constraints=replace(problem.constraints, returns=True))):
+        found = plan(asked)
+        assert found.optimal
+        assert verify(asked, found.to_dict()).verdict == "confirmed"
+        data = found.to_dict()
+        worse = evaluate(asked, ["R5", "R3"] if found.route != ("R5", "R3") else ["R3", "R5"])
+        data |= {name: value for name, value in worse.to_dict().items() if name not in ("optimal", "lower_bound")}
+        data |= {"optimal": True, "lower_bound": worse.loss.total, "gap": 0.0, "certified_ratio": 1.0}
+        assert verify(asked, data).verdict == "refuted"
+
+
+def test_the_curve_has_the_best_route_of_each_length() -> None:
+    problem = small(visits=None)
+    curve = visit_curve(problem)
+    assert [row.visits for row in curve.rows] == list(range(7))
+    assert curve.rows[0].error == pytest.approx(problem.initial.mean())
+    optional = problem.changed(visits=Visits())
+    for row in curve.rows[1:]:
+        best = min(loss_of(optional, visits) for visits in itertools.permutations(range(6), row.visits))
+        assert row.total == pytest.approx(float(best), rel=1e-12)
+        assert row.optimal
+    assert curve.rows[curve.best].total == pytest.approx(plan(optional).loss.total)
+    assert curve.summary.startswith("1 visit brings 80% of the improvement that all 6 bring")
+
+
+def test_lambda_is_chosen_with_the_visits() -> None:
+    """Never worse than a fine grid over λ with brute force, by more than 0.1 %."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        vectors = rng.standard_normal((4, 2))
+        problem = small(
+            vectors=vectors, coordinates=rng.random((4, 2)), initial=(vectors**2).sum(axis=1) + 0.5,
+            learner=Proximal(20, 12, 0.5, regularization="auto"),
+        )  # fmt: skip
+        found = plan(problem)
+        every = [visits for many in range(1, 5) for visits in itertools.permutations(range(4), many)]
+        least = min(
+            min(expected_loss(problem.regularized(float(one)), visits).total for visits in every)
+            for one in np.logspace(-3, 4, 60)
+        )
+        assert found.loss.total <= least * 1.001
+        assert plan(small(learner=Proximal(30, 60, 0.2, regularization="schedule"))).loss.total <= plan(
+            small(learner=Proximal(30, 60, 0.2, regularization="auto"))
+        ).loss.total * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("learner", [Proximal(12, 15, 0.4, regularization=0.7), Learner(14, 9, 0.4)])
+def test_simulation_agrees_with_the_law_where_regions_are_skipped_and_repeated(learner: Learner) -> None:
+    problem = small(learner=learner, visits=Visits(repeat=2))
+    for order in ([0, 2, 0, 3], [5], [1, 1, 4]):
+        found = simulate(problem, order, runs=20_000, seed=2)
+        assert abs(found.mean - found.expected) <= 3 * found.standard_error
+        assert error_over_time(problem, order).shape == (len(order) + 1, 6)
+
+
+def test_what_contradicts_itself_is_refused_in_one_line() -> None:
+    base = small(visits=None)
+    wrong: list[tuple[Callable[[], Visits], str]] = [
+        (lambda: Visits(["R1"], ["R1"]), "is required, too"),
+        (lambda: Visits(["R9"]), "no such region"),
+        (lambda: Visits(["R1", "R2"], at_most=1), "must be visited"),
+        (lambda: Visits(forbidden=[f"R{i}" for i in range(1, 7)]), "all regions are forbidden"),
+        (lambda: Visits(repeat=0), "visits.repeat"),
+        (lambda: Visits(budget=-1), "visits.budget"),
+        (lambda: Visits("R1"), "a list of region names"),
+        (lambda: Visits(at_least=9), "visits.at_least"),
+    ]
+    for visits, words in wrong:
+        with pytest.raises(InputError, match=words):
+            base.changed(visits=visits())
+    with pytest.raises(InputError, match=r"budget|rule"):
+        plan(small(visits=Visits(["R1", "R6"], budget=2.0)))
+    with pytest.raises(RefusedError, match="visits each region once"):
+        plan(small(), "algorithm1")
+    with pytest.raises(InputError, match="missing; where visits are optional"):
+        small(initial=None)
+    with pytest.raises(InputError, match=r"R2.*forbidden"):
+        evaluate(small(visits=Visits(forbidden=["R2"])), ["R1", "R2"])
+
+
+def test_files_hold_visits() -> None:
+    problem = small(visits=Visits(["R1"], ["R2"], 2, 1, 5, 7.5))
+    data = json_files.problem_to_dict(problem)
+    assert data["visits"] == {"required": ["R1"], "forbidden": ["R2"], "repeat": 2, "at_most": 5, "budget": 7.5}
+    again = Problem.from_dict(data)
+    assert again.visits == problem.visits
+    assert plan(again).to_dict()["route"] == plan(problem).to_dict()["route"]
