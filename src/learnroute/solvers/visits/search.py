@@ -85,7 +85,7 @@ class _Annealing:
             alone = np.array([objective([region]) for region in self.regions])
             lasts = np.argsort(alone, kind="stable")[: self.params.starts].tolist()
             found = [[*front, last] for last in reversed(lasts) if front != [last] or problem.repeat > 1]
-            found += [front] * len(front)
+            found.append(front)
         if initial is not None:
             inner = problem.numbers(initial).tolist()
             inner = inner[bool(front) and inner[:1] == front :]
@@ -101,7 +101,10 @@ class _Annealing:
                 once = dict.fromkeys(region for region in kept if problem.required[region])
                 whole = [*front, *(region for region in once if region not in (*front, *back)), *back]
             found.append(whole)
-        starts = [np.array(each, dtype=np.int64) for each in found if len(each) <= problem.at_most]
+        needed = set(np.flatnonzero(problem.required).tolist())
+        starts = [
+            np.array(each, dtype=np.int64) for each in found if len([*each, *(needed - {*each})]) <= problem.at_most
+        ]
         return [each for each in starts if objective.travel_cost(self.regions[each]) <= rules.budget]
 
     def descents(self, starts: list[IntArray], budget: Budget) -> list[IntArray]:
