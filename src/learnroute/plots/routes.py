@@ -162,8 +162,8 @@ def _marked_regions(plan: Plan) -> list[int]:
 def _draw_skipped(axes: Axes, places: FloatArray, radius: float) -> None:
     """Draw the regions that are not visited: hollow."""
     axes.scatter(
-        places[:, 0], places[:, 1], s=(2 * radius) ** 2, facecolors="none", edgecolors=SKIPPED, linewidths=1.4 if radius > 4 else 0.7,
-        zorder=3, gid="skipped",
+        places[:, 0], places[:, 1], s=(2 * radius) ** 2, facecolors="none", edgecolors=SKIPPED, zorder=3,
+        linewidths=1.4 if radius > 4 else 0.7, gid="skipped",
     )  # fmt: skip
 
 
