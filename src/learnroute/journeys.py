@@ -222,7 +222,7 @@ class Journey(TableMixin):
     @property
     def expected_error(self) -> float:
         """The expected final error over all regions, if the rest goes as planned."""
-        return float(self._after(self.order[len(self.visits) :])[0].mean())
+        return float((self.problem.region_weights * self._after(self.order[len(self.visits) :])[0]).mean())
 
     @property
     def dissimilarities(self) -> DissimilarityKind:

@@ -139,7 +139,7 @@ def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizatio
     errors = ModelErrors(np.tile(problem.initial_errors, (len(table), 1)), np.zeros(len(table)))
     for k in stops.tolist():
         errors = train(errors, k, steps[k], problem.dissimilarities[k])
-    return np.asarray(errors.mean)
+    return np.asarray(errors.mean(problem.region_weights))
 
 
 def _steps(problem: Problem, table: FloatArray) -> list[Step]:
@@ -284,12 +284,12 @@ def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Bud
 def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None, budget: Budget) -> float:
     """Choose λ anew, position by position; return the error that was reached. `table` None: only λ near each.
 
-    The mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after it.
+    The weighted mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after.
     """
     size, rows = problem.size, problem.dissimilarities
     here = list(problem.regularized(schedule.tolist()).updates.along(order))
     slopes = np.empty((len(order), size))  # row t: how the final error depends on each error after visit t
-    slope = np.full(size, 1.0 / size)
+    slope = problem.region_weights / size
     for t in range(len(order) - 1, -1, -1):
         slopes[t] = slope
         total = math.fsum(slope)
@@ -308,7 +308,7 @@ def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
                 schedule[t] = values[best]
                 step = Step(*(float(column[best]) for column in known))
         errors = train(errors, k, step, rows[k])
-    return float(errors.mean)
+    return float(errors.mean(problem.region_weights))
 
 
 def _costs(step: Step, slope: FloatArray, errors: FloatArray, region: int, towards: FloatArray) -> Any:
