@@ -109,6 +109,12 @@ def orders_of(problem: Problem) -> Iterator[tuple[int, ...]]:
             yield order
 
 
+def weights_of(problem: Problem) -> list[Fraction]:
+    """The importance of each region, scaled to a mean of 1 as float64 does it."""
+    given = [1.0] * problem.size if problem.importance is None else problem.importance.tolist()
+    return [Fraction(problem.size * one / math.fsum(given)) for one in given]
+
+
 class Exact:
     """The total loss of each order, per region, from the numbers of the problem as rational numbers."""
 
@@ -123,8 +129,7 @@ class Exact:
             assert given is not None
             self.delta = [[Fraction(float(x)) for x in row] for row in given]
         self.initial = [Fraction(float(x)) for x in problem.initial]
-        given = [1.0] * size if problem.importance is None else problem.importance.tolist()
-        self.weights = [Fraction(size * one / math.fsum(given)) for one in given]
+        self.weights = weights_of(problem)
         self.travel = [[Fraction(float(x)) for x in row] for row in problem.ways.matrix]
         self.rate = Fraction(problem.travel_rate)
         learner = problem.learner

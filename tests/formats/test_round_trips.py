@@ -56,6 +56,7 @@ def problems(draw: st.DrawFn) -> Problem:
         travel_rate=draw(st.floats(0, 10)),
         samples=draw(st.sampled_from([None, [90 + 20 * i for i in range(size)]])),
         features_scaling=scaling,
+        importance=draw(st.none() | st.lists(SIZES, min_size=size, max_size=size).filter(any)),
     )
 
 
