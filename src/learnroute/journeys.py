@@ -22,7 +22,7 @@ from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
 from learnroute.model.labelled_tables import Labelled, names_along
 from learnroute.model.law import ModelErrors, follow
-from learnroute.model.losses import legs_of, objective_of
+from learnroute.model.losses import legs_of, objective_ahead
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import only, with_region
@@ -446,7 +446,7 @@ class Journey(TableMixin):
         if len(left) <= 1:
             return left
         visited = [self.problem.regions.index(visit.region) for visit in self.visits]
-        objective = objective_of(self.problem, visited, self.errors)
+        objective = objective_ahead(self.problem, visited, self.errors)
         rng = np.random.default_rng([self.seed, len(visited)])
         try:
             answer = method_named(self.method).solve(objective, rng, budget)

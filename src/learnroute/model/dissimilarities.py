@@ -8,10 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from learnroute.model.law import ModelErrors, Updates, train
+from learnroute.model.law import Updates, products_after
 from learnroute.model.rounding import UNIT
 from learnroute.model.validation import FloatArray, IntArray, frozen, is_symmetric
 
+BLOCK = 64  # stops that are trained in together
 MATRIX_REGIONS = 3000  # up to which dissimilarities of vectors are made for the bound
 
 
@@ -94,30 +95,50 @@ class Dissimilarities:
         return below, float(over.max()) + rounding
 
     def seen(self, order: IntArray, along: Updates) -> FloatArray:
-        """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to what was learnt."""
+        """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to what was learnt.
+
+        With one row of `along` per learner, there is one row per learner. Stops are taken in blocks: a block changes
+        the errors of its own stops visit by visit, and those of all later stops at once.
+        """
         if self.vectors is not None and "matrix" not in self.__dict__:
             return self._seen_by_vectors(order, along)
-        errors, found = ModelErrors(self.initial), np.empty(len(order))
-        for t, (k, step) in enumerate(zip(order.tolist(), along, strict=True)):
-            found[t] = errors.own[k]
-            errors = train(errors, k, step, self.matrix[k])
+        found = np.tile(self.initial[order], (*along.retention.shape[:-1], 1))
+        with np.errstate(under="ignore"):
+            for begin in range(0, len(order), BLOCK):
+                block, later = slice(begin, begin + BLOCK), slice(begin + BLOCK, None)
+                kept, added = along.retention[..., block], along.plasticity[..., block]
+                rows = self.matrix[order[block]][:, order[begin:]]
+                found[..., block] = _seen_in_block(found[..., block], rows[:, :BLOCK], kept, added)
+                after = products_after(kept)
+                found[..., later] *= (after[..., 0] * kept[..., 0])[..., None]
+                # not by matmul, whose threads wait for each other where other programs keep the cores busy
+                found[..., later] += np.einsum("...b,bj->...j", after * added, rows[:, BLOCK:])
         return found
 
     def _seen_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
         """The same in O(T·d): the weighted mean of what was learnt, and the scatter about it, are enough."""
         assert self.vectors is not None
-        centre, scatter, weight, first = np.zeros(self.vectors.shape[1]), 0.0, 0.0, 1.0
-        found = np.empty(len(order))
-        for t, k in enumerate(order.tolist()):
-            apart = self.vectors[k] - centre
-            distance = float(apart @ apart)
-            found[t] = weight * distance + scatter + first * self.initial[k]
-            kept, added = float(along.retention[t]), float(along.plasticity[t])
-            weight, first = kept * weight, kept * first
-            total = weight + added
-            if total > 0:
-                centre = centre + (added / total) * apart
-                scatter = kept * scatter + (weight * added / total) * distance
+        found = np.empty(along.retention.shape)
+        shape = found.shape[:-1]
+        centre, scatter = np.zeros((*shape, self.vectors.shape[1])), np.zeros(shape)
+        weight, first = np.zeros(shape), np.ones(shape)
+        with np.errstate(under="ignore"):
+            for begin in range(0, len(order), BLOCK):
+                block = slice(begin, begin + BLOCK)
+                kept, added = along.retention[..., block], along.plasticity[..., block]
+                points = self.vectors[order[block]]
+                away = _squares(points - centre[..., None, :])
+                own = weight[..., None] * away + scatter[..., None] + first[..., None] * self.initial[order[block]]
+                found[..., block] = _seen_in_block(own, _squares(points[:, None] - points), kept, added)
+                after = products_after(kept)
+                left, shares = after[..., 0] * kept[..., 0], after * added
+                weight, scatter, first = left * weight, left * scatter, left * first
+                total = weight + shares.sum(axis=-1)
+                before, some = centre, np.where(total == 0, 1.0, total)
+                moved = np.einsum("...b,...bd->...d", shares, points - before[..., None, :])
+                centre = before + moved / some[..., None]
+                scatter = scatter + weight * _squares(before - centre)
+                scatter = scatter + np.einsum("...b,...b->...", shares, _squares(points - centre[..., None, :]))
                 weight = total
         return found
 
@@ -128,6 +149,19 @@ class Dissimilarities:
         apart = self.vectors - self.vectors.mean(axis=0)
         radii = np.sqrt(np.einsum("ij,ij->i", apart, apart))
         return np.asarray(np.maximum((1 + 64 * UNIT) * (radii + radii.max()) ** 2, self.initial))
+
+
+def _seen_in_block(own: FloatArray, apart: FloatArray, kept: FloatArray, added: FloatArray) -> FloatArray:
+    """Return the errors of a block's stops, each just before its own visit, from those before the first visit."""
+    found = np.empty_like(own)
+    for t in range(len(apart)):
+        found[..., t] = own[..., t]
+        own = kept[..., t, None] * own + added[..., t, None] * apart[t]
+    return found
+
+
+def _squares(vectors: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("...d,...d->...", vectors, vectors))
 
 
 def row_sums(matrix: FloatArray, weights: FloatArray) -> FloatArray:

@@ -151,6 +151,8 @@ def either_way(travel: FloatArray) -> FloatArray:
 def as_dissimilarities(field: str, value: ArrayLike, size: int) -> FloatArray:
     """Return a symmetric matrix with what rounding leaves taken out, or refuse."""
     matrix = as_square(field, value, size, meaning="dissimilarities")
+    if np.array_equal(matrix, matrix.T):
+        return matrix
     difference = np.abs(matrix - matrix.T)
     excess = difference - PRINTED * np.maximum(matrix, matrix.T)
     i, j = divmod(int(np.argmax(excess)), len(matrix))

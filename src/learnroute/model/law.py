@@ -136,10 +136,10 @@ class Updates:
 
 
 class ErrorParts(NamedTuple):
-    """The terms of T times an expected final error; their sums are its parts."""
+    """The terms of T times an expected final error; their sums (over the last axis) are its parts."""
 
     dissimilarity: FloatArray
-    initial: float
+    initial: Any
     noise: FloatArray
     pairs: FloatArray
 
@@ -156,7 +156,7 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
     known
         Δ, and the errors of the first model.
     order, along
-        The regions in order of visit, and what training does at each.
+        The regions in order of visit, and what training does at each; for several learners, one row per learner.
     total, count
         The weighted sum of the first model's errors over all regions, and the sum of these weights.
     """
@@ -164,17 +164,17 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
     paired = count * later_second * along.coupling
     return ErrorParts(
         later * along.plasticity * known.scores[order],
-        float(later[0] * along.retention[0]) * total,
+        later[..., 0] * along.retention[..., 0] * total,
         count * later_second * along.noise,
         -paired * known.seen(order, along) if along.coupled else -paired,
     )
 
 
 def products_after(factors: FloatArray) -> FloatArray:
-    """For each place in a row of factors, the product of those behind it."""
-    found = np.ones(len(factors))
+    """For each place in a row of factors (the last axis), the product of those behind it."""
+    found = np.ones(factors.shape)
     with np.errstate(under="ignore"):
-        found[:-1] = np.cumprod(factors[:0:-1])[::-1]
+        found[..., :-1] = np.cumprod(factors[..., :0:-1], axis=-1)[..., ::-1]
     return found
 
 

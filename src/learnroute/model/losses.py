@@ -131,11 +131,11 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
     """
     stops = as_order(problem, order)
     problem = problem.with_upper_bounds()
-    upper = expected_loss(problem, stops).total
     if not problem.updates.coupled:
-        return upper
+        return expected_loss(problem, stops).total
     if problem.dissimilarity is None or problem.dissimilarity_low is None:
         return None
+    upper = expected_loss(problem, stops).total
     counts, first = slopes(problem, stops)
     width = problem.dissimilarity - problem.dissimilarity_low
     lowered = np.triu(np.minimum(counts, 0.0) * width, 1)
@@ -233,11 +233,11 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     return frozen(np.array([first.total, *(errors.total for errors in visits)]))
 
 
-def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
+def final_errors(problem: Problem, order: ArrayLike, error: float | None = None) -> FloatArray:
     """Return the expected error on each region after the last visit: what a test would measure.
 
     Regions are in the order of their first visits, and those not visited come last. It is the last row of
-    `error_over_time`, without going through all visits.
+    `error_over_time`, without going through all visits. `error` is the mean of all, if known.
     """
     stops, known = as_order(problem, order), problem.dissimilarities
     shares = model_shares(problem, stops)
@@ -250,35 +250,39 @@ def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
         apart = ((points - middle) ** 2).sum(axis=1)
         learnt = float(shares @ apart[stops]) + total * apart
     model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
-    common = _loss(problem, known, stops).error - math.fsum(known.region_weights * model) / problem.size
+    mean = _loss(problem, known, stops).error if error is None else error
+    common = mean - math.fsum(known.region_weights * model) / problem.size
     return frozen((model + common)[visited_first(stops.tolist(), problem.size)])
 
 
-def objective_of(problem: Problem, visited: Sequence[int] = (), errors: FloatArray | None = None) -> Objective:
+def objective_of(problem: Problem) -> Objective:
     """Compile the regime away: the same minimisation, in the terms that solvers see.
-
-    On the way, what is left to decide is the order of the regions not visited yet; errors count in all regions.
 
     Parameters
     ----------
     problem
         The problem.
-    visited
-        Indices of the regions visited so far, in order. The agent stands in the last of them.
-    errors
-        The expected error of the present model in each region; those of the untrained model if omitted.
 
     Returns
     -------
     Objective
-        Travel, scores and weights; its value is T times the loss per region, what is travelled already left out. Its
-        regions are those left, in the order of the problem. Where orders begin at an origin, the depot or the place
-        where the agent stands, that is the last stop, with a score of 0.
+        Travel, scores and weights; its value is T times the loss per region. A depot is its last stop, with a score of
+        0, and fixed to the first position: orders of `Problem.regions_of`.
 
     Raises
     ------
     InputError
-        Where the argument is no `Problem`.
+        Where the argument is no `Problem`, or one with optional visits.
+    """
+    return objective_ahead(problem, (), problem.initial_errors if isinstance(problem, Problem) else np.empty(0))
+
+
+def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray) -> Objective:
+    """Return the objective of the regions not visited yet, on the way.
+
+    The agent stands in the last region of `visited`, and the present model has these `errors`, which count in all
+    regions. The regions of the objective are those left, in the order of the problem. Where orders begin at an origin,
+    the depot or the place where the agent stands, that is the last stop. What is travelled already is left out.
     """
     check_type("problem", problem, Problem)
     if problem.rules is not None:
@@ -288,7 +292,6 @@ def objective_of(problem: Problem, visited: Sequence[int] = (), errors: FloatArr
     travel = ways.scaled(problem.travel_rate)
     if visited:
         left = [i for i in range(size) if i not in set(visited)]
-        errors = problem.initial_errors if errors is None else errors
         total = math.fsum(problem.region_weights * errors)
         known, updates = known.of(left, errors), updates.of(left, len(visited))
     origin = ends.first == len(known.initial)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, Self
@@ -52,6 +53,7 @@ from learnroute.model.validation import (
 from learnroute.model.visit_objective import VisitRules
 from learnroute.model.visits import Visits
 
+SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors", "importance")  # what scores follow from
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 DissimilarityKind = Literal["estimate", "upper", "measured"]
 ESTIMATE: Final = "estimate"
@@ -294,7 +296,11 @@ class Problem:
             if name not in (*FIELDS, "streets"):
                 raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
         kept = {name: getattr(self, name) for name in (*FIELDS, "streets") if name not in (*changes, "travel")}
-        return Problem(**{"travel": self.given_travel, **kept, **changes})
+        found = Problem(**{"travel": self.given_travel, **kept, **changes})
+        same = (name not in changes or getattr(found, name) is getattr(self, name) for name in SCORED)
+        if "scores" in self.__dict__ and all(same):
+            found.__dict__["scores"] = self.scores  # T² additions that are correctly rounded take long
+        return found
 
     @cached_property
     def travel(self) -> FloatArray:
@@ -434,8 +440,19 @@ class Problem:
             )
 
     def regularized(self, value: float | Sequence[float] | str) -> Problem:
-        """Return the same problem for the proximal learner with this λ, or one for each position."""
-        return self.changed(learner=self.learner.regularized(value))
+        """Return the same problem for the proximal learner with this λ, or one for each position.
+
+        Only the learner is checked: all that does not depend on λ is shared.
+        """
+        learner = self.learner.regularized(value)
+        learner.check_positions(self.most_visits, exactly=self.rules is None)
+        if self.samples is not None:
+            as_samples(learner, self.samples, self.size)
+        _ = self.scores  # once for all λ
+        found = copy(self)
+        found.__dict__.pop("updates", None)
+        object.__setattr__(found, "learner", learner)
+        return found
 
     @cached_property
     def region_weights(self) -> FloatArray:
