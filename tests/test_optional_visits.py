@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -75,7 +76,8 @@ def loss_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
         common = second * common - q * errors[k] + noise
         errors = [p * e + learnt * delta[k][j] for j, e in enumerate(errors)]
     travel = Fraction(problem.travel_rate) * travel_of(problem, visits)
-    return (sum(errors, Fraction(0)) + travel) / problem.size + common
+    weights = claims.weights_of(problem)
+    return (sum(map(operator.mul, weights, errors), travel)) / problem.size + common
 
 
 def problems(first: int, last: int) -> list[Problem]:

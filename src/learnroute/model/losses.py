@@ -117,7 +117,8 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
     if problem.truth is None or problem.initial_model is None:
         raise InputError("missing; the true models are needed for the true expected loss", field="truth")
     initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
-    known = Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth))
+    weights = problem.region_weights
+    known = Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth, weights), weights)
     return _loss(problem, known, as_order(problem, order))
 
 
@@ -143,12 +144,12 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
 
 def slopes(problem: Problem, order: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return how the loss of a route depends on each Δ[i, j], i ≠ j, and on each Δ_i0: it is linear in all of them."""
-    stops, size = as_order(problem, order), problem.size
+    stops, size, weights = as_order(problem, order), problem.size, problem.region_weights
     shares = np.zeros(size)
     np.add.at(shares, stops, model_shares(problem, stops))
     along = problem.updates.along(stops)
-    counts = shares[:, None] + shares[None, :]
-    first = np.full(size, float(np.prod(along.retention)))
+    counts = np.outer(shares, weights) + np.outer(weights, shares)
+    first = float(np.prod(along.retention)) * weights
     if along.coupled:
         paired = size * products_after(along.second) * along.coupling
         held, left = np.zeros(size), 1.0  # the shares in the model so far, of the regions and of the initial one
@@ -196,7 +197,7 @@ def losses_without(problem: Problem, order: ArrayLike) -> FloatArray:
         for part, stay in zip(step, STAY, strict=True):
             part[t] = stay
         errors = train(errors, region, step, problem.dissimilarities[region])
-    found: FloatArray = problem.travel_rate * travel / size + errors.mean
+    found: FloatArray = problem.travel_rate * travel / size + errors.mean(problem.region_weights)
     return found
 
 
@@ -205,8 +206,9 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
 
     Row t is the model held after t visits (row 0: the first model), column i is region i. Lemma 2 restarted after
     every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
-    as after a route of t regions. The mean of the last row is the `error` of `expected_loss`. Regularised learners
-    also take q times the error on k before the visit from all errors (docs/theory.md).
+    as after a route of t regions. The mean of the last row, weighted by importance, is the `error` of
+    `expected_loss`. Regularised learners also take q times the error on k before the visit from all errors
+    (docs/theory.md).
 
     Parameters
     ----------
@@ -243,13 +245,13 @@ def final_errors(problem: Problem, order: ArrayLike, error: float | None = None)
         learnt = shares @ known.matrix[stops]
     else:
         total = math.fsum(shares)
-        points = centred(known.vectors)
+        points = centred(known.vectors, known.region_weights)
         middle = shares @ points[stops] / total if total else np.zeros(points.shape[1])
         apart = ((points - middle) ** 2).sum(axis=1)
         learnt = float(shares @ apart[stops]) + total * apart
     model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
     mean = _loss(problem, known, stops).error if error is None else error
-    common = mean - math.fsum(model) / problem.size
+    common = mean - math.fsum(known.region_weights * model) / problem.size
     return frozen((model + common)[visited_first(stops.tolist(), problem.size)])
 
 
@@ -290,7 +292,8 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
     travel = ways.scaled(problem.travel_rate)
     if visited:
         left = [i for i in range(size) if i not in set(visited)]
-        known, updates, total = known.of(left, errors), updates.of(left, len(visited)), math.fsum(errors)
+        total = math.fsum(problem.region_weights * errors)
+        known, updates = known.of(left, errors), updates.of(left, len(visited))
     origin = ends.first == len(known.initial)
     if problem.learner.couples:
         pairs = Pairs(known, updates, total, size)
@@ -382,7 +385,8 @@ def visited_first(order: Sequence[int], size: int) -> list[int]:
 
 def _loss(problem: Problem, known: Dissimilarities, order: IntArray) -> Loss:
     size = problem.size
-    found = error_parts(known, order, problem.updates.along(order), math.fsum(known.initial), size)
+    total = math.fsum(known.region_weights * known.initial)
+    found = error_parts(known, order, problem.updates.along(order), total, size)
     parts = {
         "travel": problem.travel_rate * math.fsum(_legs(problem, order)) / size,
         "dissimilarity": math.fsum(found.dissimilarity) / size,
