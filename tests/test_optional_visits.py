@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -75,13 +76,15 @@ def loss_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
         common = second * common - q * errors[k] + noise
         errors = [p * e + learnt * delta[k][j] for j, e in enumerate(errors)]
     travel = Fraction(problem.travel_rate) * travel_of(problem, visits)
-    return (sum(errors, Fraction(0)) + travel) / problem.size + common
+    weights = claims.weights_of(problem)
+    return (sum(map(operator.mul, weights, errors), travel)) / problem.size + common
 
 
 def problems(first: int, last: int) -> list[Problem]:
     return [found for seed in range(first, last) if (found := random_visits(seed)) is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_plans_are_the_best_of_all_sequences_and_verified(block: int) -> None:
     for problem in problems(40 * block, 40 * block + 40):
@@ -167,7 +170,7 @@ def test_sets_are_enumerated_by_the_checker(shape: tuple[int, int], samples: lis
         samples = [n - 35 for n in samples]
     problem = Problem(
         coordinates=rng.random((11, 2)), vectors=vectors, learner=Learner(*shape, 0.1), samples=samples,
-        initial=(vectors**2).sum(axis=1), visits=Visits(["R3", "R5"], ["R4"], at_most=7), travel_rate=2.0,
+        initial=(vectors**2).sum(axis=1), visits=Visits(["R3", "R5"], ["R4"], at_most=9), travel_rate=2.0,
     )  # fmt: skip
     for asked in (problem, problem.changed(constraints=replace(problem.constraints, returns=True))):
         found = plan(asked)
@@ -191,9 +194,10 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
         assert row.total == pytest.approx(float(best), rel=1e-12)
         assert row.optimal
     assert curve.rows[curve.best].total == pytest.approx(plan(optional).loss.total)
-    assert curve.summary.startswith("1 visit brings 80% of the improvement that all 6 bring")
+    assert curve.summary == "3 visits bring a smaller error than all 6, with 50% of the travel"
 
 
+@pytest.mark.slow
 def test_lambda_is_chosen_with_the_visits() -> None:
     """Never worse than a fine grid over λ with brute force, by more than 0.1 %."""
     for seed in range(3):

@@ -10,9 +10,11 @@ import pytest
 from learnroute import (
     InputError,
     Journey,
+    Learner,
     Problem,
     Proximal,
     compare,
+    error_over_time,
     evaluate,
     expected_loss,
     plan,
@@ -21,6 +23,7 @@ from learnroute import (
     verify,
 )
 from learnroute.solvers.contract import Budget
+from learnroute.study.families import random_problem
 from learnroute.tuning import error_curve, tuned_for
 
 
@@ -88,6 +91,19 @@ def test_a_curve_is_the_loss_at_each_lambda() -> None:
         curve = error_curve(asked, range(6), table)
         wanted = [expected_loss(asked.regularized(one), range(6)).error for one in table]
         assert curve == pytest.approx(wanted, rel=1e-11)
+
+
+@pytest.mark.parametrize("family", ["euclidean", "vectors"])
+@pytest.mark.parametrize("samples", [False, True])
+def test_a_curve_of_many_regions_is_what_the_law_gives_visit_by_visit(family: str, samples: bool) -> None:
+    """Stops are taken in blocks; 150 of them are three."""
+    rng = np.random.default_rng(1)
+    given = random_problem(family, 150, Learner(12, 10, 0.3), 1).regularized(1.0)
+    asked = given.changed(samples=rng.integers(5, 30, 150)) if samples else given
+    order, table = rng.permutation(150), [1e-3, 0.3, 2.0, 1e4]
+    wanted = [error_over_time(asked.regularized(one), order)[-1].mean() for one in table]
+    assert error_curve(asked, order, table) == pytest.approx(wanted, rel=1e-12)
+    assert [expected_loss(asked.regularized(one), order).error for one in table] == pytest.approx(wanted, rel=1e-12)
 
 
 def test_estimates_choose_lambda_where_there_are_some() -> None:

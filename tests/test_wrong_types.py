@@ -39,7 +39,8 @@ FUNCTIONS = {
 CLASSES = {
     "Problem": learnroute.Problem, "LeastSquares": learnroute.LeastSquares, "Proximal": learnroute.Proximal,
     "Gradient": learnroute.Gradient, "Calibrated": learnroute.Calibrated, "Constraints": learnroute.Constraints,
-    "Depot": learnroute.Depot, "FeaturesScaling": learnroute.FeaturesScaling, "Journey": learnroute.Journey,
+    "Depot": learnroute.Depot, "FeaturesScaling": learnroute.FeaturesScaling,
+    "Visits": learnroute.Visits, "Journey": learnroute.Journey,
 }  # fmt: skip
 
 
@@ -76,7 +77,8 @@ def right() -> dict[str, dict[str, Any]]:
     return {
         "plan": {"problem": asked, "method": "auto", "params": learnroute.SolverParams(), "initial": None, "stop": None,
                  "threads": 1, **fine},
-        "evaluate": {"problem": asked, "route": list("ABCD")},
+        "evaluate": {"problem": asked, "route": list("ABCD"), "time_limit": 5.0, "progress": None},
+        "visit_curve": {"problem": asked, **fine},
         "compare": {"problem": asked, "methods": ["nearest"], "draws": 2, **fine},
         "tradeoff": {"problem": asked, "points": 2, **fine},
         "compare_learners": {"problem": asked, **fine},
@@ -118,6 +120,7 @@ def right() -> dict[str, dict[str, Any]]:
         "draw_comparison": {"comparison": learnroute.compare(asked, ["nearest"]), "problem": asked, "ax": None,
                             "title": None},
         "draw_tradeoff": {"found": learnroute.tradeoff(asked), "problem": asked, "picked": None, "ax": None},
+        "draw_visit_curve": {"found": learnroute.visit_curve(asked), "problem": asked, "ax": None},
         "draw_learners": {"found": learnroute.compare_learners(asked), "problem": asked, "ax": None},
         "draw_robustness": {"found": learnroute.robustness(asked, draws=2), "problem": asked, "ax": None},
         "draw_simulations": {"simulations": [("auto", simulated)], "problem": asked, "ax": None},
@@ -128,12 +131,14 @@ def right() -> dict[str, dict[str, Any]]:
             "initial_model": [0.0], "title": "", "geographic": False, "constraints": None, "travel_rate": 1.0,
             "samples": None, "dissimilarity_low": None, "dissimilarity_estimate": None, "initial_estimate": None,
             "streets": None, "transfer": None, "depot": None, "features_scaling": None,
+            "visits": None,
         },
         "LeastSquares": {**shape, "rule": "least-squares"},
         "Proximal": {**shape, "rule": "proximal", "regularization": 1.0},
         "Gradient": {**shape, "rule": "gradient", "steps": 3, "rate": 0.2},
         "Calibrated": {"features": 0, "samples": 0, "noise": 0.1, "rule": "calibrated", "retention": 0.5,
                        "coupling": 0.2, "common_retention": 0.3},
+        "Visits": {"required": ["A"], "forbidden": [], "repeat": 1, "at_least": 1, "at_most": None, "budget": None},
         "Constraints": {"start": None, "end": None, "returns": False},
         "Depot": {"name": "Base", "coordinates": None, "travel": None, "travel_back": None, "returns": True},
         "FeaturesScaling": {"means": [1.0, 2.0], "matrix": [[1.0], [2.0]], "intercept": True, "columns": ["p", "q"]},

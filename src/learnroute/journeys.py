@@ -22,7 +22,7 @@ from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
 from learnroute.model.labelled_tables import Labelled, names_along
 from learnroute.model.law import ModelErrors, follow
-from learnroute.model.losses import legs_of, objective_of
+from learnroute.model.losses import legs_of, objective_ahead
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import TableMixin
 from learnroute.model.subsets import only, with_region
@@ -222,7 +222,7 @@ class Journey(TableMixin):
     @property
     def expected_error(self) -> float:
         """The expected final error over all regions, if the rest goes as planned."""
-        return float(self._after(self.order[len(self.visits) :])[0].mean())
+        return float((self.problem.region_weights * self._after(self.order[len(self.visits) :])[0]).mean())
 
     @property
     def dissimilarities(self) -> DissimilarityKind:
@@ -273,6 +273,7 @@ class Journey(TableMixin):
         vector: Sequence[float] | None = None,
         initial: float = 0.0,
         samples: int | None = None,
+        importance: float | None = None,
         progress: Progress | None = None,
         time_limit: float | None = None,
     ) -> str | None:
@@ -291,8 +292,8 @@ class Journey(TableMixin):
             Its place, where the others have one.
         dissimilarity, vector
             How different the other regions' models are from its own, by name; or its vector, where the others have one.
-        initial, samples
-            Its initial dissimilarity, and its number of samples, where each region has its own.
+        initial, samples, importance
+            Its initial dissimilarity; its number of samples and its importance, where each region has its own.
         progress, time_limit
             As for `visit`.
         """
@@ -300,8 +301,9 @@ class Journey(TableMixin):
         self._check_changeable(region)
         with self._planning_anew(budget):
             self.origin = self.problem = with_region(
-                self.origin, region, travel, travel_back, coordinates, dissimilarity, vector, initial, samples
-            )
+                self.origin, region, travel, travel_back, coordinates, dissimilarity, vector, initial, samples,
+                importance,
+            )  # fmt: skip
             made, self.visits, self.errors, self.common = self.visits, (), self.problem.initial_errors, 0.0
             for visit in made:
                 self._take(visit)
@@ -444,7 +446,7 @@ class Journey(TableMixin):
         if len(left) <= 1:
             return left
         visited = [self.problem.regions.index(visit.region) for visit in self.visits]
-        objective = objective_of(self.problem, visited, self.errors)
+        objective = objective_ahead(self.problem, visited, self.errors)
         rng = np.random.default_rng([self.seed, len(visited)])
         try:
             answer = method_named(self.method).solve(objective, rng, budget)

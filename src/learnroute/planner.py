@@ -33,7 +33,7 @@ from learnroute.tuning import Tuned, objective_for_method, route_finder, solve_v
 TIED = 1e-17  # of the value: less than this cannot be told from nothing
 CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
 CHECKED_AT_ONCE = 300  # ... and regions up to which that is a moment
-UNLIMITED = Budget()
+TUNING_SHARE = 0.7  # of the time, for choosing λ; the rest is for the last plan and its bound
 GIVEN = "given"  # the method of a route that the caller chose
 
 
@@ -140,7 +140,7 @@ def _plan_with_learner(
 ) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
     started = time.monotonic()
-    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(0.7))
+    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE))
     decided = problem.regularized(found.regularization)
     if decided.rules is not None:
         made = _plan_visits(decided, method, seed, budget, params, initial or found.order)
@@ -215,7 +215,9 @@ def _shortest_of_tied(
     )
 
 
-def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
+def evaluate(
+    problem: Problem, route: Sequence[str | int], time_limit: float | None = None, progress: Progress | None = None
+) -> Plan:
     """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be.
 
     Parameters
@@ -224,6 +226,10 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
         What the route is for.
     route
         Names or indices of the regions, in order of visit.
+    time_limit
+        Seconds; when they are over, the best λ (where that is to be chosen) and the best lower bound so far are taken.
+    progress
+        As for `plan`.
 
     Returns
     -------
@@ -236,22 +242,28 @@ def evaluate(problem: Problem, route: Sequence[str | int]) -> Plan:
         Where the route does not visit the regions that it must, or breaks a constraint of the problem.
     """
     check_type("problem", problem, Problem)
+    return evaluate_within(problem, route, Budget.of(time_limit, progress))
+
+
+def evaluate_within(problem: Problem, route: Sequence[str | int], budget: Budget) -> Plan:
+    """Do the same within a budget."""
     started = time.monotonic()
     order = as_order(problem, _indices(problem, route))
     problem.constraints.check([problem.regions[i] for i in order])
     if problem.learner.undecided:
-        found = tuned_for(problem, order.tolist(), str(problem.learner.training["regularization"]), UNLIMITED)
-        return _as_chosen(evaluate(problem.regularized(found.regularization), route), problem, found)
+        kind = str(problem.learner.training["regularization"])
+        found = tuned_for(problem, order.tolist(), kind, budget.part(TUNING_SHARE))
+        return _as_chosen(evaluate_within(problem.regularized(found.regularization), route, budget), problem, found)
     if problem.rules is not None:
-        return assessed(problem, Answer(order, GIVEN), None, GIVEN, 0, time.monotonic() - started)
+        return assessed(problem, Answer(order, GIVEN), None, GIVEN, 0, time.monotonic() - started, budget)
     stops = problem.from_depot(order)
-    certificate = lower_bound(objective_of(problem), stops, UNLIMITED)
-    return assessed(problem, Answer(stops, GIVEN), certificate, GIVEN, 0, time.monotonic() - started)
+    certificate = lower_bound(objective_of(problem), stops, budget)
+    return assessed(problem, Answer(stops, GIVEN), certificate, GIVEN, 0, time.monotonic() - started, budget)
 
 
 def assessed(
     problem: Problem, answer: Answer, certificate: Certificate | None, requested: str, seed: int, seconds: float,
-    budget: Budget = UNLIMITED,
+    budget: Budget,
 ) -> Plan:  # fmt: skip
     """Recompute everything that is claimed about an answer from the problem itself.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,8 @@ from learnroute.solvers.registry import METHODS
 
 MOST_DRAWS = 100_000
 MOST_REGIONS = 2000
+DRAWS_SHARE = 0.85  # of the time, for the plan and the draws; the rest is for the pairs that the plan hangs on
+PLAN_SHARE = 0.3  # of the time left, for each plan
 TOLD = 5  # pairs of regions that are named
 MOST_ENDS = 12  # last regions that are listed
 LATE = 0.95  # the quantile of the regret that is told
@@ -130,7 +133,8 @@ class Robustness(ResultMixin):
         pairs = (self.table(),) if self.pairs else ()
         lines = [] if self.pairs else [("hangs on", "no single dissimilarity")]
         if not self.complete:
-            lines.append(("note", "some routes were not proved best, or the time limit came: regrets are lower bounds"))
+            said = "some routes were not proved best, or the time limit came: regrets are lower bounds"
+            lines.append(("note", f"{said}, and pairs may be missing"))
         return Sheet(
             f"the planned route is best in {self.unchanged:.0%} of {self.draws} draws",
             (
@@ -182,21 +186,27 @@ def robustness(
         Where there are no lower bounds and no `within`, or an argument is out of its range.
     """
     check_type("problem", problem, Problem)
+    budget = Budget.of(time_limit, progress)
     problem = problem.with_upper_bounds()
     low, high = dissimilarity_bounds(problem, within)
     draws = as_count("draws", draws, meaning="the number of draws")
     if draws > MOST_DRAWS:
         raise InputError(f"at most {MOST_DRAWS:,} draws", field="draws", value=draws)
     seed = as_count("seed", seed, least=0, meaning="the seed")
-    budget = Budget.of(time_limit, progress)
     problem = decide_learner(problem, seed, budget.part(0.5).sparing())
-    planned = plan_within(_with(problem, high), METHODS["auto"], seed, budget.sparing())
+    upper, part = _with(problem, high), budget.part(DRAWS_SHARE).sparing()
+    began = time.monotonic()
+    planned = plan_within(upper, METHODS["auto"], seed, part.part(PLAN_SHARE))
+    longest = time.monotonic() - began  # seconds that a plan takes, and so a draw
     rng = np.random.default_rng(seed)
     regrets: list[float] = []
     routes, ends, proved = Counter([planned.order]), Counter[str](), planned.optimal
     for k in range(draws):
+        if not part.has(longest):
+            break
+        began = time.monotonic()
         drawn = _with(problem, _between(low, high, rng))
-        best = plan_within(drawn, METHODS["auto"], seed, budget.sparing())
+        best = plan_within(drawn, METHODS["auto"], seed, part.part(PLAN_SHARE))
         own = expected_loss(drawn, planned.order)
         better = is_less(best.loss.total, own.total, PRINTED, own.magnitude)
         order = best.order if better else planned.order
@@ -205,21 +215,25 @@ def robustness(
         routes[order] += 1
         proved = proved and best.optimal
         budget.progress("draws", (k + 1) / draws)
-        if budget.exhausted:
-            break
+        longest = max(longest, time.monotonic() - began)
     made = len(regrets)
+    if not made:
+        reason = "seconds are too few to draw dissimilarities once for so many regions; give more"
+        raise InputError(reason, field="time_limit", value=time_limit)
+    counts, _ = slopes(upper, planned.order)
+    pairs, looked = _hanging(upper, planned, counts, list(routes), low, high, budget)
     return Robustness(
         plan=replace(planned, problem=problem),
-        best_case=planned.loss.total - _spread(problem, planned, low, high, 1.0),
-        worst_case=planned.loss.total + _spread(problem, planned, low, high, -1.0),
+        best_case=planned.loss.total - _spread(counts, low, high, 1.0),
+        worst_case=planned.loss.total + _spread(counts, low, high, -1.0),
         draws=made,
         unchanged=regrets.count(0.0) / made,
         mean_regret=math.fsum(regrets) / made,
         late_regret=float(np.quantile(regrets, LATE)),
         worst_regret=max(regrets),
         last={name: count / made for name, count in ends.most_common()},
-        pairs=_hanging(problem, planned, list(routes), low, high),
-        complete=proved and made == draws,
+        pairs=pairs,
+        complete=proved and made == draws and looked == len(routes),
         problem=problem,
     )
 
@@ -229,7 +243,7 @@ def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatA
     if problem.size > MOST_REGIONS:
         raise InputError(f"{problem.size} regions: robustness is for at most {MOST_REGIONS:,} regions")
     problem.check_symmetric("robustness varies")
-    high = np.array([problem.dissimilarities_to(i) for i in range(problem.size)])
+    high = problem.dissimilarities.matrix
     if within is not None:
         if not 0 < as_number("within", within, meaning="the share") <= 1:
             raise InputError("a share above 0 and up to 1 is needed, such as 0.2", field="within", value=within)
@@ -247,10 +261,9 @@ def _with(problem: Problem, delta: FloatArray) -> Problem:
     return problem.changed(dissimilarity=delta, vectors=None, dissimilarity_low=None)
 
 
-def _spread(problem: Problem, planned: Plan, low: FloatArray, high: FloatArray, sign: float) -> float:
+def _spread(counts: FloatArray, low: FloatArray, high: FloatArray, sign: float) -> float:
     """Return by how much lower dissimilarities can lower the loss (sign 1), or raise it (-1), where they count so."""
-    counts, _ = slopes(_with(problem, high), planned.order)
-    return math.fsum(np.triu(np.maximum(sign * counts, 0.0) * (high - low), 1).ravel().tolist())
+    return math.fsum(np.triu(np.maximum(sign * counts, 0.0) * (high - low), 1).sum(axis=1))
 
 
 def _between(low: FloatArray, high: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -259,30 +272,33 @@ def _between(low: FloatArray, high: FloatArray, rng: np.random.Generator) -> Flo
 
 
 def _hanging(
-    problem: Problem, planned: Plan, routes: list[tuple[int, ...]], low: FloatArray, high: FloatArray
-) -> tuple[Pair, ...]:
-    """Return the pairs whose lower bound alone makes another of the routes better.
+    upper: Problem, planned: Plan, counted: FloatArray, routes: list[tuple[int, ...]], low: FloatArray,
+    high: FloatArray, budget: Budget,
+) -> tuple[tuple[Pair, ...], int]:  # fmt: skip
+    """Return the pairs whose lower bound alone makes another of the routes better, and how many routes were looked at.
 
-    A loss is linear in each dissimilarity.
+    A loss is linear in each dissimilarity; `counted` are the slopes of that of the planned route.
     """
-    upper = _with(problem, high)
-    counted = [slopes(upper, order)[0] for order in routes]
-    losses = [expected_loss(upper, order) for order in routes]
-    own = routes.index(planned.order)
+    own = planned.loss
     best, least = np.zeros_like(high), np.full(high.shape, np.inf)
-    for k, counts in enumerate(counted):
-        slope = counts - counted[own]
-        behind = losses[k].total - losses[own].total
+    longest, looked = 0.0, 0
+    for order in routes:
+        if not budget.has(longest):
+            break
+        began, looked = time.monotonic(), looked + 1
+        slope = slopes(upper, order)[0] - counted
+        behind = expected_loss(upper, order).total - own.total
         best = np.maximum(best, slope * (high - low) - behind)
         with np.errstate(divide="ignore", invalid="ignore"):  # how much smaller the number must be for a tie
             smaller = behind / slope if behind > 0 else np.zeros_like(high)  # none, where it is better as it is
         least = np.where((slope > 0) | (behind < 0), np.minimum(least, smaller), least)
+        longest = max(longest, time.monotonic() - began)
     found = []
     for place in np.argsort(-np.triu(best, 1), axis=None, kind="stable")[:TOLD].tolist():
-        i, j = divmod(place, problem.size)
-        if best[i, j] <= PRINTED * losses[own].magnitude or i >= j:
+        i, j = divmod(place, upper.size)
+        if best[i, j] <= PRINTED * own.magnitude or i >= j:
             continue
         switch = float(high[i, j] - least[i, j])
-        found.append(Pair((problem.regions[i], problem.regions[j]), float(low[i, j]), float(high[i, j]), switch,
+        found.append(Pair((upper.regions[i], upper.regions[j]), float(low[i, j]), float(high[i, j]), switch,
                           float(best[i, j])))  # fmt: skip
-    return tuple(found)
+    return tuple(found), looked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,6 +11,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.losses import expected_loss, objective_of, travel_cost
@@ -21,11 +23,14 @@ from learnroute.model.validation import as_count
 from learnroute.planner import decide_learner, plan_within
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
+from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
+from learnroute.tuning import objective_for_method
 
 MOST_EXACT = 14  # regions up to which the whole Pareto front is found
 EXTREME = 1e6  # rates this far from the even one stand for "travel only" and "error only", ties broken by the other
 MOST_POINTS = 1000
+MARK_SHARE = 0.1  # of the time left, for each of these routes
 MARKED = ("algorithm1", "baseline", "travel", "nearest")  # methods shown beside the curve
 
 
@@ -229,86 +234,118 @@ def tradeoff(
     problem = decide_learner(problem, seed, budget.part(0.5))
     objective = objective_of(_at_rate(problem, 1.0))
     orders = pareto_front_orders(objective, budget) if problem.size <= MOST_EXACT else None
-    complete = orders is not None
-    marks = {
-        name: _choice(problem, plan_within(problem, METHODS[name], seed, budget.sparing()).order)
-        for name in _methods(problem)
-    }
+    complete, routes = orders is not None, _Routes(problem, seed, budget)
+    marks = routes.mark()
     if orders is None:
-        found, complete = _searched(problem, points, seed, budget)
+        found, complete = _searched(routes, points)
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
-    choices = [_choice(problem, tuple(map(int, problem.regions_of(order)))) for order in orders]
+    choices = [routes.add(order) for order in orders]
     travel, errors = np.array([c.travel_cost for c in choices]), np.array([c.error for c in choices])
-    front = pareto_front(travel, errors, np.array([_error_size(problem, c.order) for c in choices]))
+    front = pareto_front(travel, errors, np.array([routes.sizes[c.order] for c in choices]))
     return Tradeoff(
         _with_rates([choices[k] for k in front]), complete, marks, problem.travel_rate, problem.dissimilarity_kind,
         problem=problem,
     )  # fmt: skip
 
 
-def _methods(problem: Problem) -> tuple[str, ...]:
-    return MARKED if objective_of(problem).travel.symmetric else MARKED[1:]
+class _Routes:
+    """Plans routes and prices each once. A plan begins only if the time left is as long as the longest one took."""
+
+    def __init__(self, problem: Problem, seed: int, budget: Budget) -> None:
+        self.problem, self.seed, self.budget = problem, seed, budget
+        self.choices: dict[tuple[int, ...], Choice] = {}
+        self.sizes: dict[tuple[int, ...], float] = {}  # what the rounding of errors is relative to: parts may cancel
+        self.longest = 0.0  # seconds
+
+    @property
+    def late(self) -> bool:
+        """Whether no other plan is to begin; the first one always does."""
+        return bool(self.choices) and not self.budget.has(self.longest)
+
+    def add(self, order: ArrayLike) -> Choice:
+        """Price a route, an order of regions or of stops."""
+        problem = self.problem
+        key = tuple(problem.regions_of(order).tolist())
+        if key not in self.choices:
+            route, loss = tuple(problem.regions[i] for i in key), expected_loss(problem, key)
+            self.choices[key] = Choice(key, route, travel_cost(problem, key), loss.error)
+            self.sizes[key] = replace(loss, travel=0.0).magnitude
+        return self.choices[key]
+
+    def mark(self) -> dict[str, Choice]:
+        """Return the routes of some methods, as far as there is time."""
+        objective, found = objective_of(self.problem), {}
+        for name in MARKED if objective.travel.symmetric else MARKED[1:]:
+            if self.late:
+                break
+            began, method = time.monotonic(), METHODS[name]
+            part, rng = self.budget.part(MARK_SHARE).sparing(), np.random.default_rng(self.seed)
+            seen = objective_for_method(self.problem, objective, method)
+            found[name] = self.add(method.solve(seen, rng, part, DEFAULTS).order)
+            self.longest = max(self.longest, time.monotonic() - began)
+        return found
+
+    def plan(self, problem: Problem, left: int) -> tuple[Choice, bool]:
+        """Plan for another rate or end, with so many plans left; return the route, and whether it is proved best."""
+        began = time.monotonic()
+        made = plan_within(problem, METHODS["auto"], self.seed, self.budget.part(1 / max(2, left)).sparing())
+        found = self.add(made.order)
+        self.longest = max(self.longest, time.monotonic() - began)
+        return found, made.optimal
 
 
 def _at_rate(problem: Problem, rate: float) -> Problem:
     return problem if rate == problem.travel_rate else problem.changed(travel_rate=rate)
 
 
-def _choice(problem: Problem, order: tuple[int, ...]) -> Choice:
-    route = tuple(problem.regions[i] for i in order)
-    return Choice(order, route, travel_cost(problem, order), expected_loss(problem, order).error)
-
-
-def _error_size(problem: Problem, order: tuple[int, ...]) -> float:
-    """Return what the rounding of a route's error is relative to: its parts may cancel."""
-    return replace(expected_loss(problem, order), travel=0.0).magnitude
-
-
-def _searched(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[list[Choice], bool]:
+def _searched(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
     """Return routes found at some rates, and whether they are sure to hold the whole Pareto front."""
-    curve, corners, planned = _corners(problem, points, seed, budget)
+    problem = routes.problem
+    curve, corners, planned = _corners(routes, points)
     if not objective_of(problem).only_last_counts:
         return curve, False
     # the error is that of the last region alone: the shortest way to each end is all there is
     ends = np.argsort(objective_of(problem).scores, kind="stable").tolist()
     proved = corners
     for k, end in enumerate(e for e in ends if e != problem.ends.first and problem.ends.last in (None, e)):
-        if budget.exhausted or planned + k >= points:
+        if routes.late or planned + k >= points:
             return curve, False
         constraints = replace(problem.constraints, end=problem.regions[end])
-        found = plan_within(
-            _at_rate(problem.changed(constraints=constraints), 1.0), METHODS["auto"], seed, budget.sparing()
-        )
-        proved = proved and found.optimal
-        curve.append(_choice(problem, found.order))
-        budget.progress("trade-off", (planned + k + 1) / points)
+        asked = _at_rate(problem.changed(constraints=constraints), 1.0)
+        found, optimal = routes.plan(asked, points - planned - k)
+        proved = proved and optimal
+        curve.append(found)
+        routes.budget.progress("trade-off", (planned + k + 1) / points)
     return curve, proved
 
 
-def _corners(problem: Problem, points: int, seed: int, budget: Budget) -> tuple[list[Choice], bool, int]:
+def _corners(routes: _Routes, points: int) -> tuple[list[Choice], bool, int]:
     """Return the corners of the convex curve as far as found, whether they are all, and the number of plans made.
 
     Between two neighbours, the rate at which they tie is planned for; a better route becomes a new neighbour.
     """
+    problem, planned = routes.problem, 0
     even = _even_rate(problem)
-    ends, proved = [], True
+    ends: list[Choice] = []
+    proved = True
     for rate in (even * EXTREME, even / EXTREME):
-        found = plan_within(_at_rate(problem, rate), METHODS["auto"], seed, budget.sparing())
-        ends.append(_choice(problem, found.order))
-        proved = proved and found.optimal
-    planned = 2
+        if routes.late:
+            return ends, False, planned
+        found, optimal = routes.plan(_at_rate(problem, rate), points - planned)
+        ends.append(found)
+        planned, proved = planned + 1, proved and optimal
     same = abs(ends[0].travel_cost - ends[1].travel_cost) <= PRINTED * max(c.travel_cost for c in ends)
     curve = ends[:1] if same else ends
     spans = list(pairwise(curve))
-    while spans and planned < points and not budget.exhausted:
+    while spans and planned < points and not routes.late:
         left, right = max(spans, key=_area)
         spans.remove((left, right))
         rate = problem.size * _slope(left, right)
         if not 0 < rate < math.inf:
             continue
-        found = plan_within(_at_rate(problem, rate), METHODS["auto"], seed, budget.sparing())
-        middle, planned, proved = _choice(problem, found.order), planned + 1, proved and found.optimal
-        budget.progress("trade-off", planned / points)
+        middle, optimal = routes.plan(_at_rate(problem, rate), points - planned)
+        planned, proved = planned + 1, proved and optimal
+        routes.budget.progress("trade-off", planned / points)
         if is_less(middle.loss(rate), left.loss(rate), PRINTED):
             curve.append(middle)
             spans += [(left, middle), (middle, right)]

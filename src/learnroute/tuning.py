@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.law import ModelErrors, Step, train
+from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
 from learnroute.model.learners import SCHEDULE, Proximal
-from learnroute.model.losses import expected_loss, objective_of, travel_cost, visit_objective_of
+from learnroute.model.losses import objective_of, travel_cost, visit_objective_of
 from learnroute.model.objective import Objective
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
@@ -35,7 +35,7 @@ FEW_REGIONS = 12  # up to which routes are planned for all of these, beyond for 
 FACTORS = np.logspace(-3, 3, 121)  # of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
 FLAT = 0.01  # a loss this share above the least one is nearly as good
-VECTORISED_REGIONS = 1000
+ENTRIES = 1 << 20  # λ times regions that a curve takes at once
 EXACT_REGIONS = 9  # up to which routes are optimal while λ is chosen
 ROUTE_SHARE = 0.1  # of the time left, for each of these routes
 SWEEPS = 60  # over the positions of a schedule, at most
@@ -133,24 +133,33 @@ def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizatio
     """Return the expected final error of a route (per region) for each of many λ."""
     stops = np.asarray(order, dtype=np.int64)
     table = np.fromiter(regularizations, dtype=np.float64)
-    if problem.size > VECTORISED_REGIONS:
-        return np.array([expected_loss(problem.regularized(float(one)), stops).error for one in table])
-    steps = _steps(problem, table)
-    errors = ModelErrors(np.tile(problem.initial_errors, (len(table), 1)), np.zeros(len(table)))
-    for k in stops.tolist():
-        errors = train(errors, k, steps[k], problem.dissimilarities[k])
-    return np.asarray(errors.mean)
+    at_once = max(1, ENTRIES // problem.size)
+    parts = [table[begin : begin + at_once, None] for begin in range(0, len(table), at_once)]
+    return np.concatenate([_error(problem, stops, part) for part in parts])
 
 
-def _steps(problem: Problem, table: FloatArray) -> list[Step]:
-    """Return what training in each region does, for all λ of a table at once."""
-    shape = problem.learner.features
-    variance = problem.learner.noise**2
-    by_count = {
-        n: Step(*(np.broadcast_to(part, table.shape) for part in proximal_moments(shape, n, table).step(variance)))
-        for n in np.unique(problem.counts).tolist()
-    }
-    return [by_count[n] for n in problem.counts.tolist()]
+def _error(problem: Problem, stops: IntArray, regularization: FloatArray) -> Any:
+    """Return the expected final error of a route (per region); the last axis of λ is that of positions, or 1."""
+    terms = error_parts(
+        problem.dissimilarities, stops, _along(problem, stops, regularization), problem.initial_sum, problem.size
+    )
+    return (terms.initial + (terms.dissimilarity + terms.noise + terms.pairs).sum(axis=-1)) / problem.size
+
+
+def _along(problem: Problem, stops: IntArray, regularization: FloatArray) -> Updates:
+    """Return what training does at each stop of a route, which may end before the last position that has a λ."""
+    counts, regularization = problem.counts[stops], regularization[..., : len(stops)]
+    tables = np.empty((5, *regularization.shape[:-1], len(stops)))
+    for n in np.unique(counts).tolist():
+        for table, part in zip(tables, _step(problem, n, regularization), strict=True):
+            table[..., counts == n] = np.broadcast_to(part, table.shape)[..., counts == n]
+    return Updates(*tables)
+
+
+def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
+    """Return what training with so many samples does, for many λ at once."""
+    moments = proximal_moments(problem.learner.features, samples, regularization)
+    return Step(*(np.broadcast_to(part, regularization.shape) for part in moments.step(problem.learner.noise**2)))
 
 
 def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
@@ -158,7 +167,7 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     step = 1 if problem.size <= FEW_REGIONS else 4
     pool: dict[tuple[int, ...], tuple[float, float]] = {}  # by route: its best λ, and the total there
     for k, one in enumerate(PLANNED[::step].tolist()):
-        _add(pool, problem, solve(problem.regularized(one)))
+        _add(pool, problem, solve(problem.regularized(one)), budget)
         budget.progress("regularisation", (k + 1) / len(PLANNED[::step]))
         if budget.exhausted:
             break
@@ -167,7 +176,7 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
         for _ in range(ALTERNATIONS):
             if budget.exhausted:
                 break
-            better = _add(pool, problem, solve(problem.regularized(pool[at][0])))
+            better = _add(pool, problem, solve(problem.regularized(pool[at][0])), budget)
             if not is_less(pool[better][1], pool[at][1], SETTLED):
                 break
             at = better
@@ -179,23 +188,22 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     return Tuned(value, best, total, *flat_range(FINE, losses, value, total))
 
 
-def _add(pool: dict[tuple[int, ...], tuple[float, float]], problem: Problem, order: IntArray) -> tuple[int, ...]:
+def _add(
+    pool: dict[tuple[int, ...], tuple[float, float]], problem: Problem, order: IntArray, budget: Budget
+) -> tuple[int, ...]:
     """Put a route into the pool, with the λ that suits it best; return its key."""
     key = tuple(int(i) for i in order)
     if key not in pool:
-        value, error = _best_for(problem, key)
+        value, error = least_of(lambda table: error_curve(problem, key, table), GRID, budget)
         pool[key] = value, error + _travel(problem, key)
     return key
 
 
-def _best_for(problem: Problem, order: Sequence[int]) -> tuple[float, float]:
-    """Return the λ that suits a route best, and the error there."""
-    return least_of(lambda table: error_curve(problem, order, table), GRID)
-
-
-def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray) -> tuple[float, float]:
-    """Return where a curve over λ is least, and its value there: by a table that is refined."""
-    for _ in range(4):
+def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, budget: Budget) -> tuple[float, float]:
+    """Return where a curve over λ is least, and its value there: by a table that is refined while there is time."""
+    for refined in range(4):
+        if refined and budget.exhausted:
+            break
         errors = curve(table)
         best = int(np.argmin(errors))
         low, high = table[max(0, best - 1)], table[min(len(table) - 1, best + 1)]
@@ -204,7 +212,7 @@ def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray) -> tu
     return found
 
 
-def _travel(problem: Problem, order: Sequence[int]) -> float:
+def _travel(problem: Problem, order: Sequence[int] | IntArray) -> float:
     return problem.travel_rate * travel_cost(problem, np.asarray(order)) / problem.size
 
 
@@ -226,13 +234,15 @@ def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float
 def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) -> Tuned:
     """Choose one λ for each position and the route, from what is known on: a single λ, or a schedule.
 
-    The result is never worse than that.
+    The result is never worse than that; where there is no time left, it is that.
     """
     positions = np.arange(problem.most_visits, dtype=np.float64)
     starts = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
     order = np.array(found.order)
-    best: tuple[float, FloatArray, IntArray] = (math.inf, starts[0], order)
+    best: tuple[float, FloatArray, IntArray] = (found.total, starts[0], order)
     for start in starts:
+        if budget.exhausted:
+            break
         schedule, at = _descended(problem, order, start, budget), order
         total = _total(problem, at, schedule)
         for _ in range(ALTERNATIONS):
@@ -263,7 +273,7 @@ def _flat_factor(
 
 
 def _total(problem: Problem, order: IntArray, schedule: FloatArray) -> float:
-    return expected_loss(problem.regularized(schedule.tolist()), order).total
+    return float(_error(problem, order, schedule)) + _travel(problem, order)
 
 
 def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Budget) -> FloatArray:
@@ -284,35 +294,41 @@ def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Bud
 def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None, budget: Budget) -> float:
     """Choose λ anew, position by position; return the error that was reached. `table` None: only λ near each.
 
-    The mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after it.
+    The weighted mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after.
     """
     size, rows = problem.size, problem.dissimilarities
-    here = list(problem.regularized(schedule.tolist()).updates.along(order))
+    here = list(_along(problem, order, schedule))
     slopes = np.empty((len(order), size))  # row t: how the final error depends on each error after visit t
-    slope = np.full(size, 1.0 / size)
+    totals = np.empty(len(order))  # ... and on what all of these have in common
+    slope, total = problem.region_weights / size, 1.0
     for t in range(len(order) - 1, -1, -1):
-        slopes[t] = slope
-        total = math.fsum(slope)
+        slopes[t], totals[t] = slope, total
         slope = here[t].retention * slope
         slope[order[t]] -= here[t].coupling * total
-    steps = None if table is None else _steps(problem, table)
+        total *= here[t].retention - here[t].coupling
+    near = np.clip(schedule[:, None] * NEAR, FINE[0], FINE[-1])
+    steps = {n: _step(problem, n, near if table is None else table) for n in np.unique(problem.counts).tolist()}
     errors = ModelErrors(problem.initial_errors)
     for t, k in enumerate(order.tolist()):
         step = here[t]
         if not budget.exhausted:
-            values = np.clip(schedule[t] * NEAR, FINE[0], FINE[-1]) if table is None else table
-            known = (steps or _steps(problem, values))[k]
-            costs = _costs(known, slopes[t], errors.total, k, rows[k])
+            values, known = near[t] if table is None else table, steps[int(problem.counts[k])]
+            known = Step(*(column[t] for column in known)) if table is None else known
+            before, learnt = float(slopes[t] @ errors.total), float(slopes[t] @ rows[k])
+            error = float(errors.own[k] + errors.common)
+            costs = _costs(known, before, learnt, totals[t], error)
             best = int(np.argmin(costs))
-            if costs[best] < _costs(step, slopes[t], errors.total, k, rows[k]):
+            if costs[best] < _costs(step, before, learnt, totals[t], error):
                 schedule[t] = values[best]
                 step = Step(*(float(column[best]) for column in known))
         errors = train(errors, k, step, rows[k])
-    return float(errors.mean)
+    return float(errors.mean(problem.region_weights))
 
 
-def _costs(step: Step, slope: FloatArray, errors: FloatArray, region: int, towards: FloatArray) -> Any:
-    """Return what a visit adds to the final error, up to what no step changes."""
-    retained, learnt = float(slope @ errors), float(slope @ towards)
-    common = (step.noise - step.coupling * errors[region]) * math.fsum(slope)
-    return step.retention * retained + step.plasticity * learnt + common
+def _costs(step: Step, before: float, learnt: float, slope: float, error: float) -> Any:
+    """Return what a visit adds to the final error, up to what no step changes.
+
+    `before` and `learnt` are the errors before the visit and those of the region's own model, times the slopes of all
+    regions; `slope` is the sum of these, and `error` that in the region before the visit.
+    """
+    return step.retention * before + step.plasticity * learnt + slope * (step.noise - step.coupling * error)

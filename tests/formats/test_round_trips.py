@@ -63,6 +63,7 @@ def problems(draw: st.DrawFn) -> Problem:
         samples=draw(st.sampled_from([None, [90 + 20 * i for i in range(size)]])),
         features_scaling=scaling,
         visits=visits,
+        importance=draw(st.none() | st.lists(SIZES, min_size=size, max_size=size).filter(any)),
     )
 
 

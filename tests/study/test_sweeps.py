@@ -85,10 +85,10 @@ def test_failing_cells_are_recorded_and_the_rest_goes_on(tmp_path: Path) -> None
 
 
 def test_even_a_bug_in_a_method_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any) -> None:
+    def broken(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr("learnroute.study.cells.plan", broken)
+    monkeypatch.setattr("learnroute.study.cells.plan_within", broken)
     rows = rows_of(Experiment("uniform", 3, 80, methods="nearest", replicates=2), tmp_path / "a", workers=1)  # type: ignore[arg-type]
     assert [row["error"] for row in rows] == ["ZeroDivisionError: by nothing"] * 2
 

@@ -169,7 +169,7 @@ def test_a_worker_that_takes_in_no_more_than_a_pipe_holds_is_replaced(clock: Clo
     [
         (PlanRequest, {"time_limit": 2.0}, 2.0),
         (PlanRequest, {}, 60.0),
-        (CompareRequest, {"time_limit": 2.0, "methods": ["travel", "nearest"]}, 8.0),  # and λ, and the bound
+        (CompareRequest, {"time_limit": 2.0, "methods": ["travel", "nearest"]}, 2.0),
         (ExportRequest, {"time_limit": 2.0}, 2.0),
         (ExportRequest, {"time_limit": 2.0, "what": "problem"}, 60.0),
     ],

@@ -25,6 +25,7 @@ from learnroute.cli.common import (
     say_written,
     seed_option,
     suffixes,
+    time_left,
     time_option,
 )
 from learnroute.cli.tables import print_sheet
@@ -44,6 +45,7 @@ from learnroute.tradeoffs import tradeoff
 ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # what holds one route, and no curve
 NEW_REGION = (
     "region", "travel", "travel_back", "coordinates", "dissimilarity", "vector", "initial", "samples",
+    "importance",
 )  # fmt: skip  # what a region that is added to a journey may have
 
 
@@ -88,7 +90,7 @@ def tradeoff_command(
     for path in routes:
         check_plan_destination(path, problem)
     with progress_shown() as progress:
-        found = tradeoff(problem, points, seed, time_limit, progress)
+        found = tradeoff(problem, points, seed, time_left(time_limit), progress)
     problem = found.problem or problem  # with the regularisation that was chosen
     picked = None
     if budget is not None:
@@ -148,7 +150,7 @@ def robustness_command(
     given = source.read()
     about = [f"by {KINDS[UPPER]}, not by the unbiased estimates"] if given.has_estimates else []
     with progress_shown() as progress:
-        found = robustness(given, within, draws, seed, time_limit, progress)
+        found = robustness(given, within, draws, seed, time_left(time_limit), progress)
     deliver(found, (*outputs, *pictures), as_json, *about)
 
 
@@ -175,7 +177,7 @@ def learners_command(
     check_outputs(outputs, (*REPORTS, ".md"), pictures)
     problem = source.read()
     with progress_shown() as progress:
-        found = compare_learners(problem, seed, time_limit, progress)
+        found = compare_learners(problem, seed, time_left(time_limit), progress)
     deliver(found, (*outputs, *pictures), as_json)
 
 
@@ -195,7 +197,7 @@ def learners_command(
 @click.option(
     "--add", "added", type=click.Path(path_type=Path), metavar="FILE",
     help="A region that is to be visited too: a JSON object with region, its name, and what the other regions have: "
-    "travel (and travel_back) or coordinates, dissimilarity or vector, initial, samples.",
+    "travel (and travel_back) or coordinates, dissimilarity or vector, initial, samples, importance.",
 )  # fmt: skip
 @click.option("--method", type=Name(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
 @click.option("--seed", type=int, help="With --begin; 0 if left out. Same seed, same answer.")
@@ -232,16 +234,16 @@ def journey_command(
         if begin:
             problem = read_problem(problem_file_of(begin))
             problem = problem if dissimilarities is None else problem.with_dissimilarities(dissimilarities)
-            trip = Journey(problem, method or "auto", seed or 0, state, progress, time_limit)
+            trip = Journey(problem, method or "auto", seed or 0, state, progress, time_left(time_limit))
         else:
             trip = Journey.resume(state)
         if visited:
-            trip.visit(visited, **_measurements(measured), progress=progress, time_limit=time_limit)
+            trip.visit(visited, **_measurements(measured), progress=progress, time_limit=time_left(time_limit))
         elif drop:
-            trip.drop(drop, progress, time_limit)
+            trip.drop(drop, progress, time_left(time_limit))
         elif added:
             with errors_naming(added):
-                trip.add(**_region_in(added), progress=progress, time_limit=time_limit)
+                trip.add(**_region_in(added), progress=progress, time_limit=time_left(time_limit))
     if as_json:
         print_json({
             "next": trip.next, "visited": [visit.region for visit in trip.visits], "rest": list(trip.rest),

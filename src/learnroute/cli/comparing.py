@@ -19,7 +19,7 @@ from learnroute.cli.common import (
     progress_shown,
     seed_option,
     suffixes,
-    time_option,
+    time_left,
 )
 from learnroute.comparison.of_methods import compare
 from learnroute.solvers.registry import METHODS
@@ -29,7 +29,10 @@ from learnroute.solvers.registry import METHODS
 @problem_options
 @click.option("--methods", metavar="A,B", help=f"Only these (of {', '.join(METHODS)}).")
 @seed_option
-@time_option
+@click.option(
+    "--time-limit", type=float, metavar="SECONDS",
+    help="For all methods together: each gets an equal part of the time left. Default: 60 per method.",
+)  # fmt: skip
 @click.option("--draws", type=int, default=100, show_default=True, help="Routes to average random methods over.")
 @json_option
 @output_option(f"Write the table ({suffixes(REPORTS)}).")
@@ -43,7 +46,7 @@ def compare_command(
     problem = source.read()
     names = [name.strip() for name in methods.split(",")] if methods is not None else None
     with progress_shown() as progress:
-        found = compare(problem, names, seed, time_limit, draws, progress)
+        found = compare(problem, names, seed, time_left(time_limit), draws, progress)
     deliver(found, (*outputs, *pictures), as_json)
 
 

@@ -97,11 +97,12 @@ def _route_in(file: Path) -> list[str]:
 )
 @problem_options
 @click.option("--route", required=True, metavar="A,B,C", help="Regions in order: names, or 0-based indices.")
+@time_option
 @json_option
 @output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
 @plot_option
 def evaluate_command(
-    source: Source, route: str, as_json: bool,
+    source: Source, route: str, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Say what a given route through the regions of FILE costs, and how far from the best it can be."""
@@ -109,7 +110,10 @@ def evaluate_command(
     problem = source.read()
     for path in outputs:
         check_plan_destination(path, problem)
-    deliver(evaluate(problem, route_stops(route, problem)), (*outputs, *pictures), as_json)
+    stops = route_stops(route, problem)
+    with progress_shown() as progress:
+        found = evaluate(problem, stops, time_left(time_limit), progress)
+    deliver(found, (*outputs, *pictures), as_json)
 
 
 VERDICT_CODES = {"confirmed": 0, "refuted": 1, "not checked": 3}

@@ -73,6 +73,7 @@ CURVE = np.logspace(-3, 4, 71)  # λ of the curves
 PRIOR = np.logspace(-9, 5, 57)  # λ of the ridge prior that are tried first
 PRIOR_FINE = np.logspace(-9, 5, 337)
 MOST_REGIONS = 2000
+SEARCH_SHARE = 0.85  # of the time, for routes and λ; the rest is for the rows and curves
 
 
 @dataclass(frozen=True)
@@ -282,29 +283,32 @@ class _Table:
     def __init__(self, problem: Problem, seed: int, budget: Budget) -> None:
         self.problem = problem
         self.budget = budget
+        self.late = False  # whether curves are left out
         self.papers, self.refused = _with_least_squares(problem)
-        search = route_finder(problem, METHODS["auto"], seed, budget)
-        shortest = route_finder(problem, METHODS["travel"], seed, budget)(problem)
-        least_squares = None if self.papers is None else search(self.papers)
+        part = budget.part(SEARCH_SHARE)
+        search = route_finder(problem, METHODS["auto"], seed, part)
+        shortest = route_finder(problem, METHODS["travel"], seed, part)(problem)
+        least_squares = None if self.papers is None or part.exhausted else search(self.papers)
         budget.progress("routes", 1.0)
-        together = tune_constant(problem, search, budget.part(0.6))
+        together = tune_constant(problem, (lambda _: shortest) if part.exhausted else search, part.part(0.6))
         found = [shortest, np.array(together.order), *([] if least_squares is None else [least_squares])]
         self.shortest = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
         self.papers_best = None if self.papers is None else self._least(self.shortest, *found)
-        self.on_shortest = self._tuned(self.shortest)
-        self.on_papers_best = None if self.papers_best is None else self._tuned(self.papers_best)
+        self.on_shortest = self._tuned(self.shortest, part)
+        self.on_papers_best = None if self.papers_best is None else self._tuned(self.papers_best, part)
         given = [self.on_shortest] + ([] if self.on_papers_best is None else [self.on_papers_best])
-        self.together = min(together, *given, key=self._loss)
-        self.mean = np.maximum(np.arange(problem.size), self._first).tolist()
-        running = Tuned(tuple(self.mean), self.shortest, 0.0, 1.0, 1.0)
-        self.scheduled = tune_schedule(problem, search, budget, self.together)
-        if self._loss(running) < self._loss(self.scheduled):  # the running mean is a schedule, too
-            self.scheduled = tune_schedule(problem, search, budget, running)
+        self.together = min(together, *given, key=_total)
+        mean = np.maximum(np.arange(problem.size), self._first).tolist()
+        total = expected_loss(problem.regularized(mean), self.shortest).total
+        self.running = Tuned(tuple(mean), self.shortest, total, 1.0, 1.0)
+        self.scheduled = min(tune_schedule(problem, search, part, self.together), self.running, key=_total)
+        if self.scheduled is self.running:  # that is a schedule, too
+            self.scheduled = tune_schedule(problem, search, part, self.running)
         budget.progress("schedule", 1.0)
 
     def rows(self) -> list[LearnerRow]:
         """Return the rows, without what they save."""
-        problem, m = self.problem, self.problem.learner.features
+        m = self.problem.learner.features
         least_squares = [
             self._row(LEAST_SQUARES, kind, m, order, self.papers)
             for kind, order in ((SHORTEST, self.shortest), (PAPERS, self.papers_best))
@@ -315,23 +319,25 @@ class _Table:
                 (SHORTEST, self.on_shortest), (PAPERS, self.on_papers_best), (OWN, self.together),
             )
         ]  # fmt: skip
-        mean = self._row(RUNNING_MEAN, SHORTEST, 2 * m, self.shortest, problem.regularized(self.mean))
         return [
             *least_squares,
             *proximal,
             self._tuned_row(SCHEDULE, OWN, self.scheduled),
-            replace(mean, regularization=tuple(self.mean)),
+            replace(self._tuned_row(RUNNING_MEAN, SHORTEST, self.running), regularization_range=None),
             self._recursive(),
-            self._priced(MEAN_MODEL, None, floor_of(problem)),
+            self._priced(MEAN_MODEL, None, floor_of(self.problem)),
         ]
 
     def curves(self) -> tuple[Curve, ...]:
-        """Return total losses by λ, on each route once."""
+        """Return total losses by λ, on each route once; where time is short, on the shortest route alone."""
         routes = {SHORTEST: self.shortest, PAPERS: self.papers_best, OWN: self.together.order}
         found: dict[tuple[int, ...], Curve] = {}
         for kind, order in routes.items():
             if order is None or order in found:
                 continue
+            if found and self.budget.exhausted:
+                self.late = True
+                break
             travel = self._travel_loss(order)
             totals = error_curve(self.problem, order, CURVE) + travel
             limit = None if self.papers is None else expected_loss(self.papers, order).total
@@ -348,10 +354,12 @@ class _Table:
         if not _squared_distances(problem):
             notes.append(
                 "the dissimilarities are no squared distances between models (bounds and estimates seldom are): the "
-                "floor is what an equal mean of all models would have, and no bound"
+                "floor is what the mean of all models would have, and no bound"
             )
         if problem.initial_sum / problem.size < floor_of(problem):
             notes.append("the first model is said to be better than the mean model: check the initial dissimilarities")
+        if self.late:
+            notes.append("the time limit came before all curves over λ were computed; the others are left out")
         return tuple(notes)
 
     @property
@@ -373,12 +381,9 @@ class _Table:
         problem = self.problem if self.papers is None else self.papers
         return _as_tuple(np.asarray(min(orders, key=lambda order: expected_loss(problem, order).total)))
 
-    def _tuned(self, order: tuple[int, ...]) -> Tuned:
+    def _tuned(self, order: tuple[int, ...], budget: Budget) -> Tuned:
         stops = np.array(order)
-        return tune_constant(self.problem, lambda _: stops, self.budget)
-
-    def _loss(self, tuned: Tuned) -> float:
-        return expected_loss(self.problem.regularized(tuned.regularization), tuned.order).total
+        return tune_constant(self.problem, lambda _: stops, budget)
 
     def _travel_loss(self, order: tuple[int, ...]) -> float:
         return self.problem.travel_rate * travel_cost(self.problem, order) / self.problem.size
@@ -403,7 +408,7 @@ class _Table:
     def _recursive(self) -> LearnerRow:
         """Price the fit to all samples, with the ridge prior that suits it best."""
         m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
-        value, error = least_of(lambda table: pooled_error(self.problem, table), PRIOR)
+        value, error = least_of(lambda table: pooled_error(self.problem, table), PRIOR, self.budget)
         totals = pooled_error(self.problem, PRIOR_FINE) + travel
         row = self._priced(RECURSIVE, m * m + m, error)
         nearly = flat_range(PRIOR_FINE, totals, value, error + travel)
@@ -451,11 +456,20 @@ def _squared_distances(problem: Problem) -> bool:
         return True
     rows = matrix.mean(axis=0)
     gram = (rows[:, None] + rows[None, :] - matrix - rows.mean()) / 2
-    return bool(np.linalg.eigvalsh(gram)[0] >= -PRINTED * max(1e-300, float(np.abs(matrix).max())) * problem.size)
+    gram[np.diag_indices(problem.size)] += PRINTED * max(1e-300, float(np.abs(matrix).max())) * problem.size
+    try:
+        np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _span(values: tuple[float, ...]) -> str:
     return f"{min(values):.2g} … {max(values):.2g}"
+
+
+def _total(tuned: Tuned) -> float:
+    return tuned.total
 
 
 def _as_tuple(order: IntArray) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table
-from learnroute.model.validation import as_count
+from learnroute.model.validation import IntArray, as_count
 from learnroute.planner import assessed, decide_learner
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.exact.proof import lower_bound
@@ -29,7 +29,8 @@ from learnroute.tuning import objective_for_method
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "first model", "noise": "noise",
 }  # fmt: skip  # of the parts of a loss
-COMPARE_LIMIT = 60.0  # seconds for each method of a comparison, unless told otherwise
+LATE = "left out: the time limit came before its turn"
+COMPARE_LIMIT = 60.0  # seconds per method of a comparison, unless told otherwise
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,11 @@ def compare(
     draws: int = 100,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run several methods (all by default) on one problem; a method that refuses it says why in its row.
+    """Run several methods (all by default) on one problem.
 
-    `time_limit` is for each method (60 s if omitted), and for the bound if no method brings one. Random methods are
-    averaged over `draws` routes.
+    A method that refuses it, or that there was no time for, says so in its row.
+
+    Random methods are averaged over `draws` routes.
 
     Parameters
     ----------
@@ -155,9 +157,9 @@ def compare(
     seed, progress
         As for `plan`.
     time_limit
-        Seconds for each method (60 if omitted), and for the bound if no method brings one.
+        Seconds for the whole comparison (60 per method if omitted). Each method gets an equal part of the time left.
     draws
-        How many routes of a random method are averaged.
+        How many routes of a random method are averaged; fewer where the time limit comes first.
 
     Returns
     -------
@@ -172,38 +174,40 @@ def compare(
     check_type("problem", problem, Problem)
     draws = as_count("draws", draws, meaning="the number of draws")
     seed = as_count("seed", seed, least=0, meaning="the seed")
-    problem = decide_learner(problem, seed, Budget.of(time_limit, progress))
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
         raise InputError("a list of methods is needed", field="methods", value=methods)
     chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]
-    limit = COMPARE_LIMIT if time_limit is None else time_limit
+    parts = len(chosen) + 2  # the last two are for the bound and for pricing the routes
+    budget = Budget.of(COMPARE_LIMIT * parts if time_limit is None else time_limit, progress)
+    problem = decide_learner(problem, seed, budget.part(1 / (parts + 1)))
     objective = objective_of(problem)
     seen = [objective_for_method(problem, objective, method) for method in chosen]
-    answers = [_answer(each, method, seed, limit, progress) for each, method in zip(seen, chosen, strict=True)]
+    answers: list[tuple[Answer | RefusedError, float]] = []
+    for k, (each, method) in enumerate(zip(seen, chosen, strict=True)):
+        late = k > 0 and budget.exhausted
+        answers.append((RefusedError(LATE), 0.0) if late else _answer(each, method, seed, budget.part(1 / (parts - k))))
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
     best = min((answer.order for answer in found), key=objective, default=problem.from_depot(np.arange(problem.size)))
     known = [answer.certificate for answer in found if answer.certificate is not None]
-    known = known or [lower_bound(objective, best, Budget.of(limit, progress))]
+    known = known or [lower_bound(objective, best, budget.part(0.5))]
     certificate = max(known, key=lambda one: one.bound)
     optimum = min(
         (expected_loss(problem, problem.regions_of(answer.order)).total for answer in found if answer.optimal),
         default=None,
     )
     rows = tuple(
-        _row(problem, method, answer, certificate, seconds, seed, draws)
+        _row(problem, method, answer, certificate, seconds, seed, draws, budget)
         for method, (answer, seconds) in zip(chosen, answers, strict=True)
     )
     bound = certificate.bound / problem.size if optimum is None else optimum
     return Comparison(rows, bound, optimum is not None, problem.dissimilarity_kind, problem=problem)
 
 
-def _answer(
-    objective: Objective, method: Method, seed: int, limit: float, progress: Progress | None
-) -> tuple[Answer | RefusedError, float]:
+def _answer(objective: Objective, method: Method, seed: int, budget: Budget) -> tuple[Answer | RefusedError, float]:
     """Run a method; return its answer, or its refusal, and the seconds it took."""
     started = time.monotonic()
     try:
-        answer = method.solve(objective, np.random.default_rng(seed), Budget.of(limit, progress), DEFAULTS)
+        answer = method.solve(objective, np.random.default_rng(seed), budget, DEFAULTS)
     except RefusedError as refusal:
         return refusal, 0.0
     return answer, time.monotonic() - started
@@ -217,15 +221,16 @@ def _row(
     seconds: float,
     seed: int,
     draws: int,
+    budget: Budget,
 ) -> Row:
     if isinstance(answer, RefusedError):
         return Row(method.name, None, 0.0, 0, None, str(answer))
-    found = assessed(problem, answer, certificate, method.name, seed, seconds)
-    loss, made = mean_loss(problem, method, found, draws)
+    found = assessed(problem, answer, certificate, method.name, seed, seconds, budget)
+    loss, made = mean_loss(problem, method, found, draws, budget)
     return Row(method.name, loss, found.seconds, made, found)
 
 
-def mean_loss(problem: Problem, method: Method, found: Plan, draws: int) -> tuple[Loss, int]:
+def mean_loss(problem: Problem, method: Method, found: Plan, draws: int, budget: Budget) -> tuple[Loss, int]:
     """Return the mean loss of `draws` routes of a random method, and their number, from the seed of the plan it found.
 
     Where all draws give the same order, or the method is not random, that is the loss of the plan, and 1.
@@ -233,9 +238,12 @@ def mean_loss(problem: Problem, method: Method, found: Plan, draws: int) -> tupl
     if not method.random or draws == 1:
         return found.loss, 1
     objective, rng = objective_of(problem), np.random.default_rng(found.seed)
-    orders = [method.solve(objective, rng, Budget()).order for _ in range(draws)]
+    orders: list[IntArray] = []
+    losses: list[Loss] = []
+    while len(orders) < draws and not (orders and budget.exhausted):
+        orders.append(method.solve(objective, rng, budget.silent()).order)
+        losses.append(expected_loss(problem, problem.regions_of(orders[-1])))
     if all(np.array_equal(order, orders[0]) for order in orders):
         return found.loss, 1
-    losses = [expected_loss(problem, problem.regions_of(order)) for order in orders]
-    mean = {part: math.fsum(getattr(loss, part) for loss in losses) / draws for part in losses[0].to_dict()}
-    return Loss(**mean), draws
+    mean = {part: math.fsum(getattr(loss, part) for loss in losses) / len(losses) for part in losses[0].to_dict()}
+    return Loss(**mean), len(losses)

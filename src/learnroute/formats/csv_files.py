@@ -2,11 +2,10 @@
 
 A problem folder holds `travel.csv` and `dissimilarity.csv` or `transfer.csv` (matrices with region names in the first
 row and column) or `vectors.csv` (one row a region, its name first), and optionally `regions.csv` (columns `region`,
-and any of `initial`, `samples`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`, `samples`, `noise`, and
-those that say how it trains), `options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`, `depot`, and
-`visits`, which holds the object of JSON files as text) and
-`features_scaling.csv` (one row per raw feature: `column`, `mean` and `z1`, `z2`, …, its row of the matrix; in a last
-column `intercept`, true or false).
+and any of `initial`, `samples`, `importance`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`,
+`samples`, `noise`, and those that say how it trains), `options.csv` (columns `title`, `start`, `end`, `return`,
+`travel_rate`, `depot`) and `features_scaling.csv` (one row per raw feature: `column`, `mean` and `z1`, `z2`, …, its row
+of the matrix; in a last column `intercept`, true or false).
 Without `travel.csv`, travel is the distance between the places in `regions.csv`. The depot that `options.csv` names is
 in `travel.csv` and `regions.csv` like a region, its other cells blank, and in no other table.
 """
@@ -33,7 +32,8 @@ from learnroute.model.result import Plan
 
 Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbers
 PLACES = (("lon", "lat"), ("x", "y"))
-COLUMNS = ("initial", "samples", "initial_estimate", *PLACES[0], *PLACES[1])
+NUMBERS = ("initial", "samples", "initial_estimate", "importance")
+COLUMNS = (*NUMBERS, *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
 OPTIONS = ("title", *MEMBERS, "travel_rate", "depot", "visits")
 SCALING = "features_scaling.csv"
@@ -355,7 +355,7 @@ def read_columns(
 
 def members_of(path: Path, columns: dict[str, list[float]]) -> dict[str, Any]:
     """Return the members of a problem that columns of regions are."""
-    data: dict[str, Any] = {field: columns[field] for field in COLUMNS[:3] if field in columns}
+    data: dict[str, Any] = {field: columns[field] for field in NUMBERS if field in columns}
     for a, b in PLACES:
         if (a in columns) != (b in columns):
             raise InputError("one is missing; give both or neither", field=f"columns {a} and {b}", where=path)
@@ -376,12 +376,10 @@ def columns_of(problem: Problem) -> dict[str, list[Any]]:
     if problem.coordinates is not None:
         a, b = PLACES[0] if problem.geographic else PLACES[1]
         columns[a], columns[b] = problem.coordinates.T.tolist()
-    if problem.initial.any() or problem.visits is not None:
-        columns["initial"] = problem.initial.tolist()
-    if problem.samples is not None:
-        columns["samples"] = problem.samples.tolist()
-    if problem.initial_estimate is not None:
-        columns["initial_estimate"] = problem.initial_estimate.tolist()
+    for field in NUMBERS:
+        values = getattr(problem, field)
+        if values is not None and (field != "initial" or values.any() or problem.visits is not None):
+            columns[field] = values.tolist()
     return columns
 
 

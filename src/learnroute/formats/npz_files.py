@@ -24,7 +24,7 @@ from learnroute.model.result import Plan
 
 ARRAYS = (
     "travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model", "samples",
-    "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer",
+    "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer", "importance",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
 OBJECTS = ("constraints", "depot", "visits", "features_scaling")  # as JSON text

@@ -67,10 +67,9 @@ class ModelErrors(NamedTuple):
         """The errors."""
         return np.asarray(self.own + np.asarray(self.common)[..., None])
 
-    @property
-    def mean(self) -> Any:
-        """The mean error over all regions."""
-        return self.own.mean(axis=-1) + self.common
+    def mean(self, weights: FloatArray) -> Any:
+        """Return the mean error over all regions, which count by weights of mean 1."""
+        return (weights * self.own).mean(axis=-1) + self.common
 
 
 def train(errors: ModelErrors, region: Any, step: Step, towards: FloatArray) -> ModelErrors:
@@ -137,10 +136,10 @@ class Updates:
 
 
 class ErrorParts(NamedTuple):
-    """The terms of T times an expected final error; their sums are its parts."""
+    """The terms of T times an expected final error; their sums (over the last axis) are its parts."""
 
     dissimilarity: FloatArray
-    initial: float
+    initial: Any
     noise: FloatArray
     pairs: FloatArray
 
@@ -157,25 +156,25 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
     known
         Δ, and the errors of the first model.
     order, along
-        The regions in order of visit, and what training does at each.
+        The regions in order of visit, and what training does at each; for several learners, one row per learner.
     total, count
-        The sum of the first model's errors over all regions that count, and how many these are.
+        The weighted sum of the first model's errors over all regions, and the sum of these weights.
     """
     later, later_second = products_after(along.retention), products_after(along.second)
     paired = count * later_second * along.coupling
     return ErrorParts(
         later * along.plasticity * known.scores[order],
-        float(later[0] * along.retention[0]) * total,
+        later[..., 0] * along.retention[..., 0] * total,
         count * later_second * along.noise,
         -paired * known.seen(order, along) if along.coupled else -paired,
     )
 
 
 def products_after(factors: FloatArray) -> FloatArray:
-    """For each place in a row of factors, the product of those behind it."""
-    found = np.ones(len(factors))
+    """For each place in a row of factors (the last axis), the product of those behind it."""
+    found = np.ones(factors.shape)
     with np.errstate(under="ignore"):
-        found[:-1] = np.cumprod(factors[:0:-1])[::-1]
+        found[..., :-1] = np.cumprod(factors[..., :0:-1], axis=-1)[..., ::-1]
     return found
 
 

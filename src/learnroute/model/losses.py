@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.ends import Ends
-from learnroute.model.law import STAY, ModelErrors, Step, error_parts, follow, products_after, train
+from learnroute.model.law import ModelErrors, Step, error_parts, follow, products_after
 from learnroute.model.objective import Objective, Paired
 from learnroute.model.origin import PairsFromOrigin, from_origin
 from learnroute.model.pairs import LinearError, Pairs
@@ -117,7 +117,8 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
     if problem.truth is None or problem.initial_model is None:
         raise InputError("missing; the true models are needed for the true expected loss", field="truth")
     initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
-    known = Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth))
+    weights = problem.region_weights
+    known = Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth, weights), weights)
     return _loss(problem, known, as_order(problem, order))
 
 
@@ -130,11 +131,11 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
     """
     stops = as_order(problem, order)
     problem = problem.with_upper_bounds()
-    upper = expected_loss(problem, stops).total
     if not problem.updates.coupled:
-        return upper
+        return expected_loss(problem, stops).total
     if problem.dissimilarity is None or problem.dissimilarity_low is None:
         return None
+    upper = expected_loss(problem, stops).total
     counts, first = slopes(problem, stops)
     width = problem.dissimilarity - problem.dissimilarity_low
     lowered = np.triu(np.minimum(counts, 0.0) * width, 1)
@@ -143,12 +144,12 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
 
 def slopes(problem: Problem, order: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return how the loss of a route depends on each Δ[i, j], i ≠ j, and on each Δ_i0: it is linear in all of them."""
-    stops, size = as_order(problem, order), problem.size
+    stops, size, weights = as_order(problem, order), problem.size, problem.region_weights
     shares = np.zeros(size)
     np.add.at(shares, stops, model_shares(problem, stops))
     along = problem.updates.along(stops)
-    counts = shares[:, None] + shares[None, :]
-    first = np.full(size, float(np.prod(along.retention)))
+    counts = np.outer(shares, weights) + np.outer(weights, shares)
+    first = float(np.prod(along.retention)) * weights
     if along.coupled:
         paired = size * products_after(along.second) * along.coupling
         held, left = np.zeros(size), 1.0  # the shares in the model so far, of the regions and of the initial one
@@ -188,15 +189,20 @@ def losses_without(problem: Problem, order: ArrayLike) -> FloatArray:
     if many == 1:
         return np.array([problem.initial_sum / size])
     travel = np.array([math.fsum(_legs(problem, np.delete(visits, t))) for t in range(many)])
-    errors = ModelErrors(np.tile(problem.initial_errors, (many, 1)), np.zeros(many))  # a row for each visit left out
-    for t, region in enumerate(visits.tolist()):
-        positions = np.arange(many)
-        positions = np.where(positions < t, t - 1, t)  # a visit that is left out makes later ones come earlier
-        step = Step(*(np.array(table[positions, region]) for table in problem.updates.tables))
-        for part, stay in zip(step, STAY, strict=True):
-            part[t] = stay
-        errors = train(errors, region, step, problem.dissimilarities[region])
-    found: FloatArray = problem.travel_rate * travel / size + errors.mean
+    first, rows = ModelErrors(problem.initial_errors), problem.dissimilarities
+    before = [first, *follow(first, visits[:-1].tolist(), problem.updates.along(visits[:-1]), rows)]
+    # the final mean error is linear in what the model is before the visits behind t, which come one position earlier
+    slopes, slope, constant = problem.region_weights / size, 1.0, 0.0
+    errors = np.empty(many)
+    for t in range(many - 1, -1, -1):
+        errors[t] = slopes @ before[t].own + slope * before[t].common + constant
+        region = int(visits[t])
+        step = Step(*(float(table[t - 1, region]) for table in problem.updates.tables))
+        constant += step.plasticity * float(slopes @ rows[region]) + slope * step.noise
+        slopes = step.retention * slopes
+        slopes[region] -= slope * step.coupling
+        slope *= step.second
+    found: FloatArray = problem.travel_rate * travel / size + errors
     return found
 
 
@@ -205,8 +211,9 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
 
     Row t is the model held after t visits (row 0: the first model), column i is region i. Lemma 2 restarted after
     every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
-    as after a route of t regions. The mean of the last row is the `error` of `expected_loss`. Regularised learners
-    also take q times the error on k before the visit from all errors (docs/theory.md).
+    as after a route of t regions. The mean of the last row, weighted by importance, is the `error` of
+    `expected_loss`. Regularised learners also take q times the error on k before the visit from all errors
+    (docs/theory.md).
 
     Parameters
     ----------
@@ -231,11 +238,11 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
     return frozen(np.array([first.total, *(errors.total for errors in visits)]))
 
 
-def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
+def final_errors(problem: Problem, order: ArrayLike, error: float | None = None) -> FloatArray:
     """Return the expected error on each region after the last visit: what a test would measure.
 
     Regions are in the order of their first visits, and those not visited come last. It is the last row of
-    `error_over_time`, without going through all visits.
+    `error_over_time`, without going through all visits. `error` is the mean of all, if known.
     """
     stops, known = as_order(problem, order), problem.dissimilarities
     shares = model_shares(problem, stops)
@@ -243,40 +250,44 @@ def final_errors(problem: Problem, order: ArrayLike) -> FloatArray:
         learnt = shares @ known.matrix[stops]
     else:
         total = math.fsum(shares)
-        points = centred(known.vectors)
+        points = centred(known.vectors, known.region_weights)
         middle = shares @ points[stops] / total if total else np.zeros(points.shape[1])
         apart = ((points - middle) ** 2).sum(axis=1)
         learnt = float(shares @ apart[stops]) + total * apart
     model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
-    common = _loss(problem, known, stops).error - math.fsum(model) / problem.size
+    mean = _loss(problem, known, stops).error if error is None else error
+    common = mean - math.fsum(known.region_weights * model) / problem.size
     return frozen((model + common)[visited_first(stops.tolist(), problem.size)])
 
 
-def objective_of(problem: Problem, visited: Sequence[int] = (), errors: FloatArray | None = None) -> Objective:
+def objective_of(problem: Problem) -> Objective:
     """Compile the regime away: the same minimisation, in the terms that solvers see.
-
-    On the way, what is left to decide is the order of the regions not visited yet; errors count in all regions.
 
     Parameters
     ----------
     problem
         The problem.
-    visited
-        Indices of the regions visited so far, in order. The agent stands in the last of them.
-    errors
-        The expected error of the present model in each region; those of the untrained model if omitted.
 
     Returns
     -------
     Objective
-        Travel, scores and weights; its value is T times the loss per region, what is travelled already left out. Its
-        regions are those left, in the order of the problem. Where orders begin at an origin, the depot or the place
-        where the agent stands, that is the last stop, with a score of 0.
+        Travel, scores and weights; its value is T times the loss per region. A depot is its last stop, with a score of
+        0, and fixed to the first position: orders of `Problem.regions_of`.
 
     Raises
     ------
     InputError
-        Where the argument is no `Problem`.
+        Where the argument is no `Problem`, or one with optional visits.
+    """
+    return objective_ahead(problem, (), problem.initial_errors if isinstance(problem, Problem) else np.empty(0))
+
+
+def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray) -> Objective:
+    """Return the objective of the regions not visited yet, on the way.
+
+    The agent stands in the last region of `visited`, and the present model has these `errors`, which count in all
+    regions. The regions of the objective are those left, in the order of the problem. Where orders begin at an origin,
+    the depot or the place where the agent stands, that is the last stop. What is travelled already is left out.
     """
     check_type("problem", problem, Problem)
     if problem.rules is not None:
@@ -286,8 +297,8 @@ def objective_of(problem: Problem, visited: Sequence[int] = (), errors: FloatArr
     travel = ways.scaled(problem.travel_rate)
     if visited:
         left = [i for i in range(size) if i not in set(visited)]
-        errors = problem.initial_errors if errors is None else errors
-        known, updates, total = known.of(left, errors), updates.of(left, len(visited)), math.fsum(errors)
+        total = math.fsum(problem.region_weights * errors)
+        known, updates = known.of(left, errors), updates.of(left, len(visited))
     origin = ends.first == len(known.initial)
     if problem.learner.couples:
         pairs = Pairs(known, updates, total, size)
@@ -379,7 +390,8 @@ def visited_first(order: Sequence[int], size: int) -> list[int]:
 
 def _loss(problem: Problem, known: Dissimilarities, order: IntArray) -> Loss:
     size = problem.size
-    found = error_parts(known, order, problem.updates.along(order), math.fsum(known.initial), size)
+    total = math.fsum(known.region_weights * known.initial)
+    found = error_parts(known, order, problem.updates.along(order), total, size)
     parts = {
         "travel": problem.travel_rate * math.fsum(_legs(problem, order)) / size,
         "dissimilarity": math.fsum(found.dissimilarity) / size,

@@ -199,12 +199,12 @@ class Plan(ResultMixin):
         optional = problem.rules is not None
         if problem.rules is not None:
             check_budget(problem.rules, travelled)
-        few = problem.size <= MOST_ERRORS
+        few, loss = problem.size <= MOST_ERRORS, expected_loss(problem, stops)
         return cls(
             route=route,
             order=tuple(stops.tolist()),
             regime=problem.regime,
-            loss=expected_loss(problem, stops),
+            loss=loss,
             true_loss=true_loss(problem, stops) if problem.truth is not None else None,
             travel_cost=travelled,
             travel_rate=problem.travel_rate,
@@ -216,7 +216,7 @@ class Plan(ResultMixin):
             dissimilarities=problem.dissimilarity_kind,
             samples=samples if problem.learner.has_shape else None,
             features_scaling=problem.features_scaling,
-            expected_errors=tuple(final_errors(problem, stops).tolist()) if few else None,
+            expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
             skipped=tuple(name for name in problem.regions if name not in set(route)),
             untrained=untrained_loss(problem) if optional else None,
             contributions=tuple(losses_without(problem, stops).tolist()) if optional and few else None,

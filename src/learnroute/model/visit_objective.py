@@ -64,7 +64,7 @@ class VisitObjective:
     updates
         What training does, by position (one row per possible visit) and region.
     total, count
-        The sum of the first model's errors over all regions that count, and how many these are.
+        The weighted sum of the first model's errors over all regions, and the sum of these weights.
     rules
         Which visits are allowed.
     origin

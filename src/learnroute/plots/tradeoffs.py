@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKS = (("D", ORANGE), ("s", PURPLE), ("^", SKY), ("v", YELLOW))  # methods beside a curve
+MARKS = {
+    "algorithm1": ("D", ORANGE), "baseline": ("s", PURPLE), "travel": ("^", SKY), "nearest": ("v", YELLOW),
+}  # fmt: skip  # methods beside a curve
 
 
 def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = None, ax: Axes | None = None) -> Figure:
@@ -60,7 +62,8 @@ def draw_tradeoff(found: Tradeoff, problem: Problem, picked: Choice | None = Non
     axes.step(travel, error, where="post", color=GREY, lw=1.0, zorder=1)
     kind = "no route beats these in both" if found.complete else "best routes found"
     axes.plot(travel, error, "o", color=BLUE, ms=5, label=kind, zorder=2)
-    for (name, mark), (shape, colour) in zip(found.marks.items(), MARKS[-len(found.marks) :], strict=True):
+    for name, mark in found.marks.items():
+        shape, colour = MARKS[name]
         axes.plot([mark.travel_cost], [mark.error], shape, color=colour, ms=9, mec="black", label=name, zorder=3)
     chosen = found.points[found.chosen]
     rings = [(chosen, VERMILLION, f"least loss at travel rate {found.rate:g}")]

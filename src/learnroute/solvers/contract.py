@@ -44,7 +44,7 @@ class Budget:
         stop: threading.Event | None = None,
         spend_all: bool = False,
     ) -> Budget:
-        """Start the clock now; refuse a time limit that is none."""
+        """Start the clock now; refuse a non-positive time limit."""
         if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
             raise InputError("seconds must be > 0; leave it out for no limit", field="time_limit", value=time_limit)
         check_callable("progress", progress)
@@ -56,14 +56,26 @@ class Budget:
         """The time left, at least a moment; None if there is no limit."""
         return None if self.deadline == float("inf") else max(self.deadline - time.monotonic(), MOMENT)
 
+    def silent(self) -> Budget:
+        """Return the same budget without progress."""
+        return replace(self, progress=_silent)
+
     def sparing(self) -> Budget:
         """Return the same budget for one of several pieces of work: silent, and no more than the usual effort."""
-        return replace(self, progress=_silent, spend_all=False)
+        return replace(self.silent(), spend_all=False)
+
+    def without_limit(self) -> Budget:
+        """Return the same budget without a deadline, for work that takes a moment; an interrupt still ends it."""
+        return replace(self, deadline=float("inf"), spend_all=False)
 
     def part(self, share: float) -> Budget:
         """Return a budget that ends when this share of the time left is over."""
         now = time.monotonic()
         return replace(self, deadline=now + share * (self.deadline - now))
+
+    def has(self, seconds: float) -> bool:
+        """Whether so much time is left, and the work is still wanted."""
+        return not self.stopped and time.monotonic() + seconds < self.deadline
 
     @property
     def exhausted(self) -> bool:

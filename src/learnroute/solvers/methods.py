@@ -116,7 +116,7 @@ def travel_only(
 def _shortest(blind: Linear, rng: np.random.Generator, budget: Budget, params: SolverParams) -> tuple[IntArray, bool]:
     """Return a shortest order of a few regions, and whether that is proved: by branching where that is quicker."""
     if blind.size > params.held_karp.shortest and branching_applies(blind, params.proof):
-        start = nearest_neighbour(blind, rng, Budget(), params)
+        start = nearest_neighbour(blind, rng, budget.silent().without_limit(), params)
         proof = prove(blind, start.order, budget, params, rng)
         if proof.optimal:
             return proof.order, True

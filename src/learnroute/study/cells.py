@@ -11,7 +11,7 @@ from learnroute.model.certificates import Certificate
 from learnroute.model.losses import Loss
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.planner import plan, plan_within
+from learnroute.planner import plan_within
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.registry import method_named
 from learnroute.study.experiment import Experiment, streams
@@ -94,10 +94,9 @@ def _solve_all(problem: Problem, methods: Sequence[str], draws: int, seed: int) 
 def _solve(problem: Problem, name: str, draws: int, seed: int, bound: Certificate | None) -> Outcome:
     try:
         method = method_named(name)
-        found = (
-            plan(problem, name, seed) if bound is None else plan_within(problem, method, seed, Budget(), bound=bound)
-        )
-        return found, *mean_loss(found.problem or problem, method, found, draws)
+        budget = Budget()
+        found = plan_within(problem, method, seed, budget, bound=bound)
+        return found, *mean_loss(found.problem or problem, method, found, draws, budget)
     except Exception as failure:
         return failure
 

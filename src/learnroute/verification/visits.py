@@ -21,7 +21,7 @@ from learnroute.model.validation import FloatArray
 from learnroute.model.visit_objective import VisitRules
 from learnroute.verification import held_karp
 from learnroute.verification.bounds import Outcome
-from learnroute.verification.exact import exact_sum, losses_of
+from learnroute.verification.exact import initial_sum, losses_of
 from learnroute.verification.pairs import BEYOND, PairLosses
 
 MOST_SEQUENCES = 1_000_000  # of visits, that are tried one by one
@@ -87,19 +87,19 @@ class VisitChecker:
         return self.losses.plain.travelled(stops) <= Fraction(self.rules.budget) * ROOM
 
     def _by_sequences(self, goal: Fraction) -> Outcome:
-        """Try all: by floats, and those near the goal exactly."""
-        least: Fraction | None = None
+        """Try all: by floats, and those near the goal exactly, the least first."""
         near_to = math.inf if goal >= BEYOND else float(max(goal, -BEYOND))
         for visits, values, sizes in self._values():
-            for order in visits[values - 1e-12 * sizes < near_to].tolist():
+            near = np.flatnonzero(values - 1e-12 * sizes < near_to)
+            for order in visits[near[np.argsort(values[near], kind="stable")]].tolist():
                 if not self.keeps_budget(order):
                     continue
                 total = self.losses.total(self.problem.from_depot(order).tolist())
                 if total.high < goal:
-                    least = total.high if least is None else min(least, total.high)
-                elif total.low < goal:
+                    return Outcome(better=goal - total.high)
+                if total.low < goal:
                     return Outcome(why="the optimum is too near to the goal to tell")
-        return Outcome(proved=True) if least is None else Outcome(better=goal - least)
+        return Outcome(proved=True)
 
     def _values(self) -> Iterator[tuple[NDArray[np.int64], FloatArray, FloatArray]]:
         """Yield the sequences of each length with their values, and with the sizes of what these are made of."""
@@ -132,7 +132,7 @@ class VisitChecker:
         initial = problem.initial_errors
         return _Layer(
             np.empty((1, 0), dtype=np.int64), np.zeros((1, problem.size), dtype=np.int64), initial[None, :],
-            np.array([initial.sum()]), nothing, nothing, nothing,
+            np.array([float(self.losses.terms.total)]), nothing, nothing, nothing,
         )  # fmt: skip
 
     def _train(self, layer: _Layer, t: int, k: int, scores: FloatArray, travel: FloatArray) -> _Layer:
@@ -173,7 +173,7 @@ class VisitChecker:
 
     def _kept(self) -> held_karp.Kept:
         problem, rules, learner = self.problem, self.rules, self.problem.learner
-        initial, m = exact_sum(problem.initial_errors.tolist()), problem.learner.features
+        initial, m = initial_sum(problem), problem.learner.features
         counts = [learner.samples] * problem.size if problem.samples is None else problem.samples.tolist()
         retained = [Fraction(max(0, m - n), m) for n in counts]
         constants = [initial]

@@ -218,17 +218,16 @@ class SolvingRequest(AboutProblem):
     seed: Annotated[int, Field(ge=0, le=LARGEST_COUNT), checked(as_count, least=0, meaning="the seed")] = 0
     time_limit: Annotated[
         float | None,
-        Field(gt=0, description="Seconds, for each method of a comparison; the most is limits.seconds of /api/health"),
+        Field(gt=0, description="Seconds; the most is limits.seconds of /api/health"),
         checked(_seconds),
     ] = None
 
-    def seconds(self, limits: Limits, share: int = 1) -> float:
-        """Return the time limit of each of `share` calculations."""
-        most = limits.seconds / share
-        if self.time_limit is not None and self.time_limit > most * (1 + 1e-9):
-            reason = f"this service gives at most {most:.4g} seconds to each calculation"
+    def seconds(self, limits: Limits) -> float:
+        """Return the time limit: that of the service, if the request has none."""
+        if self.time_limit is not None and self.time_limit > limits.seconds:
+            reason = f"this service gives at most {limits.seconds:.4g} seconds to each calculation"
             raise InputError(reason, field="time_limit", value=self.time_limit)
-        return most if self.time_limit is None else self.time_limit
+        return limits.seconds if self.time_limit is None else self.time_limit
 
     def budget(self, limits: Limits, progress: Progress) -> Budget:
         """Start the clock: all of a time limit is used; without one, a search ends after its usual effort."""
@@ -289,20 +288,6 @@ class CompareRequest(SolvingRequest):
         Field(ge=1, le=MOST_DRAWS, description="Routes that random methods are averaged over"),
         checked(_most, least=1, most=MOST_DRAWS, meaning="the number of draws"),
     ] = 100
-
-    def seconds_each(self, limits: Limits) -> float:
-        """Return the time limit of each calculation: so that all end within the longest one, if it is left out."""
-        given = self.seconds(limits, len(self.methods))
-        return limits.seconds / self._calculations if self.time_limit is None else given
-
-    def allowance(self, limits: Limits) -> float:
-        """Return the time limits of all calculations, and the seconds for what they do not cover."""
-        return self._calculations * self.seconds_each(limits) + self.pricing
-
-    @property
-    def _calculations(self) -> int:
-        """One per method, and one each for λ and the bound, where no method has them."""
-        return len(self.methods) + 2
 
 
 class TradeoffRequest(SolvingRequest):

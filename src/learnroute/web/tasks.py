@@ -74,12 +74,11 @@ def _plan_route(asked: PlanRequest, limits: Limits, progress: Progress) -> Plan:
 
 
 def _evaluate(asked: EvaluateRequest, limits: Limits, progress: Progress) -> Result:
-    return _json(evaluate(asked.rated_problem, asked.route).to_dict())
+    return _json(evaluate(asked.rated_problem, asked.route, limits.seconds, progress).to_dict())
 
 
 def _compare(asked: CompareRequest, limits: Limits, progress: Progress) -> Result:
-    seconds = asked.seconds_each(limits)
-    found = compare(asked.rated_problem, asked.methods, asked.seed, seconds, asked.draws, progress)
+    found = compare(asked.rated_problem, asked.methods, asked.seed, asked.seconds(limits), asked.draws, progress)
     return _json(found.to_dict())
 
 
@@ -98,7 +97,7 @@ def _learners(asked: LearnersRequest, limits: Limits, progress: Progress) -> Res
 
 
 def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
-    walked = evaluate(asked.rated_problem, asked.route)
+    walked = evaluate(asked.rated_problem, asked.route, limits.seconds, progress)
     problem = asked.rated_problem.changed(learner=walked.learner)  # with its λ, where that was to be chosen
     found = answers.ErrorHistory(
         order=list(walked.order),
@@ -158,7 +157,7 @@ def _export(asked: ExportRequest, limits: Limits, progress: Progress) -> Result:
             if asked.what == "problem":
                 write_problem(problem, path)
             elif asked.route is not None:
-                write_plan(evaluate(problem, asked.route), path, problem)
+                write_plan(evaluate(problem, asked.route, limits.seconds, progress), path, problem)
             else:
                 write_plan(_plan_route(asked, limits, progress), path, problem)
         except InputError as error:

@@ -186,5 +186,6 @@ class Learner:
         for parts in zip(*steps, strict=True):
             rows = many if self.by_position else 1
             columns = np.array([np.broadcast_to(np.atleast_1d(part)[:many], rows) for part in parts]).T
-            tables.append(np.broadcast_to(columns[:, kinds], (many, len(counts))))
+            columns = columns if len(numbers) == 1 else columns[:, kinds]
+            tables.append(np.broadcast_to(columns, (many, len(counts))))
         return Updates(*tables)

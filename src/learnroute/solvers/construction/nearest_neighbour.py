@@ -20,7 +20,7 @@ def nearest_neighbour(
         starts = np.array([objective.ends.first])
     elif size > limits.all_starts:
         starts = np.sort(rng.choice(size, limits.sampled_starts, replace=False))
-    together = max(1, limits.entries_at_once // size)
+    together = max(1, limits.entries_at_once // size**2)
     best, least = objective.ends.repair(np.arange(size)), np.inf
     for first in range(0, len(starts), together):
         for way in nearest_neighbour_paths(objective.travel.matrix, starts[first : first + together]):
@@ -28,6 +28,8 @@ def nearest_neighbour(
             value = objective(path)
             if value < least:
                 best, least = path, value
+            if budget.exhausted:
+                break
         budget.progress("nearest", min(1.0, (first + together) / len(starts)))
         if budget.exhausted:
             break

@@ -48,7 +48,7 @@ def held_karp(objective: Linear, rng: np.random.Generator, budget: Budget, param
         while done < 1:
             if done > 0 and budget.exhausted:
                 share = (turn + done) / len(turns)
-                quick = nearest_neighbour(objective, rng, Budget(), params)
+                quick = nearest_neighbour(objective, rng, budget.silent(), params)
                 note = f"{budget.end} with {share:.0%} of the proof done; this route is by nearest neighbours"
                 return replace(quick, order=objective.repaired(quick.order), complete=False, notes=(note,))
             done = table.fill(limits.sets_a_call)

@@ -89,7 +89,8 @@ def lower_bound(objective: Objective, order: IntArray, budget: Budget, params: S
     rng = np.random.default_rng(0)
     if size <= few:
         # a few regions are enumerated whatever the time
-        found = held_karp(linear, rng, budget if size > params.held_karp.few_regions else Budget(), params)
+        enough = budget if size > params.held_karp.few_regions else budget.silent().without_limit()
+        found = held_karp(linear, rng, enough, params)
         if found.certificate is not None:
             return found.certificate
     if size <= bound.most_regions and not budget.exhausted:

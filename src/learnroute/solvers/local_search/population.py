@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -151,7 +150,7 @@ class Population:
 
         def part(k: int, budget: Budget) -> None:
             search = self._searches[k]
-            silent = replace(budget, progress=Budget().progress)
+            silent = budget.silent()
             for j in range(k, len(members), len(self._searches)):
                 if budget.exhausted:
                     break

@@ -46,9 +46,9 @@ class Threads:
         from concurrent.futures import FIRST_EXCEPTION, wait
 
         stop = budget.stop or threading.Event()
-        telling, silent = replace(budget, stop=stop), Budget(budget.deadline, stop=stop)
+        telling = replace(budget, stop=stop)
         try:
-            tasks = [self._pool.submit(part, k, silent if k else telling) for k in range(self.count)]
+            tasks = [self._pool.submit(part, k, telling.silent() if k else telling) for k in range(self.count)]
             running = set(tasks)
             while running:  # a wait without end does not notice signals on every system
                 finished, running = wait(running, AWAKE, FIRST_EXCEPTION)

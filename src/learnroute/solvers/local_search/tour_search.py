@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from copy import copy
-from dataclasses import replace
 
 import numpy as np
 
@@ -307,7 +306,7 @@ class TourSearch:
         edges = _core.Candidates(self.costs, lists)
         self.core.use_candidates(edges, (2,) * self.params.merging_depth, only_listed=True)
         self.set_order(one)
-        self.descend(replace(budget, progress=Budget().progress))
+        self.descend(budget.silent())
         self.use_candidates(self._kind)
         return self.order()
 

@@ -1,0 +1,165 @@
+"""How far calls with a time limit run past it. `python benchmarks/time_limits.py [--sizes 10 100] [--calls plan]`.
+
+Each call is made in a fresh process, so that what it imports and computes for the first time counts. The problem is
+read before. A cell has the seconds of wall time beyond the limit, and in brackets the processor time that was used
+after the limit, which does not depend on what else the machine does; calls that end before the limit have a dash.
+With `--commands`, whole commands are timed, from the start of the program, on a problem in an .npz file; the processor
+time in brackets is that of the whole command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from learnroute import (
+    Journey,
+    Learner,
+    Problem,
+    compare,
+    compare_learners,
+    evaluate,
+    plan,
+    read_problem,
+    robustness,
+    tradeoff,
+    write_problem,
+)
+from learnroute.errors import InputError
+from learnroute.model.learners import Proximal
+from learnroute.study.families import random_problem
+
+FEATURES, SAMPLES, NOISE = 120, 100, 0.1
+
+
+def _proximal(problem: Problem, regularization: str | float) -> Problem:
+    return problem.changed(learner=Proximal(FEATURES, SAMPLES, NOISE, regularization=regularization))
+
+
+def _visit(problem: Problem, limit: float) -> Any:
+    trip = Journey(problem, "nearest")
+    clock(limit)
+    return trip.visit(time_limit=limit)
+
+
+CALLS: dict[str, Callable[[Problem, float], Any]] = {
+    "plan": lambda problem, limit: plan(problem, time_limit=limit),
+    "plan, λ auto": lambda problem, limit: plan(_proximal(problem, "auto"), time_limit=limit),
+    "plan, λ schedule": lambda problem, limit: plan(_proximal(problem, "schedule"), time_limit=limit),
+    "evaluate": lambda problem, limit: evaluate(problem, range(problem.size), time_limit=limit),
+    "evaluate, λ auto": lambda problem, limit: evaluate(
+        _proximal(problem, "auto"), range(problem.size), time_limit=limit
+    ),
+    "evaluate, λ schedule": lambda problem, limit: evaluate(
+        _proximal(problem, "schedule"), range(problem.size), time_limit=limit
+    ),
+    "compare": lambda problem, limit: compare(problem, time_limit=limit),
+    "compare, λ = 1": lambda problem, limit: compare(_proximal(problem, 1.0), time_limit=limit),
+    "compare_learners": lambda problem, limit: compare_learners(problem, time_limit=limit),
+    "tradeoff": lambda problem, limit: tradeoff(problem, time_limit=limit),
+    "tradeoff, λ = 1": lambda problem, limit: tradeoff(_proximal(problem, 1.0), time_limit=limit),
+    "robustness": lambda problem, limit: robustness(problem, 0.2, time_limit=limit),
+    "robustness, λ = 1": lambda problem, limit: robustness(_proximal(problem, 1.0), 0.2, time_limit=limit),
+    "Journey": lambda problem, limit: Journey(problem, time_limit=limit),
+    "Journey, λ auto": lambda problem, limit: Journey(_proximal(problem, "auto"), time_limit=limit),
+    "visit": _visit,
+    "visit, λ = 1": lambda problem, limit: _visit(_proximal(problem, 1.0), limit),
+}
+COMMANDS = {
+    "plan": ("plan",),
+    "plan, λ auto": ("plan", "--rule", "proximal", "--regularization", "auto"),
+    "plan, λ schedule": ("plan", "--rule", "proximal", "--regularization", "schedule"),
+    "compare": ("compare",),
+    "learners": ("learners",),
+    "tradeoff": ("tradeoff",),
+    "robustness": ("robustness", "--within", "0.2"),
+}
+started = 0.0
+at_limit: list[float] = []  # the processor time when the limit is over
+
+
+def clock(limit: float) -> None:
+    """Start the clock."""
+    global started
+    started = time.perf_counter()
+    timer = threading.Timer(limit, lambda: at_limit.append(time.process_time()))
+    timer.daemon = True
+    timer.start()
+
+
+def timed_call(name: str, file: str, limit: float) -> None:
+    """Make one call and print its wall and processor time."""
+    problem = read_problem(file)
+    clock(limit)
+    try:
+        CALLS[name](problem, limit)
+    except InputError as refusal:
+        print(refusal, file=sys.stderr)
+    wall, processor = time.perf_counter() - started, time.process_time()
+    print(wall - limit, processor - at_limit[-1] if at_limit else 0.0)
+
+
+def call_in_process(name: str, file: Path, limit: float) -> tuple[float, float, bool]:
+    """Return by how much a call is late, and whether it was refused; it has a process of its own."""
+    asked = [sys.executable, __file__, "--call", name, str(file), str(limit)]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    over, processor = map(float, done.stdout.split())
+    return over, processor, bool(done.stderr)
+
+
+def run_command(name: str, file: Path, limit: float) -> tuple[float, float, bool]:
+    """Return by how much a whole command is late, and whether it was refused."""
+    first, *rest = COMMANDS[name]
+    asked = [sys.executable, "-m", "learnroute", first, str(file), *rest, "--time-limit", str(limit), "--json"]
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(asked, capture_output=True, check=False)
+    over, after = time.perf_counter() - began - limit, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return over, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, bool(done.returncode)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10, 100, 400, 1100, 2000])
+    parser.add_argument("--limits", type=float, nargs="+", default=[1.0, 3.0, 5.0])
+    parser.add_argument("--commands", action="store_true")
+    parser.add_argument("--calls", nargs="+")
+    parser.add_argument("--call", nargs=3, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.call:
+        timed_call(given.call[0], given.call[1], float(given.call[2]))
+        return
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}; "
+          f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
+    print(
+        f"| {'command' if given.commands else 'call'} | limit | {' | '.join(f'T = {size}' for size in given.sizes)} |"
+    )
+    print(f"|---|---|{'---|' * len(given.sizes)}")
+    with tempfile.TemporaryDirectory() as folder:
+        for size in given.sizes:
+            write_problem(
+                random_problem("euclidean", size, Learner(FEATURES, SAMPLES, NOISE), 1), Path(folder) / f"{size}.npz"
+            )
+        for name in given.calls or (COMMANDS if given.commands else CALLS):
+            for limit in given.limits:
+                cells = []
+                for size in given.sizes:
+                    measure = run_command if given.commands else call_in_process
+                    over, processor, refused = measure(name, Path(folder) / f"{size}.npz", limit)
+                    cell = f"{over:.2f} ({processor:.2f})" if over > 0 else "–"
+                    cells.append(f"refused, {cell}" if refused else cell)
+                print(f"| {name} | {limit:g} s | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

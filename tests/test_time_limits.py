@@ -1,0 +1,155 @@
+"""Time limits hold: after the deadline, only little work is done. The clock is one that moves when it is read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from learnroute import (
+    Journey,
+    Learner,
+    Problem,
+    compare,
+    compare_learners,
+    evaluate,
+    plan,
+    robustness,
+    tradeoff,
+    tuning,
+)
+from learnroute.errors import InputError
+from learnroute.model.learners import Proximal
+from learnroute.model.spectrum import proximal_moments
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.registry import Method
+from learnroute.study.families import random_problem
+
+STEP = 1e-3  # seconds that pass with each reading of the clock
+REGIONS = 40
+LATE_READINGS = 60  # of the clock after the deadline; without a limit, there are thousands
+LATE_SOLVES = 2  # solvers that begin after the deadline: the first one of a call always does
+LATE_STRENGTHS = 200  # λ that are evaluated after the deadline
+
+
+class Clock:
+    """A clock that moves by a step when it is read, and counts what happens after a deadline."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.deadline = 1000.0, np.inf
+        self.readings = self.solves = self.strengths = 0
+        solve, moments = Method.solve, proximal_moments
+
+        def counted_solve(method: Method, *given: Any, **named: Any) -> Any:
+            self.solves += self.late
+            return solve(method, *given, **named)
+
+        def counted_moments(features: int, samples: int, regularization: Any) -> Any:
+            self.strengths += self.late * np.size(regularization)
+            return moments(features, samples, regularization)
+
+        monkeypatch.setattr(time, "monotonic", self.read)
+        monkeypatch.setattr(Method, "solve", counted_solve)
+        monkeypatch.setattr(tuning, "proximal_moments", counted_moments)
+
+    @property
+    def late(self) -> bool:
+        return self.now > self.deadline
+
+    def read(self) -> float:
+        self.now += STEP
+        self.readings += self.late
+        return self.now
+
+    def start(self, limit: float) -> float:
+        self.deadline = self.now + limit
+        self.readings = self.solves = self.strengths = 0
+        return limit
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def proximal(problem: Problem, regularization: str | float) -> Problem:
+    return problem.changed(learner=Proximal(30, 25, 0.1, regularization=regularization))
+
+
+CALLS: dict[str, Callable[[Problem, float], Any]] = {
+    "plan": lambda problem, limit: plan(problem, time_limit=limit),
+    "plan-auto": lambda problem, limit: plan(proximal(problem, "auto"), time_limit=limit),
+    "plan-schedule": lambda problem, limit: plan(proximal(problem, "schedule"), time_limit=limit),
+    "evaluate": lambda problem, limit: evaluate(problem, range(REGIONS), time_limit=limit),
+    "evaluate-auto": lambda problem, limit: evaluate(proximal(problem, "auto"), range(REGIONS), time_limit=limit),
+    "evaluate-schedule": lambda problem, limit: evaluate(
+        proximal(problem, "schedule"), range(REGIONS), time_limit=limit
+    ),
+    "compare": lambda problem, limit: compare(problem, time_limit=limit),
+    "compare-auto": lambda problem, limit: compare(proximal(problem, "auto"), time_limit=limit),
+    "learners": lambda problem, limit: compare_learners(problem, time_limit=limit),
+    "tradeoff": lambda problem, limit: tradeoff(problem, time_limit=limit),
+    "tradeoff-auto": lambda problem, limit: tradeoff(proximal(problem, "auto"), time_limit=limit),
+    "robustness": lambda problem, limit: robustness(problem, 0.2, time_limit=limit),
+    "journey": lambda problem, limit: Journey(problem, time_limit=limit),
+    "journey-auto": lambda problem, limit: Journey(proximal(problem, "auto"), time_limit=limit),
+}
+
+
+@pytest.mark.parametrize("limit", [0.02, 0.2])
+@pytest.mark.parametrize("name", CALLS)
+def test_little_is_done_after_the_deadline(name: str, limit: float, clock: Clock) -> None:
+    problem = random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1)
+    try:
+        CALLS[name](problem, clock.start(limit))
+    except InputError as refusal:
+        if name != "robustness" or "too few to draw" not in str(refusal):
+            raise
+    assert clock.readings <= LATE_READINGS
+    assert clock.solves <= LATE_SOLVES
+    assert clock.strengths <= LATE_STRENGTHS
+
+
+@pytest.mark.parametrize("regularization", [None, 1.0])
+def test_visits_keep_their_limit(regularization: float | None, clock: Clock) -> None:
+    problem = random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1)
+    trip = Journey(problem if regularization is None else proximal(problem, regularization), "nearest")
+    trip.visit(time_limit=clock.start(0.1))
+    assert clock.readings <= LATE_READINGS
+    assert clock.solves <= 1
+
+
+def test_a_comparison_says_which_methods_there_was_no_time_for(clock: Clock) -> None:
+    problem = random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1)
+    first, *others = compare(problem, ["search", "nearest", "travel"], time_limit=clock.start(0.003)).rows
+    assert first.loss is not None
+    assert all(row.loss is None and "time limit" in (row.refused or "") for row in others)
+
+
+def test_random_methods_are_averaged_over_the_draws_that_there_is_time_for(clock: Clock) -> None:
+    problem = random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1)
+    (row,) = compare(problem, ["random"], draws=1000, time_limit=clock.start(0.2)).rows
+    assert 1 < row.draws < 1000
+
+
+def test_curves_that_come_too_late_are_left_out_and_told(clock: Clock) -> None:
+    problem = random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1)
+    whole = compare_learners(problem)
+    hurried = compare_learners(problem, time_limit=clock.start(0.005))
+    assert len(hurried.curves) == 1 < len(whole.curves)
+    assert any("left out" in note for note in hurried.notes) or len({row.order for row in hurried.rows}) == 1
+    assert all(np.isfinite(row.total) for row in hurried.rows if row.total is not None)
+
+
+def test_a_budget_says_how_much_is_left(clock: Clock) -> None:
+    budget = Budget.of(clock.start(1.0))
+    assert budget.has(0.5)
+    assert not budget.has(1.0)
+    assert not budget.without_limit().exhausted
+    clock.now += 2.0
+    assert budget.exhausted
+    assert not budget.has(0.0)
+    assert budget.without_limit().has(1e9)
