@@ -15,13 +15,15 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import math
 import re
 from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError, did_you_mean
-from learnroute.formats.files import is_there, read_text, write_text
+from learnroute.formats import json_files
+from learnroute.formats.files import errors_naming, is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learners import TRAINING
@@ -33,7 +35,7 @@ PLACES = (("lon", "lat"), ("x", "y"))
 NUMBERS = ("initial", "samples", "initial_estimate", "importance")
 COLUMNS = (*NUMBERS, *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
-OPTIONS = ("title", *MEMBERS, "travel_rate", "depot")
+OPTIONS = ("title", *MEMBERS, "travel_rate", "depot", "visits")
 SCALING = "features_scaling.csv"
 DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
 
@@ -376,7 +378,7 @@ def columns_of(problem: Problem) -> dict[str, list[Any]]:
         columns[a], columns[b] = problem.coordinates.T.tolist()
     for field in NUMBERS:
         values = getattr(problem, field)
-        if values is not None and (field != "initial" or values.any()):
+        if values is not None and (field != "initial" or values.any() or problem.visits is not None):
             columns[field] = values.tolist()
     return columns
 
@@ -398,10 +400,12 @@ def learner_table(problem: Problem) -> list[list[Any]]:
 
 
 def options_table(problem: Problem) -> list[list[Any]]:
-    """Return title, constraints and travel rate as a table; empty where they say nothing."""
+    """Return title, constraints, travel rate and visits as a table; empty where they say nothing."""
     options = {"title": problem.title, **problem.constraints.to_dict(), "travel_rate": problem.travel_rate}
     if problem.depot is not None:
         options |= {"depot": problem.depot.name} | ({} if problem.depot.returns else {"return": False})
+    if problem.visits is not None:
+        options["visits"] = json.dumps(problem.visits.to_dict(), ensure_ascii=False)
     return [] if options == {"title": "", "travel_rate": 1.0} else [list(options), list(options.values())]
 
 
@@ -445,6 +449,9 @@ def read_settings(folder: Path) -> dict[str, Any]:
         data |= {"title": given["title"]} if "title" in given else {}
         data["constraints"] = {field: given[field] for field in MEMBERS if field in given}
         data |= {"depot": given["depot"]} if "depot" in given else {}
+        if "visits" in given:
+            with errors_naming(path):
+                data["visits"] = json_files.parse(given["visits"])
     return data
 
 

@@ -34,6 +34,7 @@ MEMBERS = (
     "truth",
     "initial_model",
     "features_scaling",
+    "visits",
 )
 DEPOT = "depot"  # the property that marks it
 PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")

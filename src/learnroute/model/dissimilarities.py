@@ -115,18 +115,24 @@ class Dissimilarities:
                 found[..., later] += np.einsum("...b,bj->...j", after * added, rows[:, BLOCK:])
         return found
 
+    @cached_property
+    def _vectors_about_mean(self) -> FloatArray:
+        """The vectors less their mean: what they have in common costs no digits."""
+        assert self.vectors is not None
+        return frozen(self.vectors - self.vectors.mean(axis=0))
+
     def _seen_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
         """The same in O(T·d): the weighted mean of what was learnt, and the scatter about it, are enough."""
-        assert self.vectors is not None
+        vectors = self._vectors_about_mean
         found = np.empty(along.retention.shape)
         shape = found.shape[:-1]
-        centre, scatter = np.zeros((*shape, self.vectors.shape[1])), np.zeros(shape)
+        centre, scatter = np.zeros((*shape, vectors.shape[1])), np.zeros(shape)
         weight, first = np.zeros(shape), np.ones(shape)
         with np.errstate(under="ignore"):
             for begin in range(0, len(order), BLOCK):
                 block = slice(begin, begin + BLOCK)
                 kept, added = along.retention[..., block], along.plasticity[..., block]
-                points = self.vectors[order[block]]
+                points = vectors[order[block]]
                 away = _squares(points - centre[..., None, :])
                 own = weight[..., None] * away + scatter[..., None] + first[..., None] * self.initial[order[block]]
                 found[..., block] = _seen_in_block(own, _squares(points[:, None] - points), kept, added)

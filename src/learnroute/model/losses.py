@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.ends import Ends
-from learnroute.model.law import STAY, ModelErrors, Step, error_parts, follow, products_after, train
+from learnroute.model.law import ModelErrors, Step, error_parts, follow, products_after
 from learnroute.model.objective import Objective, Paired
 from learnroute.model.origin import PairsFromOrigin, from_origin
 from learnroute.model.pairs import LinearError, Pairs
@@ -189,15 +189,20 @@ def losses_without(problem: Problem, order: ArrayLike) -> FloatArray:
     if many == 1:
         return np.array([problem.initial_sum / size])
     travel = np.array([math.fsum(_legs(problem, np.delete(visits, t))) for t in range(many)])
-    errors = ModelErrors(np.tile(problem.initial_errors, (many, 1)), np.zeros(many))  # a row for each visit left out
-    for t, region in enumerate(visits.tolist()):
-        positions = np.arange(many)
-        positions = np.where(positions < t, t - 1, t)  # a visit that is left out makes later ones come earlier
-        step = Step(*(np.array(table[positions, region]) for table in problem.updates.tables))
-        for part, stay in zip(step, STAY, strict=True):
-            part[t] = stay
-        errors = train(errors, region, step, problem.dissimilarities[region])
-    found: FloatArray = problem.travel_rate * travel / size + errors.mean(problem.region_weights)
+    first, rows = ModelErrors(problem.initial_errors), problem.dissimilarities
+    before = [first, *follow(first, visits[:-1].tolist(), problem.updates.along(visits[:-1]), rows)]
+    # the final mean error is linear in what the model is before the visits behind t, which come one position earlier
+    slopes, slope, constant = problem.region_weights / size, 1.0, 0.0
+    errors = np.empty(many)
+    for t in range(many - 1, -1, -1):
+        errors[t] = slopes @ before[t].own + slope * before[t].common + constant
+        region = int(visits[t])
+        step = Step(*(float(table[t - 1, region]) for table in problem.updates.tables))
+        constant += step.plasticity * float(slopes @ rows[region]) + slope * step.noise
+        slopes = step.retention * slopes
+        slopes[region] -= slope * step.coupling
+        slope *= step.second
+    found: FloatArray = problem.travel_rate * travel / size + errors
     return found
 
 

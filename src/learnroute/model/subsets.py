@@ -61,6 +61,8 @@ def only(problem: Problem, kept: Sequence[int], depot: int | None = None, return
     elif problem.depot is not None:
         changes["depot"] = problem.depot.of(some)
         stops = [*some, problem.size]
+    if problem.visits is not None and depot is None:
+        changes["visits"] = problem.visits.of(changes["regions"])
     if problem.streets is not None:
         changes["streets"] = _SomeStreets(problem.streets, tuple(stops))
     return problem.changed(**changes)

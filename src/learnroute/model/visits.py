@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -100,6 +100,11 @@ class Visits:
             found["forbidden"] = list(self.forbidden)
         found |= {name: value for name in ("repeat", "at_least") if (value := getattr(self, name)) > 1}
         return found | {name: value for name in ("at_most", "budget") if (value := getattr(self, name)) is not None}
+
+    def of(self, regions: Sequence[str]) -> Self:
+        """Return the same for some of the regions: what concerns others is left out."""
+        required = ALL if self.required == ALL else [name for name in self.required if name in regions]
+        return replace(self, required=required, forbidden=[name for name in self.forbidden if name in regions])
 
     def compile(self, regions: Sequence[str], ends: Sequence[int] = ()) -> VisitRules:
         """Return the same by index, or refuse what does not fit the regions; routes visit both `ends`, too."""

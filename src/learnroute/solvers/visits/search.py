@@ -125,7 +125,10 @@ class _Annealing:
         missing = self.rng.permutation(np.setdiff1d(np.arange(self.problem.size), start))
         missing = missing[np.argsort(~self.problem.required[missing], kind="stable")]
         for first in range(0, max(1, len(missing)), self.iterations_a_call):
-            if not search.insert(missing[first : first + self.iterations_a_call]):
+            some = missing[first : first + self.iterations_a_call]
+            if first > 0 and budget.exhausted and not self.problem.required[some].any():
+                break
+            if not search.insert(some):
                 return start[:0]
         left = self.params.descent
         while left > 0 and len(search.best) and not budget.exhausted:
