@@ -150,7 +150,9 @@ def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]
         if visits[i] and not rules.allowed[i]:
             raise InputError(f"region {name!r} is visited; that is forbidden (visits.forbidden)", field="route")
         if visits[i] > rules.repeats[i]:
-            reason = f"region {name!r} is visited {visits[i]} times; at most {rules.repeats[i]} are allowed (visits.repeat)"
+            reason = (
+                f"region {name!r} is visited {visits[i]} times; at most {rules.repeats[i]} are allowed (visits.repeat)"
+            )
             raise InputError(reason, field="route")
 
 
