@@ -170,7 +170,8 @@ class Tradeoff(ResultMixin):
         labels = ["picked" if point is picked else "chosen" if point is chosen else "" for point in self.points]
         rows = [
             (label, len(point.order), point.travel_cost, point.error, point.loss(self.rate),
-             *(point.rates or (math.nan, math.nan)), point is chosen, point.route, point.rates_text, point.route[0], point.route[-1])
+             *(point.rates or (math.nan, math.nan)), point is chosen, point.route, point.rates_text, point.route[0],
+             point.route[-1])
             for label, point in [*zip(labels, self.points, strict=True), *(marks or {}).items()]
         ]  # fmt: skip
         return Table(columns, rows)
