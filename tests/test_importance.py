@@ -76,6 +76,8 @@ def test_equal_importance_is_none(learner: Learner, visits: Visits | None) -> No
     plain, equal = (
         plan(problem_of(learner, importance=given, visits=visits)).to_dict() for given in (None, [0.1] * 5)
     )  # fmt: skip
+    assert equal.pop("importance") == [0.1] * 5
+    assert plain.pop("importance") is None
     del plain["seconds"], equal["seconds"]
     assert equal == plain
 
@@ -94,8 +96,8 @@ def test_the_error_is_the_weighted_mean_of_those_by_region(learner: Learner) -> 
 def test_a_region_that_does_not_count_still_gives_data() -> None:
     """The model of the region in the middle is best for the two beside it."""
     line = Problem(
-        np.ones((3, 3)) - np.eye(3), Learner(20, 60), vectors=[[-1.0], [0.0], [1.0]], importance=[1, 0, 1], initial=[9, 9, 9],
-        visits=Visits(),
+        np.ones((3, 3)) - np.eye(3), Learner(20, 60), vectors=[[-1.0], [0.0], [1.0]], importance=[1, 0, 1],
+        initial=[9, 9, 9], visits=Visits(),
     )  # fmt: skip
     found = plan(line)
     assert found.route == ("R2",)

@@ -11,6 +11,7 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.learning.data import RegionData, uneven_moments
 from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.fields import as_importance
 from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.result import Plan
 from learnroute.model.validation import (
@@ -42,6 +43,8 @@ class PlannedTraining:
         How raw features become the learner's.
     errors, label_noise
         Expected errors per stop without label noise, and the variance of that noise.
+    importance
+        How much the error at each stop counts in the mean; None where all count alike.
     """
 
     route: tuple[str, ...]
@@ -51,6 +54,7 @@ class PlannedTraining:
     scaling: FeaturesScaling | None = None
     errors: FloatArray | None = None
     label_noise: float | None = None
+    importance: FloatArray | None = None
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
@@ -76,6 +80,7 @@ class PlannedTraining:
             None if scaling is None else FeaturesScaling.from_dict(scaling),
             errors,
             None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
+            as_importance(data.get("importance"), size),
         )
 
     @property
