@@ -104,6 +104,17 @@ def test_learners_of_every_rule(service: Service, training: dict[str, Any]) -> N
     assert np.mean(history["errors"][-1]) == pytest.approx(given["loss"]["total"] - given["loss"]["travel"], rel=1e-9)
 
 
+def test_importance_weighs_the_error(service: Service) -> None:
+    data = {**example(), "importance": [0, 1, 2, 3, 4, 5, 6, 7]}
+    found = service.post("plan", problem=data).json()
+    assert without_time(found) == without_time(plan(Problem.from_dict(data)).to_dict())
+    jsonschema.validate(found, plan_schema())
+    history = service.post("error_history", problem=data, route=found["route"]).json()
+    assert np.average(history["errors"][-1], weights=data["importance"]) == pytest.approx(
+        found["loss"]["total"] - found["loss"]["travel"], rel=1e-9
+    )
+
+
 def test_a_travel_rate_counts_travel_more(service: Service) -> None:
     once = service.post("evaluate", problem=example(), route=example()["regions"]).json()
     thrice = service.post("evaluate", problem=example(), route=example()["regions"], travel_rate=3).json()
@@ -243,6 +254,8 @@ JSON = {"content-type": "application/json"}
         ({"problem": {**example(), "learner": {"features": 100, "samples": 100}}}, "problem.learner.features"),
         ({"problem": {**example(), "regions": []}}, "problem.regions"),
         ({"problem": {**example(), "speed": 1}}, "problem.speed"),
+        ({"problem": {**example(), "importance": [0] * 8}}, "problem.importance"),
+        ({"problem": {**example(), "importance": [1] * 7 + [-1]}}, "problem.importance[7]"),
         ({"method": "magic"}, "method"),
         ({"seed": -1}, "seed"),
         ({"time_limit": 0}, "time_limit"),
