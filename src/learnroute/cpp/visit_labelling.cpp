@@ -43,7 +43,8 @@ void VisitLabelling::next_layer() {
             if (count(members.code, k) < problem_->repeat)
                 codes_.push_back(members.code + (Code{1} << (k * bits_)));
     std::ranges::sort(codes_, std::greater{}); // taken from the end
-    codes_.erase(std::unique(codes_.begin(), codes_.end()), codes_.end());
+    auto const rest = std::ranges::unique(codes_);
+    codes_.erase(rest.begin(), rest.end());
     std::erase_if(codes_, [&](Code code) {
         Index missing = 0;
         for (Index k = 0; k < problem_->regions; ++k)

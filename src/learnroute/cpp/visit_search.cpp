@@ -10,7 +10,8 @@ namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr std::size_t neighbours = 10; // of a region that moves make its neighbours along the route
 constexpr std::size_t rare = 20;       // of so many moves, one changes where the route begins or ends
-constexpr std::size_t longest_segment = 30;
+constexpr std::size_t short_segment = 3;
+constexpr std::size_t longest_segment = 50;
 } // namespace
 
 VisitSearch::VisitSearch(std::shared_ptr<VisitProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
@@ -44,7 +45,7 @@ bool VisitSearch::insert(std::span<Index const> regions) {
     current_ = trial_;
     value_ = route_.value();
     auto const &required = route_.problem().required;
-    auto complete = found;
+    auto complete = has_enough();
     for (std::size_t region = 0; region < required.size(); ++region)
         complete = complete && (required[region] == 0 || counts_[region] > 0);
     if (complete && value_ < best_value_) {
@@ -80,7 +81,8 @@ bool VisitSearch::rearrange() {
             std::rotate(at(begin_), at(here), at(end_));
         return true;
     }
-    auto const there = places_[near_[current_[here] * listed_ + below(std::min<std::size_t>(listed_, neighbours))]];
+    auto const choice = coin() ? std::min(listed_, neighbours) : listed_; // further ones lead to other clusters
+    auto const there = places_[near_[current_[here] * listed_ + below(choice)]];
     if (there < 0)
         return false;
     auto const turned = coin();
@@ -90,7 +92,7 @@ bool VisitSearch::rearrange() {
     else if (turned)
         std::reverse(at(one), at(two));
     else { // Or-opt: a segment goes to the other side of what is between
-        auto const length = 1 + below(longest_segment);
+        auto const length = 1 + below(coin() ? short_segment : longest_segment);
         if (here < there)
             std::rotate(at(here + 1), at(there), at(std::min(end_, there + length)));
         else
@@ -177,7 +179,7 @@ bool VisitSearch::recreate(double contrary) {
         ++counts_[region];
         route_.assign(trial_);
     }
-    return static_cast<Index>(trial_.size()) >= problem.at_least;
+    return true;
 }
 
 void VisitSearch::look(double temperature) {
@@ -190,7 +192,7 @@ void VisitSearch::look(double temperature) {
     } else {
         ruin();
         route_.assign(trial_);
-        if (!recreate(params_.contrary))
+        if (!recreate(params_.contrary) || !has_enough())
             return;
     }
     if (route_.travel() > route_.problem().budget)

@@ -46,6 +46,7 @@ class VisitSearch {
     double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
     double exponential();
     bool coin() { return (random_() >> 63) != 0; }
+    [[nodiscard]] bool has_enough() const { return static_cast<Index>(trial_.size()) >= route_.problem().at_least; }
     /// Find a place of each region that may be moved.
     void locate();
     /// Make a random 2-opt or Or-opt move of near visits; return whether there was one.

@@ -45,12 +45,10 @@ def find_visits(
 ) -> IntArray | None:
     """Return the best sequence of visits found; None where none was found that keeps the rules."""
     annealed = _Annealing(objective, rng, params)
-    part = budget.part(params.descent_share)
-    found = [annealed.descend(start, part) for start in annealed.starts(initial)]
-    if not any(map(len, found)) and objective.rules.budget < np.inf:
+    candidates = annealed.descents(annealed.starts(initial), budget)
+    if not candidates and objective.rules.budget < np.inf:
         shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params, initial)
-        found = [] if shortest is None else [annealed.descend(start, budget) for start in annealed.starts(shortest)]
-    candidates = [annealed.regions[visits] for visits in found if len(visits)]
+        candidates = [] if shortest is None else annealed.descents(annealed.starts(shortest)[-1:], budget)
     if candidates:
         best = annealed.problem.numbers(min(candidates, key=objective))
         candidates.append(annealed.regions[annealed.anneal(best, budget)])
@@ -78,7 +76,7 @@ class _Annealing:
         self.iterations_a_call = max(1, int(params.work / work))
 
     def starts(self, initial: IntArray | None) -> list[IntArray]:
-        """Return sequences to start from: the fixed ends and the best last visits; `initial` as far as rules allow."""
+        """Return sequences to start from, the most promising last: good last visits, and `initial` as rules allow."""
         problem, rules, objective = self.problem, self.objective.rules, self.objective
         front = [problem.first] if problem.first >= 0 else []
         back = [problem.last] if problem.last >= 0 and (problem.last != problem.first or problem.repeat > 1) else []
@@ -86,7 +84,8 @@ class _Annealing:
         if not back:
             alone = np.array([objective([region]) for region in self.regions])
             lasts = np.argsort(alone, kind="stable")[: self.params.starts].tolist()
-            found = [[*front, last] for last in lasts if front != [last] or problem.repeat > 1] + [front] * len(front)
+            found = [[*front, last] for last in reversed(lasts) if front != [last] or problem.repeat > 1]
+            found.append(front)
         if initial is not None:
             inner = problem.numbers(initial).tolist()
             inner = inner[bool(front) and inner[:1] == front :]
@@ -102,8 +101,22 @@ class _Annealing:
                 once = dict.fromkeys(region for region in kept if problem.required[region])
                 whole = [*front, *(region for region in once if region not in (*front, *back)), *back]
             found.append(whole)
-        starts = [np.array(each, dtype=np.int64) for each in found if len(each) <= problem.at_most]
+        needed = set(np.flatnonzero(problem.required).tolist())
+        starts = [
+            np.array(each, dtype=np.int64) for each in found if len([*each, *(needed - {*each})]) <= problem.at_most
+        ]
         return [each for each in starts if objective.travel_cost(self.regions[each]) <= rules.budget]
+
+    def descents(self, starts: list[IntArray], budget: Budget) -> list[IntArray]:
+        """Return what descents lead to, from as many starts as there is time for; the last of them comes first."""
+        part, found = budget.part(self.params.descent_share), []
+        for start in reversed(starts):
+            visits = self.descend(start, part)
+            if len(visits):
+                found.append(self.regions[visits])
+            if part.exhausted and found:
+                break
+        return found
 
     def descend(self, start: IntArray, budget: Budget) -> IntArray:
         """Put in what is required or pays, and ruin and recreate for a while; nothing where rules cannot be kept."""
@@ -114,8 +127,8 @@ class _Annealing:
         for first in range(0, max(1, len(missing)), self.iterations_a_call):
             if not search.insert(missing[first : first + self.iterations_a_call]):
                 return start[:0]
-        left = min(self.params.descent * self.problem.size, self.params.most_descent)
-        while left > 0 and not budget.exhausted:
+        left = self.params.descent
+        while left > 0 and len(search.best) and not budget.exhausted:
             search.run(min(left, self.iterations_a_call), 0.0)
             left -= self.iterations_a_call
         return search.best
