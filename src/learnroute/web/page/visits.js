@@ -4,7 +4,7 @@ import { calculated } from "./api.js";
 import { $, el, number, svg, ticks } from "./dom.js";
 
 const NEXT = { optional: "required", required: "forbidden", forbidden: "optional" };
-const EDGE = { left: 62, right: 22, top: 22, bottom: 36 };
+const EDGE = { left: 62, right: 30, top: 22, bottom: 36 };
 const SIDES = { total: "total loss (error and travel)", error: "expected error" };
 const PARTS = ["visits-curve", "visits-legend"];
 
