@@ -28,7 +28,9 @@ from learnroute import (
 )
 from learnroute.cli import run
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, plan_from
+from learnroute.learning import RegionData, RouteRegressor, calibrate, follow, transfer
 from learnroute.model.subsets import only
+from learnroute.model.validation import FloatArray
 from learnroute.plots import draw_plan
 from learnroute.plots.routes import LABEL, SKIPPED
 
@@ -149,3 +151,65 @@ def test_streets_lead_to_a_region_and_to_it_again(tmp_path: Path) -> None:
 def test_parts_of_a_problem_keep_their_visits() -> None:
     problem = five(visits=Visits(["A", "B"], ["C"], 2))
     assert only(problem, [0, 3, 4]).visits == Visits(["A"], [], 2)
+
+
+SIGMA = 0.5
+
+
+def samples(truth: FloatArray, count: int, rng: np.random.Generator) -> dict[str, RegionData]:
+    data = {}
+    for name, model in zip(NAMES, truth, strict=True):
+        x = rng.standard_normal((count + 20, 3))
+        y = x @ model + SIGMA * rng.standard_normal(count + 20)
+        data[name] = RegionData((x[:count], y[:count]), (x[count:], y[count:]))
+    return data
+
+
+def learning(**changes: Any) -> Problem:
+    truth = np.random.default_rng(5).standard_normal((5, 3))
+    fields: dict[str, Any] = {"learner": Proximal(3, 15, SIGMA, regularization=0.6)}
+    return five(vectors=truth, initial=(truth**2).sum(axis=1), **{**fields, **changes})
+
+
+@pytest.mark.parametrize("regularization", [0.6, (0.2, 0.5, 0.9, 1.4, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)])
+def test_following_agrees_with_what_a_plan_expects(regularization: Any) -> None:
+    """Fresh samples at each visit, also of a region that is visited again; skipped regions are tested."""
+    problem = learning(learner=Proximal(3, 15, SIGMA, regularization=regularization))
+    assert problem.vectors is not None
+    found = evaluate(problem, ["B", "A", "B"])
+    assert found.expected_errors is not None
+    finals = []
+    for seed in range(400):
+        data = samples(problem.vectors, 30, np.random.default_rng([seed, 29]))
+        data["A"] = RegionData((data["A"].train[0][:15], data["A"].train[1][:15]), data["A"].test)
+        followed = follow(found, data)
+        assert followed.route == ("B", "A", "B")
+        assert followed.tested == ("B", "A", "C", "D", "E")
+        assert followed.errors.shape == (3, 5)
+        assert not followed.notes
+        assert followed.final.predicted == pytest.approx(np.mean(found.expected_errors))
+        finals.append(followed.errors[-1])
+    off = np.mean(finals, axis=0) - SIGMA**2 - found.expected_errors
+    assert (np.abs(off) <= 4 * np.std(finals, axis=0) / 20).all()
+    assert (followed.metrics.forgetting, followed.metrics.learning_error) == pytest.approx(
+        (followed.errors[2, 1] - followed.errors[1, 1], (followed.errors[2, 0] + followed.errors[1, 1]) / 2)
+    )
+    assert followed.to_frame().shape == (3, 6)
+    assert [row["region"] for row in followed.to_dict()["final"]["regions"]] == list(followed.tested)
+
+
+def test_following_what_has_few_samples() -> None:
+    problem = learning()
+    assert problem.vectors is not None
+    data = samples(problem.vectors, 15, np.random.default_rng(1))
+    single = follow(evaluate(problem, ["C"]), {name: data[name] for name in "CAB"})
+    assert single.tested == ("C", "A", "B")
+    assert single.notes == ("2 skipped regions have no samples, and are not tested",)
+    assert single.metrics.forgetting == 0
+    few = RegionData((data["A"].train[0][:1], data["A"].train[1][:1]), data["A"].test)
+    with pytest.raises(InputError, match="1 training samples for 2 visits"):
+        follow(["A", "B", "A"], {**data, "A": few}, RouteRegressor())
+    again = follow(["A", "B", "A"], data, RouteRegressor())
+    assert again.tested == ("A", "B")
+    with pytest.raises(InputError, match="pilots visit each tested region once"):
+        calibrate(transfer(data, RouteRegressor()), [again])

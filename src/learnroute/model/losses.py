@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.ends import Ends
-from learnroute.model.law import ModelErrors, Step, error_parts, follow, products_after
+from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
 from learnroute.model.objective import Objective, Paired
 from learnroute.model.origin import PairsFromOrigin, from_origin
 from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.problem import Problem
 from learnroute.model.travel import Travel, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray, frozen
-from learnroute.model.visit_objective import VisitObjective
+from learnroute.model.visit_objective import VisitObjective, VisitRules
 from learnroute.model.visits import check_visits
 
 
@@ -324,6 +324,43 @@ def visit_objective_of(problem: Problem) -> VisitObjective:
     return VisitObjective(
         problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
         problem.initial_sum, problem.size, problem.rules, origin,
+    )  # fmt: skip
+
+
+def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, common: float = 0.0) -> VisitObjective:
+    """Return the objective of further visits, on the way, where visits are optional.
+
+    Visits made count in all rules, and their travel in the budget. `common` is the part of the errors that is the same
+    in all regions. The origin is the place where the agent stands; what comes back to it comes home, to the depot or to
+    the first region.
+    """
+    objective = visit_objective_of(problem)
+    if not visited:
+        return objective
+    rules, ends, size, many = objective.rules, problem.ends, problem.size, len(visited)
+    counts = np.bincount(visited, minlength=size)
+    ways, home = problem.ways.matrix, visited[0] if problem.depot is None else size
+    costs = np.zeros((size + 1, size + 1))
+    costs[:size, :size], costs[size, :size], costs[:size, size] = (
+        ways[:size, :size],
+        ways[visited[-1], :size],
+        ways[:size, home],
+    )
+    travelled = math.fsum(problem.ways.legs(problem.from_depot(visited), False))
+    left = VisitRules(
+        frozen(rules.required & (counts == 0)), frozen(np.maximum(rules.repeats - counts, 0)), rules.at_most - many,
+        max(0.0, rules.budget - travelled), max(1, rules.at_least - many),
+    )  # fmt: skip
+    last = ends.last if ends.last is not None and left.repeats[ends.last] > 0 else None
+    retention, plasticity, coupling, second, noise = (table[many:] for table in problem.updates.tables)
+    if not np.allclose(second, retention - coupling, rtol=1e-9, atol=0.0):  # else it decays as it would with the others
+        errors, noise = errors - common, np.vstack([noise[:1] + second[:1] * common, noise[1:]])
+    updates = Updates(*map(frozen, (retention, plasticity, coupling, second, noise)))
+    known = problem.dissimilarities.of(range(size), errors)
+    total = math.fsum(known.region_weights * errors)
+    return replace(
+        objective, travel=frozen(costs), ends=Ends(size, last, ends.closed), known=known, updates=updates, total=total,
+        rules=left, origin=size,
     )  # fmt: skip
 
 

@@ -399,6 +399,7 @@ class Plan(ResultMixin):
         samples, errors = self.samples, self.expected_errors
         return {
             "route": list(self.route),
+            "skipped": list(self.skipped),
             "learner": self._learner(),
             "features": self.learner.features if self.learner is not None and self.learner.has_shape else None,
             "samples": list(samples) if isinstance(samples, tuple) else samples,
@@ -414,7 +415,6 @@ class Plan(ResultMixin):
             "route": list(self.route),
             "routes": [list(route) for route in self.routes],
             "order": list(self.order),
-            "skipped": list(self.skipped),
             "untrained": self.untrained,
             "contributions": None if self.contributions is None else list(self.contributions),
             "regime": self.regime,

@@ -135,7 +135,7 @@ class Visits:
             reason = f"at most {at_most} visits are possible; ask for fewer, or allow more"
             raise InputError(reason, field="visits.at_least", value=self.at_least)
         budget = math.inf if self.budget is None else self.budget
-        return VisitRules(frozen(required), frozen(allowed), self.repeat, at_most, budget, self.at_least)
+        return VisitRules(frozen(required), frozen(self.repeat * allowed), at_most, budget, self.at_least)
 
 
 def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]) -> None:
@@ -149,8 +149,10 @@ def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]
             raise InputError(f"region {name!r} is missing; it must be visited (visits.required)", field="route")
         if visits[i] and not rules.allowed[i]:
             raise InputError(f"region {name!r} is visited; that is forbidden (visits.forbidden)", field="route")
-        if visits[i] > rules.repeat:
-            reason = f"region {name!r} is visited {visits[i]} times; at most {rules.repeat} are allowed (visits.repeat)"
+        if visits[i] > rules.repeats[i]:
+            reason = (
+                f"region {name!r} is visited {visits[i]} times; at most {rules.repeats[i]} are allowed (visits.repeat)"
+            )
             raise InputError(reason, field="route")
 
 

@@ -37,8 +37,7 @@ def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
     for i, name in enumerate(problem.regions):
         if rules.required[i] and not visits[i]:
             return f"region {name!r} is missing, which must be visited"
-        if visits[i] > (rules.repeat if rules.allowed[i] else 0):
-            most = rules.repeat if rules.allowed[i] else 0
+        if visits[i] > (most := rules.repeats[i]):
             return f"region {name!r} is visited {visits[i]} times; {most} are allowed"
     return ""
 
@@ -138,7 +137,7 @@ class VisitChecker:
     def _train(self, layer: _Layer, t: int, k: int, scores: FloatArray, travel: FloatArray) -> _Layer:
         """Return the sequences of a layer with a further visit to a region."""
         problem = self.problem
-        some = layer.counts[:, k] < self.rules.repeat
+        some = layer.counts[:, k] < self.rules.repeats[k]
         visits, counts = layer.visits[some], layer.counts[some]
         means, summed, common, sizes, way = (part[some] for part in layer[2:])
         retention, plasticity, coupling, second, noise = (float(table[t, k]) for table in problem.updates.tables)
