@@ -21,6 +21,7 @@ from learnroute import (
     Plan,
     Problem,
     Proximal,
+    Visits,
     error_over_time,
     evaluate,
     plan,
@@ -262,6 +263,19 @@ def test_mean_errors_are_weighted_by_importance(tmp_path: Path) -> None:
             follow({**found.to_dict(), "importance": wrong}, data)
         assert verify(problem_of(models(), importance=list(importance.values())),
                       {**found.to_dict(), "importance": wrong}).verdict == "refuted"  # fmt: skip
+
+
+def test_importance_is_that_of_the_regions_tested() -> None:
+    importance = {"A": 3.0, "B": 0.0, "C": 1.0, "D": 4.0}
+    found = plan(problem_of(models(), importance=list(importance.values()), visits=Visits(["A"], at_most=1)))
+    data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
+    assert follow(found, data).final.predicted == pytest.approx(found.loss.error)
+    known = dict(zip((*found.route, *found.skipped), found.expected_errors or (), strict=True))
+    del data["C"]
+    followed = follow(found, data)
+    assert followed.importance is not None
+    assert followed.importance.tolist() == [importance[name] for name in followed.tested] == [3.0, 0.0, 4.0]
+    assert followed.final.predicted == pytest.approx((3 * known["A"] + 4 * known["D"]) / 7)
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 9, 400])
