@@ -311,7 +311,7 @@ def test_it_fits_every_screen(opened: Open, tmp_path: Path, width: int, scheme: 
         assert inside["x"] - 1 <= box["x"]
         assert box["x"] + box["width"] <= inside["x"] + inside["width"] + 1
     colours = page.eval_on_selector(
-        ".region.required:not(.last) .dot",
+        ".region.required .dot",
         "node => [getComputedStyle(node).stroke, getComputedStyle(document.body).color]",
     )
     assert colours[0] == colours[1]  # visible on either ground
