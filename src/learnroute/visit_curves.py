@@ -146,9 +146,11 @@ class VisitCurve(ResultMixin):
         if last.error >= first.error:
             return f"{last.visits} visits do not bring the error below that of the untrained model"
         gained = first.error - last.error
-        row = next(row for row in self.rows if first.error - row.error >= MOST * gained)
+        row = self.rows[self.best]
+        if row in (first, last):  # then the fewest visits that bring most of it
+            row = next(row for row in self.rows if first.error - row.error >= MOST * gained)
         share, bring = (first.error - row.error) / gained, "brings" if row.visits == 1 else "bring"
-        said = f"{share:.0%} of the improvement that all {last.visits} bring"
+        said = f"{100 * share:.3g} % of the improvement that all {last.visits} bring"
         if share > 1:
             said = f"a smaller error than all {last.visits}"
         travel = f", with {row.travel / last.travel:.0%} of the travel" if last.travel > 0 else ""

@@ -249,7 +249,7 @@ def test_what_the_plan_does_not_assume_is_said() -> None:
     found = plan(problem_of(models()))
     rng = np.random.default_rng(1)
     more = follow(found, draw(models(), [20, 25, 30, 35], 10, rng))
-    assert more.notes == ("the plan assumes 20 training samples per region; training on 20 … 35",)
+    assert more.notes == ("the plan assumes 20 training samples per visit; training on 20 … 35",)
     large = {name: RegionData((1000 * r.train[0], r.train[1]), (1000 * r.test[0], r.test[1]))
              for name, r in draw(models(), [20] * 4, 10, rng).items()}  # fmt: skip
     assert any("second moments go from" in note for note in follow(found, large).notes)

@@ -162,10 +162,10 @@ def test_methods_agree_where_several_apply() -> None:
 def test_counts() -> None:
     objective = drawn(np.random.default_rng(0), 3, repeat=2, at_most=4)
     everything = list(all_sequences(objective))
-    assert sequences(3, 2, 4) == len(everything)
-    assert multisets(3, 2, 4) == len({tuple(sorted(visits)) for visits in everything})
-    assert sequences(1000, 3, 3000) == math.inf
-    assert multisets(8, 10, 10) == math.comb(18, 8) - 1
+    assert sequences(np.array([2, 2, 2]), 4) == len(everything)
+    assert multisets(np.array([2, 2, 2]), 4) == len({tuple(sorted(visits)) for visits in everything})
+    assert sequences(np.full(1000, 3), 3000) == math.inf
+    assert multisets(np.full(8, 10), 10) == math.comb(18, 8) - 1
 
 
 def test_limits_of_proofs() -> None:

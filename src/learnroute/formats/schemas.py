@@ -90,6 +90,10 @@ def problem_schema() -> Schema:
             "samples": _said(
                 _list(COUNT), "One number of samples per region, where they differ; instead of learner.samples"
             ),
+            "importance": _said(
+                _list(_ref("nonNegative")),
+                "How much the error in each region counts in the mean over all regions, not all 0; 1 if omitted",
+            ),
             "visits": visits.SCHEMA,
             "features_scaling": features_scaling.SCHEMA,
         },

@@ -55,6 +55,16 @@ def as_samples(learner: Learner, samples: ArrayLike, size: int | None) -> IntArr
     return frozen(np.array(counts, dtype=np.int64))
 
 
+def as_importance(importance: ArrayLike | None, size: int) -> FloatArray | None:
+    """Check how much the error in each region counts, if that is given."""
+    if importance is None:
+        return None
+    entries = as_vector("importance", importance, size, least=0.0, meaning="importances")
+    if not entries.any():
+        raise InputError("0 for all regions; at least one must be above 0", field="importance")
+    return entries
+
+
 def as_lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:
     """Check lower bounds of the dissimilarities against the upper ones."""
     if low is None:

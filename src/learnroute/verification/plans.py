@@ -19,7 +19,7 @@ from learnroute.model.rounding import OPTIMALITY, PRINTED
 from learnroute.model.validation import as_flag, as_number
 from learnroute.verification.bounds import Checker, Outcome, recomputed_bound
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check, Verdict, Verification
-from learnroute.verification.exact import Losses, losses_of
+from learnroute.verification.exact import Losses, initial_sum, losses_of
 from learnroute.verification.final_errors import final_errors
 from learnroute.verification.guarantees import Ratios, largest_total, ratios_of_algorithm1
 from learnroute.verification.pairs import PairChecker, PairLosses
@@ -413,7 +413,7 @@ class _PlanChecker:
     @property
     def _untrained(self) -> Fraction:
         """The loss without any visit."""
-        return sum(map(Fraction, self.problem.initial_errors.tolist()), Fraction(0)) / self.size
+        return initial_sum(self.problem) / self.size
 
     def _most(self) -> Check:
         """Check the largest loss with dissimilarities between their bounds."""
