@@ -87,6 +87,7 @@ export class VisitCurve {
   /** Show which regions are to be visited, and the curve; the curve of another problem is dim. */
   show(state) {
     const { problem: { visits }, plan, given } = state;
+    if (!visits && $("visits-chosen").hidden) return; // as it was
     $(visits ? "visit-paying" : "visit-all").checked = true;
     for (const id of ["budget-label", "visits-chosen"]) $(id).hidden = !visits;
     $("budget").disabled = !visits;
