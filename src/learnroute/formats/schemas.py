@@ -158,6 +158,11 @@ def plan_schema() -> Schema:
                 "description": "Expected error on each region after the last visit, in the order of route, skipped "
                 "ones last, without label noise; null above 10,000 regions",
             },
+            "importance": {
+                "anyOf": [_list(POSITIVE), NULL],
+                "description": "How much the error in each region counts, in the order of expected_errors; null where "
+                "all count alike, and above 10,000 regions",
+            },
             "label_noise": _or_null(
                 POSITIVE,
                 "Variance of the label noise, which measured squared errors contain beside expected_errors; 0 for the "

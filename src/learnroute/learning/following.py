@@ -28,6 +28,7 @@ from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.learning.planned_training import PlannedTraining
 from learnroute.learning.records import learner_record
 from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.fields import weights_by
 from learnroute.model.labelled_tables import align
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import TableMixin
@@ -65,6 +66,9 @@ class Following(TableMixin):
     learner
         The class and the parameters of the learner, seeds left out; `calibrate` compares them with the transfer
         matrix's. None where they are unknown.
+    importance
+        How much each region counts in the mean errors of `final` and of the table that is printed; None where all count
+        alike, as they do in `metrics`.
     """
 
     route: tuple[str, ...]
@@ -78,6 +82,7 @@ class Following(TableMixin):
     repeats: int = 1
     notes: tuple[str, ...] = ()
     learner: dict[str, Any] | None = None
+    importance: FloatArray | None = None
 
     @property
     def verdict(self) -> str | None:
@@ -102,6 +107,7 @@ class Following(TableMixin):
             "errors": self.errors.tolist(),
             "before": None if self.before is None else self.before.tolist(),
             "learner": self.learner,
+            "importance": None if self.importance is None else self.importance.tolist(),
             "metrics": self.metrics.to_dict(),
             "repeats": self.repeats,
             "final": {
@@ -124,7 +130,8 @@ class Following(TableMixin):
         heads = (("after", ""), ("its error", ".4g"), ("mean error", ".4g"))
         columns = tuple(Column(None, head, style, left=not style) for head, style in heads)
         own = [self.errors[i, self.tested.index(name)] for i, name in enumerate(self.route)]
-        tables = [Table(columns, list(zip(self.route, own, self.errors.mean(axis=1), strict=True)))]
+        means = (weights_by(self.importance, len(self.tested)) * self.errors).mean(axis=1)
+        tables = [Table(columns, list(zip(self.route, own, means, strict=True)))]
         lines = [(name.replace("_", " "), f"{value:.6g}") for name, value in self.metrics.to_dict().items()]
         if self.final.expected is not None or self.repeats > 1:
             tables.append(final_errors_table(self.tested, self.final_by_region))
@@ -230,7 +237,9 @@ def follow(
     if planned is not None:
         notes, errors = _expectations(planned, tested, regions, getattr(first, "model", first), measure)
     noise = None if planned is None else planned.label_noise
-    final, by_region = final_errors_of(np.array(finals), own, regions, errors, noise)
+    importance = None if planned is None else planned.importance_in(tested)
+    weights = weights_by(importance, len(tested))
+    final, by_region = final_errors_of(np.array(finals), own, regions, errors, noise, weights)
     metrics = [metrics_of(matrix, visits).to_dict() for matrix in matrices]
     return Following(
         route=stops,
@@ -244,6 +253,7 @@ def follow(
         repeats=runs,
         notes=notes,
         learner=learner_record(learner),
+        importance=importance,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.learning.data import Batch, RegionData, uneven_moments
 from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.fields import as_importance
 from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.result import Plan
 from learnroute.model.validation import (
@@ -44,6 +45,8 @@ class PlannedTraining:
         Expected errors per region of `regions` without label noise, and the variance of that noise.
     skipped
         The regions that are not visited.
+    importance
+        How much the error in each region of `regions` counts in the mean; None where all count alike.
     """
 
     route: tuple[str, ...]
@@ -54,6 +57,7 @@ class PlannedTraining:
     errors: FloatArray | None = None
     label_noise: float | None = None
     skipped: tuple[str, ...] = ()
+    importance: FloatArray | None = None
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
@@ -65,7 +69,7 @@ class PlannedTraining:
         skipped = data.get("skipped", [])
         if not isinstance(skipped, list) or not all(isinstance(name, str) for name in skipped):
             raise InputError("a list of region names is needed", field="skipped", value=skipped)
-        size, learner = len(route), _training(data.get("learner", {}), len(route))
+        size, regions, learner = len(route), len({*route, *skipped}), _training(data.get("learner", {}), len(route))
         features, samples, errors = data.get("features"), data.get("samples"), data.get("expected_errors")
         noise, scaling = data.get("label_noise"), data.get("features_scaling")
         if samples is not None:
@@ -73,7 +77,6 @@ class PlannedTraining:
             counts = as_vector("samples", listed, size, least=1.0, meaning="numbers of samples")
             samples = frozen(counts.astype(np.int64))
         if errors is not None:
-            regions = len({*route, *skipped})
             errors = as_vector("expected_errors", errors, regions, least=-LARGEST_VALUE, meaning="errors")
         return cls(
             tuple(route),
@@ -84,12 +87,19 @@ class PlannedTraining:
             errors,
             None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
             tuple(skipped),
+            as_importance(data.get("importance"), regions),
         )
 
     @property
     def regions(self) -> tuple[str, ...]:
         """All regions: in the order of their first visits, then those that are skipped."""
         return tuple(dict.fromkeys([*self.route, *self.skipped]))
+
+    def importance_in(self, regions: Sequence[str]) -> FloatArray | None:
+        """Return how much the error in each of some regions counts; None where all count alike."""
+        if self.importance is None:
+            return None
+        return as_importance(self.importance[[self.regions.index(name) for name in regions]], len(regions))
 
     @property
     def is_calibrated(self) -> bool:

@@ -56,7 +56,7 @@ def pooled_error(problem: Problem, regularizations: Sequence[float] | FloatArray
 
 
 def floor_of(problem: Problem) -> float:
-    """Return the error of the weighted mean of all models, Σ_ij w_i·w_j·Δ[i, j]/(2T²).
+    """Return the error of the mean model, the weighted mean of all, Σ_ij w_i·w_j·Δ[i, j]/(2T²).
 
     Where Δ are squared distances, no model has a smaller one.
     """

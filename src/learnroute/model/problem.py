@@ -30,6 +30,7 @@ from learnroute.model.fields import (
     check_one_kind,
     either_way,
     parameter_names,
+    weights_by,
 )
 from learnroute.model.labelled_tables import SQUARE, align, align_places, align_square, names_along
 from learnroute.model.law import Updates
@@ -457,9 +458,7 @@ class Problem:
     @cached_property
     def region_weights(self) -> FloatArray:
         """How much the error in each region counts: the importance, scaled to a mean of 1."""
-        if self.importance is None:
-            return frozen(np.ones(self.size))
-        return frozen(self.size * self.importance / math.fsum(self.importance))
+        return weights_by(self.importance, self.size)
 
     @cached_property
     def scores(self) -> FloatArray:

@@ -26,6 +26,7 @@ from learnroute.model.losses import (
     travel_cost,
     true_loss,
     untrained_loss,
+    visited_first,
 )
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
@@ -141,6 +142,8 @@ class Plan(ResultMixin):
     expected_errors
         The expected error on each region after the last visit, in the order of `route` (of first visits), those of
         `skipped` regions last, without label noise. None above 10,000 regions.
+    importance
+        How much the error in each of these regions counts, in the same order; None where all count alike.
     skipped
         The regions that are not visited, in the order of the problem.
     untrained, contributions
@@ -181,6 +184,7 @@ class Plan(ResultMixin):
     samples: int | tuple[int, ...] | None = None
     features_scaling: FeaturesScaling | None = None
     expected_errors: tuple[float, ...] | None = None
+    importance: tuple[float, ...] | None = None
     skipped: tuple[str, ...] = ()
     untrained: float | None = None
     contributions: tuple[float, ...] | None = None
@@ -200,6 +204,8 @@ class Plan(ResultMixin):
         if problem.rules is not None:
             check_budget(problem.rules, travelled)
         few, loss = problem.size <= MOST_ERRORS, expected_loss(problem, stops)
+        counted = problem.importance if few else None
+        counted = None if counted is None else counted[visited_first(stops.tolist(), problem.size)]
         return cls(
             route=route,
             order=tuple(stops.tolist()),
@@ -217,6 +223,7 @@ class Plan(ResultMixin):
             samples=samples if problem.learner.has_shape else None,
             features_scaling=problem.features_scaling,
             expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
+            importance=None if counted is None else tuple(counted.tolist()),
             skipped=tuple(name for name in problem.regions if name not in set(route)),
             untrained=untrained_loss(problem) if optional else None,
             contributions=tuple(losses_without(problem, stops).tolist()) if optional and few else None,
@@ -398,6 +405,7 @@ class Plan(ResultMixin):
             "samples": list(samples) if isinstance(samples, tuple) else samples,
             "features_scaling": None if self.features_scaling is None else self.features_scaling.to_dict(),
             "expected_errors": None if errors is None else list(errors),
+            "importance": None if self.importance is None else list(self.importance),
             "label_noise": self.label_noise,
         }
 

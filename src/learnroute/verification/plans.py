@@ -35,7 +35,8 @@ CLAIMS = (
     "route", "routes", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
     "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
     "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot", "dissimilarities", "features",
-    "samples", "features_scaling", "expected_errors", "label_noise", "skipped", "untrained", "contributions",
+    "samples", "features_scaling", "expected_errors", "importance", "label_noise", "skipped", "untrained",
+    "contributions",
 )  # fmt: skip
 
 
@@ -358,7 +359,8 @@ class _PlanChecker:
         travelled, learner = self.model.travelled(self.order), problem.learner
         known = learner.has_shape
         visited = None if problem.samples is None else [int(problem.samples[v]) for v in plan["order"]]
-        scaling = problem.features_scaling
+        scaling, everyone = problem.features_scaling, dict.fromkeys([*plan["order"], *range(self.size)])
+        counted = None if problem.importance is None else [float(problem.importance[v]) for v in everyone]
         wanted: dict[str, Any] = {
             "travel_cost": travelled,
             "travel_rate": Fraction(problem.travel_rate),
@@ -370,6 +372,7 @@ class _PlanChecker:
             "features": learner.features if known else None,
             "samples": (learner.samples if visited is None else visited) if known else None,
             "features_scaling": None if scaling is None else scaling.to_dict(),
+            "importance": counted,
             "label_noise": Fraction(learner.noise) ** 2 if known else Fraction(0),
             "skipped": [name for i, name in enumerate(problem.regions) if i not in plan["order"]],
             "untrained": self._untrained,
