@@ -33,11 +33,10 @@ class Relaxed(NamedTuple):
 
 def relaxations_of(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
     """Return scores, shares, factors and constant of linear models below the loss."""
-    updates, size = problem.updates, problem.size
-    retention, _, coupling, second, _ = updates.tables
+    retention, _, coupling, second, _ = problem.updates.tables
     convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1)
     yield from _rearranged(problem, terms) if convex else (_worst_case(problem, terms),)
-    if terms.points is not None or (size <= SORTED_REGIONS and _symmetric(terms.floats)):
+    if has_points(terms):
         yield _floor(problem, terms, convex)
 
 
@@ -146,17 +145,7 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
     """Return the error of the mean of all models, and noise: any points will do, what they miss counts at its worst."""
     size, updates = problem.size, problem.updates
     retention, plasticity, coupling, second, _ = updates.tables
-    points = _fitted(terms.floats) if terms.points is None else terms.points
-    scores = distance_sums(points)
-    everything = sum(scores, Fraction(0))
-    floor = everything / (2 * size)
-    radii = [(2 * size * score - everything) / (2 * size * size) for score in scores]
-    below, above = Fraction(0), Fraction(0)
-    if terms.points is None:
-        apart = np.array([((points - point) ** 2).sum(axis=1) for point in points])
-        slack = 64 * (points.shape[1] + 8) * UNIT * apart
-        under, over = np.maximum(apart + slack - terms.floats, 0.0), np.maximum(terms.floats - apart + slack, 0.0)
-        below, above = Fraction(float(_high(under.sum(axis=1), size).max())), Fraction(float(over.max()))
+    floor, radii, below, above = spread_of(terms)
     farthest = 4 * max(radii)  # no squared distance between two of the points is larger
     first = [radius - Fraction(float(x)) for radius, x in zip(radii, problem.initial_errors, strict=True)]
     later = _rationals(_high(size * _after(second.max(axis=1)), size))
@@ -188,6 +177,41 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         - _products(paired, survives) * worst
     )
     return Relaxed((Fraction(0),) * size, (0,) * size, None, constant)
+
+
+class Spread(NamedTuple):
+    """Points for the dissimilarities: half of their mean distance sum, their squared radii, and what they miss.
+
+    `below`: how far dissimilarities are below the squared distances, summed over a row; `above`: how far above, each.
+    """
+
+    floor: Fraction
+    radii: list[Fraction]
+    below: Fraction
+    above: Fraction
+
+
+def has_points(terms: Terms) -> bool:
+    """Whether dissimilarities are, or may be fitted by, squared distances."""
+    return terms.points is not None or (len(terms.scores) <= SORTED_REGIONS and _symmetric(terms.floats))
+
+
+def spread_of(terms: Terms) -> Spread:
+    """Return the points whose squared distances are the dissimilarities, or are near to them."""
+    size = len(terms.scores)
+    points = _fitted(terms.floats) if terms.points is None else terms.points
+    scores = distance_sums(points)
+    everything = sum(scores, Fraction(0))
+    radii = [(2 * size * score - everything) / (2 * size * size) for score in scores]
+    below, above = Fraction(0), Fraction(0)
+    if terms.points is None:
+        apart = np.array([((points - point) ** 2).sum(axis=1) for point in points])
+        slack = 64 * (points.shape[1] + 8) * UNIT * apart
+        under, over = np.maximum(apart + slack - terms.floats, 0.0), np.maximum(terms.floats - apart + slack, 0.0)
+        if under.any():
+            below = Fraction(float(_high(under.sum(axis=1), size).max()))
+        above = Fraction(float(over.max()))
+    return Spread(everything / (2 * size), radii, below, above)
 
 
 def _worst_case(problem: Problem, terms: Terms) -> Relaxed:

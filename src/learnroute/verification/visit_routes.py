@@ -27,12 +27,12 @@ TOP = 1 << 60  # more than any such sum: for what is not allowed
 Whole = NDArray[np.int64]
 
 
-def applies(problem: Problem) -> bool:
+def applies(problem: Problem, scores: Sequence[Fraction]) -> bool:
     """Whether training does the same at every position, without coupling, and nothing in a loss is negative."""
     retention, plasticity, coupling, second, noise = problem.updates.tables
     steady = all(bool((table == table[:1]).all()) for table in problem.updates.tables)
     least = min(float(table.min()) for table in (retention, plasticity, second, noise, problem.initial_errors))
-    return steady and not coupling.any() and least >= 0
+    return steady and not coupling.any() and least >= 0 and min(scores) >= 0
 
 
 class RouteCosts:
@@ -101,7 +101,7 @@ class RouteCosts:
         rules, regions = self.rules, self.regions
         most = max(map(abs, self.multipliers))
         highest = abs(goal) + self.spared + (rules.at_most + rules.repeat * len(regions)) * most
-        self.highest = highest or Fraction(1)  # no route below the goal pays that for anything
+        self.highest = 2 * highest or Fraction(1)  # no route below the goal pays that for anything
         largest = (4 * rules.at_most + 4) * self.highest
         self.unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() + 1 - BITS)
         refunds = [round(each / self.unit) for each in self.multipliers]

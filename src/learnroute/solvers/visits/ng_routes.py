@@ -103,8 +103,8 @@ class _Relaxation:
             self.nodes[1:, problem.last] = np.inf
         self.fewest, self.most = problem.required.astype(float), np.full(problem.size, float(problem.repeat))
         numbers = np.arange(problem.size)
-        self.begin = np.where((problem.first < 0) | (numbers == problem.first), problem.travel[-1, :-1], np.inf)
-        self.finish = np.where((problem.last < 0) | (numbers == problem.last), problem.travel[:-1, -1], np.inf)
+        self.no_begin = np.where((problem.first < 0) | (numbers == problem.first), 0.0, np.inf)
+        self.no_end = np.where((problem.last < 0) | (numbers == problem.last), 0.0, np.inf)
         self.scale = float(problem.travel.mean()) or 1.0
         self.budget = objective.rules.budget * (1 + 2 * SAME)
 
@@ -119,8 +119,10 @@ class _Relaxation:
         """Return the bound, and the route that it is the cost of."""
         by_region, price = multipliers[:-1], multipliers[-1] / self.scale
         rate = self.objective.rate + price
-        layers, arcs = network.layers(self.nodes - by_region, rate * self.finish, rate)
-        begun = layers + rate * self.begin[network.region] + self.left[:, None]
+        travel = self.problem.travel
+        begin, finish = rate * travel[-1, :-1] + self.no_begin, rate * travel[:-1, -1] + self.no_end
+        layers, arcs = network.layers(self.nodes - by_region, finish, rate)
+        begun = layers + begin[network.region] + self.left[:, None]
         layer, state = np.unravel_index(int(np.argmin(begun)), begun.shape)
         paid = math.fsum(np.minimum(by_region * self.fewest, by_region * self.most))
         bound = float(begun[layer, state]) + paid - (price * self.budget if price else 0.0)
@@ -183,7 +185,7 @@ class _Network:
         origins, heads = [], []
         for region, row in enumerate(ng_sets):
             states = np.flatnonzero(open_[:, region])
-            head = self.first[region] + behind[np.ix_(states, row)] @ (1 << np.arange(len(row), dtype=np.int64))
+            head = self.first[region] + behind[states][:, row] @ (1 << np.arange(len(row), dtype=np.int64))
             order = np.argsort(head, kind="stable")
             origins.append(states[order])
             heads.append(head[order])
