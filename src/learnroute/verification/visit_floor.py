@@ -16,6 +16,7 @@ from learnroute.verification.pair_relaxations import has_points, spread_of
 from learnroute.verification.pair_terms import Terms
 from learnroute.verification.simple import spanning_tree
 
+HUGE = Fraction(10) ** 150
 BITS = 52  # of the longest way, in whole units: sums of thousands do not overflow
 
 
@@ -58,30 +59,46 @@ def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
         below, above = below + size * above, above + below
     lengths, now = [], _Lengths()
     for t in range(rules.at_most):
-        laws = {tuple(map(Fraction, law)) for law in zip(*(table[t].tolist() for table in tables), strict=True)}
-        now = _trained(now, laws, convex, above, farthest, terms.places)
+        laws = set(zip(*(table[t].tolist() for table in tables), strict=True))
+        now = _trained(now, [tuple(map(Fraction, law)) for law in laws], convex, above, farthest, terms.places)
         if t + 1 >= rules.at_least:
             lengths.append(now)
     away = [Fraction(float(x)) - radius for x, radius in zip(problem.initial_errors, radii, strict=True)]
-    found = []
-    for scatter in {max(x, Fraction(0)) for x in away}:  # of the first model: any will do
-        rest = [x - scatter if convex else abs(x - scatter) for x in away]
-        missed = sum((max(-x, Fraction(0)) if convex else x for x in rest), Fraction(0))
-        worst = max(max(rest), Fraction(0))
-        found.append(
-            min(
-                size * (one.noise + one.kept * scatter - one.beyond * (farthest + scatter) - one.first * worst)
-                - size * (one.other + one.unlearnt * farthest)
-                - one.learnt * below
-                - one.left * missed
-                for one in lengths
-            )
-        )
-    return floor + max(found)
+    scatter = _best_scatter(lengths, away, farthest, convex)
+    rest = [x - scatter if convex else abs(x - scatter) for x in away]
+    missed = sum((max(-x, Fraction(0)) if convex else x for x in rest), Fraction(0))
+    worst = max(max(rest), Fraction(0))
+    return floor + min(
+        size * (one.noise + one.kept * scatter - one.beyond * (farthest + scatter) - one.first * worst)
+        - size * (one.other + one.unlearnt * farthest)
+        - one.learnt * below
+        - one.left * missed
+        for one in lengths
+    )
+
+
+def _best_scatter(lengths: list[_Lengths], away: list[Fraction], farthest: Fraction, convex: bool) -> Fraction:
+    """Return the scatter of the first model whose bound is best, by floats: any number >= 0 will do."""
+    scale = max(*map(abs, away), farthest) or Fraction(1)
+    size, first = len(away), np.array([float(x / scale) for x in away])
+    scatter = np.maximum(first, 0.0)
+    rest = first - scatter[:, None]
+    missed = np.maximum(-rest if convex else np.abs(rest), 0.0).sum(axis=1)
+    worst = np.maximum(rest if convex else np.abs(rest), 0.0).max(axis=1)
+    bounds = np.full(size, np.inf)
+    for one in lengths:
+        fixed, beyond = (one.noise - one.other) / scale, one.beyond * farthest / scale
+        gained = _float(fixed - beyond) + _float(one.kept - one.beyond) * scatter - _float(one.first) * worst
+        bounds = np.minimum(bounds, size * gained - _float(one.left) * missed)
+    return max(away[int(np.argmax(bounds))], Fraction(0))
+
+
+def _float(number: Fraction) -> float:
+    return float(max(min(number, HUGE), -HUGE))
 
 
 def _trained(
-    now: _Lengths, laws: set[tuple[Fraction, ...]], convex: bool, above: Fraction, farthest: Fraction, places: int
+    now: _Lengths, laws: list[tuple[Fraction, ...]], convex: bool, above: Fraction, farthest: Fraction, places: int
 ) -> _Lengths:
     """Return the same after a further visit, by the worst law of any region."""
     retains = max(abs(p) for p, *_ in laws)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from learnroute.model.certificates import Certificate
 from learnroute.model.validation import IntArray
 from learnroute.model.visit_objective import VisitObjective
@@ -21,8 +25,9 @@ def visits_bound(
 
     `visits` is a sequence whose value it should come near to. When the budget is used up, the best so far is returned.
     """
-    if separable(objective):
-        found = ng_route_bound(objective, objective(visits), budget, params.visit_bound)
-        if found is not None:
-            return found
-    return floor_bound(objective)
+    found: Certificate | None = None
+    with np.errstate(over="ignore", invalid="ignore"):
+        if separable(objective):
+            found = ng_route_bound(objective, objective(visits), budget, params.visit_bound)
+        found = found or floor_bound(objective)
+    return found if found is not None and math.isfinite(found.bound) else None
