@@ -43,12 +43,14 @@ def ng_route_bound(
     best: _Found | None = None
     while True:
         found = _ascend(relaxation, ng_sets, multipliers, target, budget, ascent, left)
-        best = found if best is None or found.bound > best.bound else best
+        gain = math.inf if best is None else found.bound - best.bound
+        best = found if gain > 0 or best is None else best
         multipliers, ascent = found.multipliers, params.next_ascent
         left -= found.work
-        if found.bound >= target or problem.repeat > 1:
+        if found.bound >= target:
             break
-        if not _augment(ng_sets, found.routes[-params.cycles :], params.largest):
+        grown = problem.repeat == 1 and _augment(ng_sets, found.routes[-params.cycles :], params.largest)
+        if not grown and gain < params.gain * (target - found.bound):
             break
         arcs = sum(size << len(row) for row in ng_sets)
         if budget.exhausted or arcs > params.arcs or arcs * layers > left:
@@ -117,7 +119,7 @@ class _Relaxation:
 
     def cheapest(self, network: _Network, multipliers: FloatArray) -> tuple[float, list[int]]:
         """Return the bound, and the route that it is the cost of."""
-        by_region, price = multipliers[:-1], multipliers[-1] / self.scale
+        by_region, price = multipliers[:-1], float(multipliers[-1]) / self.scale
         rate = self.objective.rate + price
         travel = self.problem.travel
         begin, finish = rate * travel[-1, :-1] + self.no_begin, rate * travel[:-1, -1] + self.no_end
