@@ -377,7 +377,8 @@ class VisitBoundParams(NamedTuple):
     cycles: int = 10  # last routes of an ascent, the cycles of which are broken then
     first_ascent: AscentParams = AscentParams(120, patience=8)  # the ascent with the first ng-sets
     # the same after each augmentation
-    XX: float = 0.1  # share of the gap that an ascent without cycles must close, or it is the last one
+    next_ascent: AscentParams = AscentParams(40, patience=8, slowest=0.05, progress=1e-3)
+    gain: float = 0.1  # share of the gap that an ascent without cycles must close, or it is the last one
     work: float = 1e9  # arcs that are looked at in all; a step looks at each once per layer
     steps: int = 20  # for which that must be enough: else ng-sets start with fewer regions
     arcs: int = 4_000_000  # arcs between two layers, at most; about 40 bytes each
