@@ -62,6 +62,8 @@ def test_bounds_are_below_all_sequences_and_confirmed(block: int) -> None:
             assert Fraction(data["certificate"]["bound"]) <= best, seed
             assert verify(problem, data).verdict == "confirmed", seed
             raised = float(best) + 1e-9 * found.loss.magnitude
+            if not raised > best:  # all losses are 0
+                continue
             data |= {"lower_bound": raised, "optimal": False, "gap": None, "certified_ratio": None}
             assert verify(problem, data).verdict == "refuted", seed
     assert kinds == {"simple", "visit-routes"}
@@ -82,7 +84,7 @@ def test_no_multipliers_prove_a_false_bound() -> None:
         best = min(losses.total(problem.from_depot(np.array(visits)).tolist()).high for visits in everyone)
         stops = len(problem.stops)
         for _ in range(6):
-            size = float(best) / problem.size * 10.0 ** rng.integers(-2, 3)
+            size = abs(float(best)) / problem.size * 10.0 ** rng.integers(-2, 3)
             ng_sets = [tuple(rng.integers(0, stops, rng.integers(0, 4)).tolist()) for _ in range(stops)]
             price = float(rng.choice([0.0, size]))
             forged = VisitRoutes(0.0, rng.normal(0, size, stops), tuple(ng_sets), price)

@@ -17,7 +17,7 @@ from learnroute.verification.pair_terms import Terms
 from learnroute.verification.simple import spanning_tree
 
 HUGE = Fraction(10) ** 150
-BITS = 52  # of the longest way, in whole units: sums of thousands do not overflow
+BITS = 58  # of the longest way, in whole units: two of them do not overflow
 
 
 def least_total(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction | None:
@@ -64,7 +64,7 @@ def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
         if t + 1 >= rules.at_least:
             lengths.append(now)
     away = [Fraction(float(x)) - radius for x, radius in zip(problem.initial_errors, radii, strict=True)]
-    scatter = _best_scatter(lengths, away, farthest, convex)
+    scatter = _best_scatter(lengths, away, farthest, below, convex)
     rest = [x - scatter if convex else abs(x - scatter) for x in away]
     missed = sum((max(-x, Fraction(0)) if convex else x for x in rest), Fraction(0))
     worst = max(max(rest), Fraction(0))
@@ -77,7 +77,9 @@ def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
     )
 
 
-def _best_scatter(lengths: list[_Lengths], away: list[Fraction], farthest: Fraction, convex: bool) -> Fraction:
+def _best_scatter(
+    lengths: list[_Lengths], away: list[Fraction], farthest: Fraction, below: Fraction, convex: bool
+) -> Fraction:
     """Return the scatter of the first model whose bound is best, by floats: any number >= 0 will do."""
     scale = max(*map(abs, away), farthest) or Fraction(1)
     size, first = len(away), np.array([float(x / scale) for x in away])
@@ -87,8 +89,8 @@ def _best_scatter(lengths: list[_Lengths], away: list[Fraction], farthest: Fract
     worst = np.maximum(rest if convex else np.abs(rest), 0.0).max(axis=1)
     bounds = np.full(size, np.inf)
     for one in lengths:
-        fixed, beyond = (one.noise - one.other) / scale, one.beyond * farthest / scale
-        gained = _float(fixed - beyond) + _float(one.kept - one.beyond) * scatter - _float(one.first) * worst
+        fixed = one.noise - one.other - (one.beyond + one.unlearnt) * farthest - one.learnt * below / size
+        gained = _float(fixed / scale) + _float(one.kept - one.beyond) * scatter - _float(one.first) * worst
         bounds = np.minimum(bounds, size * gained - _float(one.left) * missed)
     return max(away[int(np.argmax(bounds))], Fraction(0))
 
@@ -132,11 +134,16 @@ def _least_travel(problem: Problem, rules: VisitRules) -> Fraction:
     stops = [*np.flatnonzero(rules.allowed).tolist(), *depot]
     required = [k for k, stop in enumerate(stops) if stop in depot or rules.required[stop]]
     ways = problem.ways.matrix[np.ix_(stops, stops)]
-    longest = Fraction(float(ways.max()))
-    if len(required) < 2 or not longest or not problem.travel_rate:
+    if len(required) < 2 or not problem.travel_rate:
         return Fraction(0)
+    most = float(ways[np.ix_(required, required)].max())  # no shortest way between two of them is longer
+    if not most:
+        return Fraction(0)
+    longest = Fraction(most)
     unit = Fraction(2) ** (longest.numerator.bit_length() - longest.denominator.bit_length() + 1 - BITS)
-    whole = np.array([[int(Fraction(way) / unit) for way in row] for row in ways.tolist()], dtype=np.int64)
+    whole = np.array(
+        [[int(Fraction(way) / unit) for way in row] for row in np.minimum(ways, most).tolist()], dtype=np.int64
+    )
     whole = np.minimum(whole, whole.T)
     for via in range(len(stops)):
         whole = np.minimum(whole, whole[:, [via]] + whole[[via], :])
