@@ -27,7 +27,8 @@ def seconds_a_run(sampler: Sampler, learner: Learner, runs: int, times: int) -> 
     for seed in range(times):
         rng = np.random.default_rng(seed)
         started = time.perf_counter()
-        sampler(models, np.arange(REGIONS), learner, np.full(REGIONS, learner.samples), runs, rng)
+        samples, weights = np.full(REGIONS, learner.samples), np.ones(REGIONS)
+        sampler(models, np.arange(REGIONS), learner, samples, runs, rng, weights)
         best = min(best, time.perf_counter() - started)
     return best / runs
 

@@ -62,7 +62,7 @@ def row_of(size: int, learner: str, clustered: bool, rate: float, share: float) 
     """Return the objective of a row."""
     problem = drawn(size, learner, clustered)
     required = np.isin(np.arange(size), np.random.default_rng(size).permutation(size)[: int(share * size)])
-    rules = VisitRules(required, np.ones(size, dtype=bool), 1, size)
+    rules = VisitRules(required, np.ones(size, dtype=np.int64), size)
     return visits_of(problem, rate * math.fsum(problem.dissimilarities.initial), rules)
 
 
@@ -93,8 +93,7 @@ def proofs() -> None:
     }
     for name, (size, learner, repeat, most, budget, closed) in cases.items():
         problem = drawn(size, learner, False)
-        nobody, everyone = np.zeros(size, dtype=bool), np.ones(size, dtype=bool)
-        rules = VisitRules(nobody, everyone, repeat, most, budget)
+        rules = VisitRules(np.zeros(size, dtype=bool), np.full(size, repeat), most, budget)
         objective = visits_of(problem, 0.003 * math.fsum(problem.dissimilarities.initial), rules, Ends(closed=closed))
         tables = (np.broadcast_to(table[0], (most, size)) for table in objective.updates.tables)
         objective = replace(objective, updates=type(objective.updates)(*tables))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -41,10 +42,23 @@ def random_problem(seed: int, size: int | None = None) -> Problem | None:
     fields["constraints"] = Constraints(start=start, end=end, returns=closed)
     if fields["learner"].rule != "calibrated" and rng.random() < 0.25:
         fields["samples"] = [int(n) for n in rng.choice([40, 90, 100, 140, 400], size)]
+    fields["importance"] = _importance(np.random.default_rng([seed, 1]), size)
     try:
         return Problem(**fields)
     except InputError:
         return None
+
+
+def _importance(rng: np.random.Generator, size: int) -> list[float] | None:
+    """Return how much regions count: none, as much as each other, more or less, or next to nothing."""
+    if rng.random() < 0.6:
+        return None
+    kind = rng.integers(0, 4)
+    if kind == 0:
+        return [float(rng.random()) + 0.1] * size
+    found = rng.random(size) if kind < 3 else 10.0 ** rng.uniform(-12, 12, size)
+    found[rng.random(size) < (0.5 if kind == 2 else 0.0)] = 0.0
+    return found.tolist() if found.any() else None
 
 
 def _learner(rng: np.random.Generator, scale: float) -> Learner:
@@ -95,6 +109,12 @@ def orders_of(problem: Problem) -> Iterator[tuple[int, ...]]:
             yield order
 
 
+def weights_of(problem: Problem) -> list[Fraction]:
+    """The importance of each region, scaled to a mean of 1 as float64 does it."""
+    given = [1.0] * problem.size if problem.importance is None else problem.importance.tolist()
+    return [Fraction(problem.size * one / math.fsum(given)) for one in given]
+
+
 class Exact:
     """The total loss of each order, per region, from the numbers of the problem as rational numbers."""
 
@@ -109,6 +129,7 @@ class Exact:
             assert given is not None
             self.delta = [[Fraction(float(x)) for x in row] for row in given]
         self.initial = [Fraction(float(x)) for x in problem.initial]
+        self.weights = weights_of(problem)
         self.travel = [[Fraction(float(x)) for x in row] for row in problem.ways.matrix]
         self.rate = Fraction(problem.travel_rate)
         learner = problem.learner
@@ -137,7 +158,8 @@ class Exact:
         way = sum((self.travel[a][b] for a, b in itertools.pairwise(stops)), Fraction(0))
         if self.problem.closed:
             way += self.travel[stops[-1]][stops[0]]
-        return (self.rate * way + sum(means, Fraction(0)) - size * common) / size
+        summed = sum((weight * mean for weight, mean in zip(self.weights, means, strict=True)), Fraction(0))
+        return (self.rate * way + summed - size * common) / size
 
     def least(self) -> Fraction:
         """The least loss of all orders."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from claims import weights_of
 from learnroute import Calibrated, Constraints, InputError, Learner, Problem, evaluate, plan, verify
 from learnroute.model.certificates import Certificate, HeldKarp, Simple
 from learnroute.solvers.bounds import simple_bound
@@ -43,9 +45,14 @@ def exact_total(problem: Problem, order: tuple[int, ...]) -> Fraction:
                 errors[j] = delta + m * variance / (n - m - 1)
             else:
                 errors[j] = Fraction(m - n, m) * errors[j] + Fraction(n, m) * delta + n * variance / (m - n - 1)
+    return total_of(problem, order, errors)
+
+
+def total_of(problem: Problem, order: tuple[int, ...], errors: list[Fraction]) -> Fraction:
+    """The travel of a route and the mean of the final errors, by importance."""
     legs = [*itertools.pairwise(order), *([(order[-1], order[0])] if problem.constraints.returns else [])]
     way = sum((Fraction(float(problem.travel[i, j])) for i, j in legs), Fraction(0))
-    return (Fraction(problem.travel_rate) * way + sum(errors, Fraction(0))) / size
+    return sum(map(operator.mul, weights_of(problem), errors), Fraction(problem.travel_rate) * way) / problem.size
 
 
 @dataclass
@@ -105,6 +112,7 @@ def case(seed: int) -> Case:
         travel, [Learner(80, 100, 0.1), Learner(120, 100, 0.1), Learner(1000, 100)][seed % 3], delta,
         initial=rng.uniform(0, 3, size), constraints=ends[seed % 4], travel_rate=[1.0, 0.3, 1e-8][seed // 2 % 3],
         samples=rng.choice([20, 60, 150], size) if seed % 6 == 4 else None,
+        importance=[*rng.choice([0.0, 1.0, 0.3, 7.0], size - 1).tolist(), 1.0] if seed % 4 in (1, 2) else None,
     )  # fmt: skip
     start, end = problem.ends.first, problem.ends.last
     orders = [
@@ -116,16 +124,14 @@ def case(seed: int) -> Case:
 
 def calibrated_total(problem: Problem, order: tuple[int, ...]) -> Fraction:
     """The loss under a calibrated law, visit by visit: its numbers are dyadic, so that nothing is rounded."""
-    learner, size = problem.learner, problem.size
+    learner = problem.learner
     kept, coupling, noise = (Fraction(x or 0) for x in (learner.retention, learner.coupling, learner.noise))
     assert problem.transfer is not None
     errors = [Fraction(float(x)) for x in problem.initial]
     for i in order:
         rows = zip(errors, (Fraction(float(x)) for x in problem.transfer[i]), strict=True)
         errors = [kept * error - coupling * errors[i] + (1 - kept) * measured + noise for error, measured in rows]
-    legs = [*itertools.pairwise(order), *([(order[-1], order[0])] if problem.constraints.returns else [])]
-    way = sum((Fraction(float(problem.travel[i, j])) for i, j in legs), Fraction(0))
-    return (Fraction(problem.travel_rate) * way + sum(errors, Fraction(0))) / size
+    return total_of(problem, order, errors)
 
 
 def case_below_zero(seed: int) -> Case:
@@ -137,6 +143,7 @@ def case_below_zero(seed: int) -> Case:
         Calibrated(retention=0.5, coupling=[0.25, 0.0][seed % 2], noise=[-0.375, -4.0, -1e6][seed % 3]),
         transfer=rng.uniform(0, 1, (size, size)), initial=rng.uniform(0, 1, size), travel_rate=0.25,
         constraints=Constraints(returns=seed % 4 == 3),
+        importance=[1.0, 3.0, 0.5, 0.0, 2.0][:size] if seed > 2 else None,
     )  # fmt: skip
     return Case(problem, {order: calibrated_total(problem, order) for order in itertools.permutations(range(size))})
 

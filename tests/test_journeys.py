@@ -380,11 +380,12 @@ def test_what_cannot_be_dropped_is_said_and_nothing_changes() -> None:
 @pytest.mark.parametrize(
     "learner", [*REAL.values(), Proximal(90, 100, 0.3, regularization=0.7)], ids=[*REAL, "proximal"]
 )
-@pytest.mark.parametrize("kind", ["matrices", "vectors", "samples", "depot"])
+@pytest.mark.parametrize("kind", ["matrices", "vectors", "samples", "importance", "depot"])
 def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind: str, learner: Learner) -> None:
     whole = random_problem("places" if kind == "vectors" else "uniform", 6, learner, 3)
     samples = [90, 250, 60, 150, 30, 40] if kind == "samples" else None
-    whole = whole.changed(samples=samples, initial=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    importance = [0.0, 2.0, 1.0, 0.5, 3.0, 4.0] if kind == "importance" else None
+    whole = whole.changed(samples=samples, initial=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], importance=importance)
     if kind == "depot":
         whole = with_depot(asymmetric_of(whole), "R2")
     last, size = whole.regions[-1], whole.size
@@ -393,7 +394,8 @@ def test_an_added_region_is_as_if_it_had_always_been_there(tmp_path: Path, kind:
     measured = {} if kind == "vectors" else {whole.regions[0]: 0.5}
     made = [str(trip.next)]
     trip.visit(errors=measured)
-    given: dict[str, Any] = {"initial": float(whole.initial[-1]), "samples": None if samples is None else samples[-1]}
+    given: dict[str, Any] = {"initial": float(whole.initial[-1]), "samples": None if samples is None else samples[-1],
+                             "importance": None if importance is None else importance[-1]}  # fmt: skip
     if kind == "vectors":
         assert whole.coordinates is not None
         assert whole.vectors is not None

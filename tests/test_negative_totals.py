@@ -242,6 +242,7 @@ def test_a_bound_at_the_worst_is_finite(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert -math.inf < found.lower_bound <= least
     assert (found.gap, found.optimal) == (None, False)
     compared = compare(problem, ["travel", "nearest"])
+    assert compared.lower_bound is not None
     assert -math.inf < compared.lower_bound <= least
     for result in (found, compared):
         json.dumps(result.to_dict(), allow_nan=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +14,18 @@ import numpy as np
 import pytest
 
 import claims
-from learnroute import InputError, Problem, RefusedError, Visits, evaluate, expected_loss, plan, verify, visit_curve
+from learnroute import (
+    Constraints,
+    InputError,
+    Problem,
+    RefusedError,
+    Visits,
+    evaluate,
+    expected_loss,
+    plan,
+    verify,
+    visit_curve,
+)
 from learnroute.formats import json_files
 from learnroute.learning import simulate
 from learnroute.model.learners import Learner, Proximal
@@ -75,7 +87,8 @@ def loss_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
         common = second * common - q * errors[k] + noise
         errors = [p * e + learnt * delta[k][j] for j, e in enumerate(errors)]
     travel = Fraction(problem.travel_rate) * travel_of(problem, visits)
-    return (sum(errors, Fraction(0)) + travel) / problem.size + common
+    weights = claims.weights_of(problem)
+    return (sum(map(operator.mul, weights, errors), travel)) / problem.size + common
 
 
 def problems(first: int, last: int) -> list[Problem]:
@@ -192,7 +205,27 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
         assert row.total == pytest.approx(float(best), rel=1e-12)
         assert row.optimal
     assert curve.rows[curve.best].total == pytest.approx(plan(optional).loss.total)
-    assert curve.summary.startswith("1 visit brings 80% of the improvement that all 6 bring")
+    assert curve.summary == "3 visits bring a smaller error than all 6, with 50% of the travel"
+
+
+def test_the_curve_begins_with_the_untrained_model_and_what_must_be_visited() -> None:
+    problem = small(visits=None)
+    first, second, *_ = problem.regions
+    fixed = problem.changed(constraints=Constraints(start=first, end=second))
+    for asked, fewest in (
+        (problem.changed(visits=Visits(required=[first, second])), 2), (fixed, 2),
+        (problem.changed(visits=Visits(required="all")), 6),
+    ):  # fmt: skip
+        curve = visit_curve(asked)
+        assert [row.visits for row in curve.rows] == [0, *range(fewest, 7)]
+        assert curve.rows[0].error == pytest.approx(problem.initial.mean())
+        assert all({first, second} <= set(row.route) for row in curve.rows[1:])
+
+
+def test_a_curve_without_time_has_a_row() -> None:
+    curve = visit_curve(small(visits=None), time_limit=1e-9)
+    assert [row.visits for row in curve.rows] == [0, 1]
+    assert curve.notes == ("the time limit came after rows of up to 1 visit",)
 
 
 @pytest.mark.slow

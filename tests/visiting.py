@@ -58,7 +58,7 @@ def drawn(
     tables = (retention, 1 - retention, coupling, second, noise)
     updates = Updates(*(np.ascontiguousarray(np.broadcast_to(table, (at_most, size))) for table in tables))
     required_regions, allowed = np.isin(np.arange(size), required), ~np.isin(np.arange(size), forbidden)
-    rules = VisitRules(required_regions, allowed, repeat, at_most, budget)
+    rules = VisitRules(required_regions, repeat * allowed, at_most, budget)
     ends = Ends(size if origin else first, last, closed)
     total = float(initial.sum())
     return VisitObjective(travel, rate, ends, known, updates, total, size, rules, size if origin else None)
@@ -94,7 +94,7 @@ def all_sequences(objective: VisitObjective) -> Iterator[tuple[int, ...]]:
     first = ends.first if objective.origin is None else None
     for length in range(1, rules.at_most + 1):
         for visits in itertools.product(may, repeat=length):
-            if max(visits.count(k) for k in visits) > rules.repeat or not must <= set(visits):
+            if any(visits.count(k) > rules.repeats[k] for k in visits) or not must <= set(visits):
                 continue
             if first not in (None, visits[0]) or ends.last not in (None, visits[-1]):
                 continue

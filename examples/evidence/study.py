@@ -41,7 +41,9 @@ def one_seed(setting: Setting, seed: int) -> dict[str, Any]:
     moved = transfer(planning, setting.learner, setting.repeats, setting.error, seed, resample=setting.resample)
     pilots = []
     for k in range(PILOTS):
-        sample = {name: resample_region(region, rng) for name, region in planning.items()} if setting.resample else planning
+        sample = (
+            {name: resample_region(region, rng) for name, region in planning.items()} if setting.resample else planning
+        )
         learner = seeded(setting.learner, 1000 + k)
         pilots.append(follow(rng.permutation(size).tolist(), sample, learner, setting.error))
     cost = time.perf_counter() - started

@@ -10,6 +10,8 @@ e_j = a_j + c, where c is common to all regions and decays at a rate of its own.
 from __future__ import annotations
 
 import contextlib
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,15 +24,17 @@ from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
 from learnroute.model.labelled_tables import Labelled, names_along
 from learnroute.model.law import ModelErrors, follow
-from learnroute.model.losses import legs_of, objective_ahead
+from learnroute.model.losses import objective_ahead, visits_ahead
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import TableMixin
+from learnroute.model.rounding import SAME, is_less
 from learnroute.model.subsets import only, with_region
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import FloatArray, as_count, as_numbers_by_region, as_path, as_vector, frozen
+from learnroute.model.validation import FloatArray, IntArray, as_count, as_numbers_by_region, as_path, as_vector, frozen
+from learnroute.model.visit_objective import VisitObjective
 from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
-from learnroute.solvers.registry import method_named
+from learnroute.solvers.registry import Method, method_named
 
 MEMBERS = ("problem", "method", "seed", "dissimilarities", "visits", "rest")  # of its file
 MEASURED = ("errors", "dissimilarity", "vector")
@@ -91,7 +95,10 @@ class Journey(TableMixin):
     common
         The part of these errors that is the same in all regions, by the learner's law.
     visits, rest
-        The visits made, and the names of the regions planned next, in order.
+        The visits made, and the names of the regions planned next, in order. Where visits are optional, the journey may
+        end before all regions are visited.
+    dropped
+        Visits that were planned and no longer are, where visits are optional: the reason by region.
 
     Raises
     ------
@@ -119,7 +126,9 @@ class Journey(TableMixin):
         self.errors: FloatArray = problem.initial_errors
         self.common = 0.0
         self.visits: tuple[Observation, ...] = ()
-        self.rest: tuple[str, ...] = self._planned(budget)
+        self.dropped: Mapping[str, str] = {}
+        self.rest: tuple[str, ...] = ()
+        self.rest = self._planned(budget)
         self._keep()
 
     @classmethod
@@ -149,15 +158,28 @@ class Journey(TableMixin):
             if not isinstance(entry, dict) or not isinstance(entry.get("region"), str):
                 raise InputError("an object with region is needed", field=f"visits[{k}]", value=entry)
             journey._take(journey._checked(entry["region"], {key: entry.get(key) for key in MEASURED}))
-        rest = data["rest"]
-        if not isinstance(rest, list) or sorted(map(str, rest)) != sorted(journey.left):
+        rest, dropped = data["rest"], data.get("dropped", {})
+        optional = journey.problem.rules is not None
+        if not isinstance(rest, list) or not all(isinstance(name, str) for name in rest):
+            raise InputError("a list of region names is needed", field="rest", value=rest)
+        if not set(rest) <= set(journey.left) or (not optional and sorted(rest) != sorted(journey.left)):
             raise InputError("the regions not visited yet are needed, once each", field="rest", value=rest)
-        journey.rest = tuple(rest)
+        if not isinstance(dropped, dict) or not all(isinstance(why, str) for why in dropped.values()):
+            raise InputError("an object with reasons by region is needed", field="dropped", value=dropped)
+        journey.rest, journey.dropped = tuple(rest), dropped
         return journey
 
     def __repr__(self) -> str:
         ahead = f"next {route_text(self.rest, self.problem.closed)}" if self.rest else "at its end"
-        return f"<Journey after {len(self.visits):,} of {self.problem.size:,} visits, {ahead}>"
+        return f"<Journey after {self._made}, {ahead}>"
+
+    @property
+    def _made(self) -> str:
+        """How many visits are made, in words."""
+        if self.problem.rules is None:
+            return f"{len(self.visits):,} of {self.problem.size:,} visits"
+        regions = len({visit.region for visit in self.visits})
+        return f"{len(self.visits):,} visits to {regions:,} of {self.problem.size:,} regions"
 
     def table(self) -> Table:
         """Return one row per visit, made or planned; the errors are those of the model now."""
@@ -179,29 +201,46 @@ class Journey(TableMixin):
         """Return the visits, where to go next, and what is expected."""
         unit = self.problem.travel_unit
         lines = (
-            ("next", self.next or "nowhere: all regions are visited"),
+            ("next", self.next or f"nowhere: {self._end}"),
             ("expected", f"error {self.expected_error:.6g}, loss {self.expected_loss:.6g} per region"),
             ("travel", f"{self.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
             *(("note", note) for note in self.notes),
         )
-        return Sheet(f"{len(self.visits):,} of {self.problem.size:,} visits made", (self.table(),), lines)
+        return Sheet(f"{self._made} made", (self.table(),), lines)
+
+    @property
+    def _end(self) -> str:
+        """Why a journey without further visits is at its end."""
+        return "no further visit pays" if self.left else "all regions are visited"
 
     @property
     def left(self) -> tuple[str, ...]:
-        """The regions not visited yet, in the order of the problem."""
-        seen = {visit.region for visit in self.visits}
-        return tuple(name for name in self.problem.regions if name not in seen)
+        """The regions that can still be visited, in the order of the problem."""
+        made, rules = Counter(visit.region for visit in self.visits), self.problem.rules
+        if rules is None:
+            return tuple(name for name in self.problem.regions if not made[name])
+        if len(self.visits) >= rules.at_most:
+            return ()
+        limits = zip(self.problem.regions, rules.repeats.tolist(), strict=True)
+        return tuple(name for name, most in limits if made[name] < most)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What of the constraints no longer holds."""
+        """What of the constraints no longer holds, and why visits were dropped."""
         wanted, made = self.problem.constraints, [visit.region for visit in self.visits]
         said = []
         if wanted.start and made and made[0] != wanted.start:
             said.append(f"began at {made[0]}, not at {wanted.start}")
         if wanted.end and wanted.end in made and (self.rest or made[-1] != wanted.end):
             said.append(f"{wanted.end} was to be the last region; it is visited already, so the end is free")
-        return tuple(said)
+        rules = self.problem.rules
+        if rules is not None and not self.rest:
+            missing = [name for name, must in zip(self.problem.regions, rules.required, strict=True) if must]
+            missing = [name for name in missing if name not in made]
+            said += (
+                [f"no route from here keeps the rules (visits): {listed(missing)} must be visited"] if missing else []
+            )
+        return (*said, *self.dropped.values())
 
     @property
     def next(self) -> str | None:
@@ -222,7 +261,7 @@ class Journey(TableMixin):
     @property
     def expected_error(self) -> float:
         """The expected final error over all regions, if the rest goes as planned."""
-        return float(self._after(self.order[len(self.visits) :])[0].mean())
+        return float((self.problem.region_weights * self._after(self.order[len(self.visits) :])[0]).mean())
 
     @property
     def dissimilarities(self) -> DissimilarityKind:
@@ -232,7 +271,8 @@ class Journey(TableMixin):
     @property
     def travel_cost(self) -> float:
         """What the whole route costs to travel, in the units of travel."""
-        return float(legs_of(self.problem, self.order).sum())
+        problem = self.problem
+        return float(problem.ways.legs(problem.from_depot(self.order), problem.closed).sum())
 
     @property
     def expected_loss(self) -> float:
@@ -256,7 +296,7 @@ class Journey(TableMixin):
         budget = Budget.of(time_limit, progress)
         name = self.next if region is None else region
         if name is None:
-            raise InputError("all regions are visited; the journey is over", field="region")
+            raise InputError(f"{self._end}; the journey is over", field="region")
         visit = self._checked(name, {"errors": errors, "dissimilarity": dissimilarity, "vector": vector})
         with self._planning_anew(budget):
             self._take(visit)
@@ -273,6 +313,7 @@ class Journey(TableMixin):
         vector: Sequence[float] | None = None,
         initial: float = 0.0,
         samples: int | None = None,
+        importance: float | None = None,
         progress: Progress | None = None,
         time_limit: float | None = None,
     ) -> str | None:
@@ -291,8 +332,8 @@ class Journey(TableMixin):
             Its place, where the others have one.
         dissimilarity, vector
             How different the other regions' models are from its own, by name; or its vector, where the others have one.
-        initial, samples
-            Its initial dissimilarity, and its number of samples, where each region has its own.
+        initial, samples, importance
+            Its initial dissimilarity; its number of samples and its importance, where each region has its own.
         progress, time_limit
             As for `visit`.
         """
@@ -300,8 +341,9 @@ class Journey(TableMixin):
         self._check_changeable(region)
         with self._planning_anew(budget):
             self.origin = self.problem = with_region(
-                self.origin, region, travel, travel_back, coordinates, dissimilarity, vector, initial, samples
-            )
+                self.origin, region, travel, travel_back, coordinates, dissimilarity, vector, initial, samples,
+                importance,
+            )  # fmt: skip
             made, self.visits, self.errors, self.common = self.visits, (), self.problem.initial_errors, 0.0
             for visit in made:
                 self._take(visit)
@@ -322,6 +364,8 @@ class Journey(TableMixin):
         """
         budget = Budget.of(time_limit, progress)
         self._check_left(region)
+        if region in self.route[: len(self.visits)]:
+            raise InputError("is visited already; it stays", field="region", value=region)
         if region in (self.problem.constraints.start, self.problem.constraints.end):
             raise InputError("the route must begin or end there (constraints); it stays", field="region", value=region)
         self._check_changeable(region)
@@ -337,13 +381,13 @@ class Journey(TableMixin):
     @contextlib.contextmanager
     def _planning_anew(self, budget: Budget) -> Iterator[None]:
         """After the change made in here, plan the rest and store the journey; where one of these fails, undo all."""
-        before = self.origin, self.problem, self.errors, self.common, self.visits, self.rest
+        before = self.origin, self.problem, self.errors, self.common, self.visits, self.rest, self.dropped
         try:
             yield
             self.rest = self._planned(budget)
             self._keep()
         except BaseException:
-            self.origin, self.problem, self.errors, self.common, self.visits, self.rest = before
+            self.origin, self.problem, self.errors, self.common, self.visits, self.rest, self.dropped = before
             raise
 
     def to_dict(self) -> dict[str, Any]:
@@ -355,6 +399,7 @@ class Journey(TableMixin):
             "dissimilarities": self.dissimilarities,
             "visits": [visit.to_dict() for visit in self.visits],
             "rest": list(self.rest),
+            **({"dropped": dict(self.dropped)} if self.dropped else {}),
         }
 
     def _checked(self, region: str, measured: Mapping[str, Any]) -> Observation:
@@ -387,7 +432,11 @@ class Journey(TableMixin):
         if region not in self.left:
             known = region in self.problem.regions
             hint = f"left are {listed(self.left)}" if known else did_you_mean(region, self.left, "left are")
-            why = "is visited already" if known else "is no region"
+            why = "is no region"
+            if known:
+                rules = self.problem.rules
+                barred = rules is not None and not rules.allowed[self.problem.regions.index(region)]
+                why = "may not be visited (visits.forbidden)" if barred else "is visited already"
             raise InputError(f"{why}; {hint}", field="region", value=region)
 
     def _by_region(self, field_name: str, values: Any) -> dict[str, float]:
@@ -441,9 +490,11 @@ class Journey(TableMixin):
     def _planned(self, budget: Budget) -> tuple[str, ...]:
         """Plan the rest from where the agent stands."""
         left = self.left
+        visited = [self.problem.regions.index(visit.region) for visit in self.visits]
+        if self.problem.rules is not None:
+            return self._planned_visits(visited, budget)
         if len(left) <= 1:
             return left
-        visited = [self.problem.regions.index(visit.region) for visit in self.visits]
         objective = objective_ahead(self.problem, visited, self.errors)
         rng = np.random.default_rng([self.seed, len(visited)])
         try:
@@ -453,9 +504,68 @@ class Journey(TableMixin):
         assert objective.ends.allows(answer.order), answer.method
         return tuple(left[k] for k in answer.order.tolist() if k < len(left))
 
+    def _planned_visits(self, visited: list[int], budget: Budget) -> tuple[str, ...]:
+        """Plan which further visits to make; none where ending here is better. Say why visits were dropped."""
+        problem, method, place = self.problem, method_named(self.method), self.problem.regions.index
+        objective = visits_ahead(problem, visited, self.errors, self.common)
+        end = self._value_of_ending(visited, objective)
+        before = Counter(name for name in self.rest if name in self.left)
+        before.subtract(problem.regions[i] for i in visited[-1:])
+        rng, rest, value = np.random.default_rng([self.seed, len(visited)]), np.empty(0, dtype=np.int64), end
+        if self.left:
+            initial = np.array([place(name) for name in self.rest if name in self.left], dtype=np.int64)
+            try:
+                found = _solve_visits(objective, method, rng, budget, initial if visited else None)
+                if objective(found) < end:
+                    rest, value = found, objective(found)
+            except InputError:  # no sequence keeps the rules
+                if not visited:
+                    raise
+        planned = tuple(problem.regions[i] for i in rest.tolist())
+        dropped = {name: why for name, why in self.dropped.items() if name in self.left and name not in planned}
+        for name in before - Counter(planned):
+            dropped[name] = _why_dropped(objective, rest, value, name, place(name))
+        self.dropped = dropped
+        return planned
+
+    def _value_of_ending(self, visited: list[int], objective: VisitObjective) -> float:
+        """Return the value of no further visit, the way home included; inf where that breaks a rule."""
+        problem, rules = self.problem, self.problem.rules
+        assert rules is not None
+        home = 0.0
+        if visited and problem.closed:
+            home = float(problem.ways.matrix[visited[-1], visited[0] if problem.depot is None else problem.size])
+        last = objective.ends.last
+        if not visited or objective.rules.required.any() or len(visited) < rules.at_least:
+            return math.inf
+        if last not in (None, visited[-1]) or is_less(objective.rules.budget, home, SAME):
+            return math.inf
+        return problem.travel_rate * home + math.fsum(problem.region_weights * self.errors)
+
     def _keep(self) -> None:
         if self.file is not None:
             write_text(self.file, json_files.dumps(self.to_dict()))
+
+
+def _solve_visits(
+    objective: VisitObjective, method: Method, rng: np.random.Generator, budget: Budget, initial: IntArray | None
+) -> IntArray:
+    """Return further visits; on the way, a method that cannot find any gives way to the usual one."""
+    if initial is None:
+        return method.solve(objective, rng, budget).order
+    try:
+        return method.solve(objective, rng, budget, initial=initial).order
+    except RefusedError:
+        return method_named("auto").solve(objective, rng, budget, initial=initial).order
+
+
+def _why_dropped(objective: VisitObjective, rest: IntArray, value: float, name: str, region: int) -> str:
+    """Say what a visit would do to the loss per region, at the best place of the way ahead."""
+    tried = (np.insert(rest, k, region) for k in range(len(rest) + 1))
+    losses = [objective(visits) for visits in tried if objective.allows(visits)]
+    if not losses:
+        return f"{name} is dropped: the rules (visits) leave no room for it"
+    return f"{name} is dropped: a visit would add {(min(losses) - value) / objective.count:.3g} to the expected loss"
 
 
 def _distances(vectors: FloatArray, here: int) -> dict[int, float]:

@@ -19,7 +19,7 @@ from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import as_count
+from learnroute.model.validation import LARGEST_VALUE, as_count
 from learnroute.planner import decide_learner, plan_within
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
@@ -27,7 +27,8 @@ from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
 from learnroute.tuning import objective_for_method
 
-MOST_EXACT = 14  # regions up to which the whole Pareto front is found
+MOST_EXACT = 14  # regions up to which the whole Pareto front is found, ...
+MOST_VISITS = 8  # ... and where visits are optional, regions and visits
 EXTREME = 1e6  # rates this far from the even one stand for "travel only" and "error only", ties broken by the other
 MOST_POINTS = 1000
 MARK_SHARE = 0.1  # of the time left, for each of these routes
@@ -43,14 +44,15 @@ def _check_number(field: str, value: float) -> None:
 class Choice:
     """A route with its two sides: travel cost of the whole route, in its own units, and expected error per region.
 
-    `rates` are the travel rates, from least to most, for which no other route of the curve has a smaller loss; None if
-    there is no such rate.
+    `size` is the number of regions, visited or not. `rates` are the travel rates, from least to most, for which no
+    other route of the curve has a smaller loss; None if there is no such rate.
     """
 
     order: tuple[int, ...]
     route: tuple[str, ...]
     travel_cost: float
     error: float
+    size: int
     rates: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
@@ -66,7 +68,7 @@ class Choice:
 
     def loss(self, rate: float) -> float:
         """Return the overall loss per region at a travel rate."""
-        return rate * self.travel_cost / len(self.order) + self.error
+        return rate * self.travel_cost / self.size + self.error
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values; a range of rates without an end ends with null."""
@@ -91,7 +93,8 @@ class Tradeoff(ResultMixin):
     complete
         Whether that holds among all routes, proved; else among those that were found.
     marks
-        What some methods make of the problem, for comparison: at, above or beyond the curve.
+        What some methods make of the problem, for comparison: at, above or beyond the curve. None where visits are
+        optional: these methods visit each region once.
     rate
         The problem's own travel rate, and `chosen` the place in `points` of the route with the least loss there.
     dissimilarities
@@ -204,7 +207,8 @@ def tradeoff(
     """Return the routes between least travel and least error.
 
     Up to 14 regions (8 with a regularised learner): all of them. Beyond, about `points` plans are made: at rates where
-    two neighbours on the curve tie, and, where only the last region counts, with each region as the last one.
+    two neighbours on the curve tie, and, where only the last region counts, with each region as the last one. Where
+    visits are optional, the curve is over all choices of visits: all of it up to 8 regions and visits.
 
     Parameters
     ----------
@@ -232,10 +236,11 @@ def tradeoff(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
     problem = decide_learner(problem, seed, budget.part(0.5))
-    objective = objective_of(_at_rate(problem, 1.0))
-    orders = pareto_front_orders(objective, budget) if problem.size <= MOST_EXACT else None
-    complete, routes = orders is not None, _Routes(problem, seed, budget)
-    marks = routes.mark()
+    orders, routes = None, _Routes(problem, seed, budget)
+    if problem.rules is None and problem.size <= MOST_EXACT:
+        orders = pareto_front_orders(objective_of(_at_rate(problem, 1.0)), budget)
+    complete = orders is not None
+    marks = routes.mark() if problem.rules is None else {}
     if orders is None:
         found, complete = _searched(routes, points)
         orders = [np.array(choice.order) for choice in [*found, *marks.values()]]
@@ -268,7 +273,7 @@ class _Routes:
         key = tuple(problem.regions_of(order).tolist())
         if key not in self.choices:
             route, loss = tuple(problem.regions[i] for i in key), expected_loss(problem, key)
-            self.choices[key] = Choice(key, route, travel_cost(problem, key), loss.error)
+            self.choices[key] = Choice(key, route, travel_cost(problem, key), loss.error, problem.size)
             self.sizes[key] = replace(loss, travel=0.0).magnitude
         return self.choices[key]
 
@@ -301,8 +306,10 @@ def _at_rate(problem: Problem, rate: float) -> Problem:
 def _searched(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
     """Return routes found at some rates, and whether they are sure to hold the whole Pareto front."""
     problem = routes.problem
+    if max(problem.size, problem.most_visits) <= MOST_VISITS and problem.rules is not None:
+        return _within_budgets(routes)
     curve, corners, planned = _corners(routes, points)
-    if not objective_of(problem).only_last_counts:
+    if problem.rules is not None or not objective_of(problem).only_last_counts:
         return curve, False
     # the error is that of the last region alone: the shortest way to each end is all there is
     ends = np.argsort(objective_of(problem).scores, kind="stable").tolist()
@@ -317,6 +324,29 @@ def _searched(routes: _Routes, points: int) -> tuple[list[Choice], bool]:
         curve.append(found)
         routes.budget.progress("trade-off", (planned + k + 1) / points)
     return curve, proved
+
+
+def _within_budgets(routes: _Routes) -> tuple[list[Choice], bool]:
+    """Return the routes of least error within smaller and smaller travel budgets, and whether all are proved.
+
+    This is the ε-constraint method (Haimes, Lasdon and Wismer 1971).
+    """
+    problem, visits, proved = routes.problem, routes.problem.visits, True
+    assert visits is not None
+    rate, budget, curve = _even_rate(problem) / EXTREME**2, visits.budget, list[Choice]()  # travel breaks ties alone
+    while len(curve) < MOST_POINTS and not routes.late:
+        asked = problem.changed(visits=replace(visits, budget=budget), travel_rate=rate)
+        try:
+            found, optimal = routes.plan(asked, MOST_POINTS)
+        except InputError:  # no route travels less
+            if not curve:
+                raise
+            return curve, proved and not routes.budget.exhausted
+        curve.append(found)
+        proved, budget = proved and optimal, found.travel_cost * (1 - PRINTED)
+        if found.travel_cost == 0:
+            return curve, proved
+    return curve, False
 
 
 def _corners(routes: _Routes, points: int) -> tuple[list[Choice], bool, int]:
@@ -368,13 +398,13 @@ def _even_rate(problem: Problem) -> float:
     pairs = rng.integers(problem.size, size=(1000, 2))
     costs = float(problem.ways.between(pairs[:, 0], pairs[:, 1]).mean())
     scores = float(problem.scores.mean()) / problem.size
-    return scores / costs if scores > 0 and costs > 0 else 1.0
+    return min(scores / costs, LARGEST_VALUE / EXTREME) if scores > 0 and costs > 0 else 1.0
 
 
 def _with_rates(points: Iterable[Choice]) -> tuple[Choice, ...]:
     """Add to each point of a curve the travel rates at which it is best: the corners of the lower convex hull."""
     curve = list(points)
-    size = len(curve[0].order)
+    size = curve[0].size
     hull: list[int] = []
     for k, point in enumerate(curve):
         while len(hull) > 1:
@@ -385,6 +415,4 @@ def _with_rates(points: Iterable[Choice]) -> tuple[Choice, ...]:
         hull.append(k)
     ties = [size * _slope(curve[i], curve[j]) for i, j in pairwise(hull)]
     ranges = {k: (low, high) for k, low, high in zip(hull, [*ties, 0.0], [math.inf, *ties], strict=True)}
-    return tuple(
-        Choice(point.order, point.route, point.travel_cost, point.error, ranges.get(k)) for k, point in enumerate(curve)
-    )
+    return tuple(replace(point, rates=ranges.get(k)) for k, point in enumerate(curve))

@@ -294,13 +294,13 @@ def _descended(problem: Problem, order: IntArray, start: FloatArray, budget: Bud
 def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: FloatArray | None, budget: Budget) -> float:
     """Choose λ anew, position by position; return the error that was reached. `table` None: only λ near each.
 
-    The mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after it.
+    The weighted mean of the final errors is linear in p₁, q and ν of each visit, with these slopes in the errors after.
     """
     size, rows = problem.size, problem.dissimilarities
     here = list(_along(problem, order, schedule))
     slopes = np.empty((len(order), size))  # row t: how the final error depends on each error after visit t
     totals = np.empty(len(order))  # ... and on what all of these have in common
-    slope, total = np.full(size, 1.0 / size), 1.0
+    slope, total = problem.region_weights / size, 1.0
     for t in range(len(order) - 1, -1, -1):
         slopes[t], totals[t] = slope, total
         slope = here[t].retention * slope
@@ -322,7 +322,7 @@ def _swept(problem: Problem, order: IntArray, schedule: FloatArray, table: Float
                 schedule[t] = values[best]
                 step = Step(*(float(column[best]) for column in known))
         errors = train(errors, k, step, rows[k])
-    return float(errors.mean)
+    return float(errors.mean(problem.region_weights))
 
 
 def _costs(step: Step, before: float, learnt: float, slope: float, error: float) -> Any:

@@ -146,9 +146,11 @@ class VisitCurve(ResultMixin):
         if last.error >= first.error:
             return f"{last.visits} visits do not bring the error below that of the untrained model"
         gained = first.error - last.error
-        row = next(row for row in self.rows if first.error - row.error >= MOST * gained)
+        row = self.rows[self.best]
+        if row in (first, last):  # then the fewest visits that bring most of it
+            row = next(row for row in self.rows if first.error - row.error >= MOST * gained)
         share, bring = (first.error - row.error) / gained, "brings" if row.visits == 1 else "bring"
-        said = f"{share:.0%} of the improvement that all {last.visits} bring"
+        said = f"{100 * share:.3g} % of the improvement that all {last.visits} bring"
         if share > 1:
             said = f"a smaller error than all {last.visits}"
         travel = f", with {row.travel / last.travel:.0%} of the travel" if last.travel > 0 else ""
@@ -205,15 +207,16 @@ def visit_curve(
     budget = Budget.of(time_limit, progress)
     asked = problem.visits or Visits()
     optional = problem.changed(visits=asked)
-    rules = asked.compile(problem.regions)
+    most = optional.most_visits
+    fewest = most if optional.rules is None else max(1, int(optional.rules.required.sum()))
     rows: list[VisitRow] = []
     notes: list[str] = []
     untrained = untrained_row(optional)
-    numbers = _numbers(max(1, int(rules.required.sum())), rules.at_most)
+    numbers = _numbers(fewest, most)
     initial: tuple[int, ...] | None = None
     for k, many in enumerate(numbers):
-        if budget.exhausted:
-            notes.append(f"{budget.end} after rows of up to {numbers[k - 1]} visits" if k else f"{budget.end}")
+        if rows and budget.exhausted:
+            notes.append(f"{budget.end} after rows of up to {_visits(numbers[k - 1])}")
             break
         one = problem.changed(visits=replace(asked, at_least=many, at_most=many))
         part = budget.sparing().part(1 / (len(numbers) - k))
@@ -227,7 +230,7 @@ def visit_curve(
         rows.append(VisitRow.of(found))
         initial = found.order
         budget.progress("visits", (k + 1) / len(numbers))
-    if untrained is not None and not rules.required.any():
+    if untrained is not None:
         rows.insert(0, untrained)
     return VisitCurve(tuple(rows), floor_of(problem), problem.dissimilarity_kind, tuple(notes), problem=optional)
 

@@ -38,7 +38,7 @@ def read(folder: Path, data: Any) -> Problem:
 def test_a_collection_of_points_is_a_problem(tmp_path: Path) -> None:
     data = good() | {"title": "Capitals", "constraints": {"start": "B", "return": True}, "travel_rate": 0.5, "bbox": []}
     for k, feature in enumerate(data["features"]):
-        feature["properties"] |= {"initial": k, "samples": 100 + k, "population": 10**6}
+        feature["properties"] |= {"initial": k, "samples": 100 + k, "importance": 3 - k, "population": 10**6}
         feature["geometry"]["coordinates"] = [*PLACES[k], 400.0]  # with a height
     problem = read(tmp_path, data)
     assert problem.regions == ("A", "B", "C", "D")
@@ -50,6 +50,8 @@ def test_a_collection_of_points_is_a_problem(tmp_path: Path) -> None:
     assert (problem.title, problem.travel_rate, problem.initial.tolist()) == ("Capitals", 0.5, [0, 1, 2, 3])
     assert problem.samples is not None
     assert problem.samples.tolist() == [100, 101, 102, 103]
+    assert problem.importance is not None
+    assert problem.importance.tolist() == [3, 2, 1, 0]
 
 
 def problems() -> list[Problem]:

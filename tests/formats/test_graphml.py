@@ -70,6 +70,15 @@ def test_travel_is_the_shortest_path_of_networkx(tmp_path: Path, kind: Any) -> N
         assert problem.vectors.tolist() == [[k, k * k] for k in (int(name[-1]) for name in problem.regions)]
 
 
+def test_importance_is_an_attribute_of_nodes(tmp_path: Path) -> None:
+    graph = town(1)
+    for k, node in enumerate(regions_of(graph)):
+        graph.nodes[node]["importance"] = 0.5 * k
+    problem = read_problem(written(graph, tmp_path), LEARNER)
+    assert problem.importance is not None
+    assert problem.importance.tolist() == [0, 0.5, 1, 1.5, 2]
+
+
 def test_the_way_leads_along_edges_and_is_as_long_as_travel_says(tmp_path: Path) -> None:
     graph = town(1)
     problem = read_problem(written(graph, tmp_path), LEARNER)

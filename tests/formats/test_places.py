@@ -52,6 +52,7 @@ def test_problems_round_trip_to_the_last_bit(tmp_path: Path, geographic: bool) -
     for k, problem in enumerate((
         base,
         base.changed(samples=[90, 105, 110, 95], title="With, comma", constraints=Constraints("A", None, True)),
+        base.changed(importance=[0, 1, 0.5, 3]),
     )):  # fmt: skip
         (tmp_path / str(k)).mkdir()
         write_problem(problem, tmp_path / str(k) / "places.csv")

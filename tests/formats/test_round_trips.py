@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learnroute import Constraints, FeaturesScaling, InputError, Learner, Problem, read_problem, write_problem
+from learnroute import Constraints, FeaturesScaling, InputError, Learner, Problem, Visits, read_problem, write_problem
 from learnroute.formats import WRITERS
 from learnroute.formats.json_files import problem_to_dict
 
@@ -42,6 +43,11 @@ def problems(draw: st.DrawFn) -> Problem:
     columns = draw(st.none() | st.lists(WORDS, min_size=size, max_size=size, unique=True).map(tuple))
     scaled = draw(st.booleans())
     scaling = FeaturesScaling(rows(ANY, 1)[:, 0], rows(ANY, 2), draw(st.booleans()), columns) if scaled else None
+    fixed = {wanted.start, wanted.end}
+    forbidden = [name for name in names[1:] if name not in fixed and draw(st.booleans())]
+    required = draw(st.sampled_from([[], [name for name in names if name not in forbidden][:1]]))
+    limits: dict[str, Any] = {"repeat": draw(st.integers(1, 3)), "budget": draw(st.none() | SIZES)}
+    visits = draw(st.sampled_from([None, Visits(), Visits("all", **limits), Visits(required, forbidden, **limits)]))
     return Problem(
         travel=draw(st.sampled_from([None, square(True), square(False)])),
         learner=Learner(80, 100, draw(SIZES)),
@@ -56,6 +62,8 @@ def problems(draw: st.DrawFn) -> Problem:
         travel_rate=draw(st.floats(0, 10)),
         samples=draw(st.sampled_from([None, [90 + 20 * i for i in range(size)]])),
         features_scaling=scaling,
+        visits=visits,
+        importance=draw(st.none() | st.lists(SIZES, min_size=size, max_size=size).filter(any)),
     )
 
 

@@ -21,11 +21,13 @@ from learnroute import (
     Plan,
     Problem,
     Proximal,
+    Visits,
     error_over_time,
     evaluate,
     plan,
     read_plan,
     read_problem,
+    verify,
     write_plan,
     write_problem,
 )
@@ -238,6 +240,44 @@ def test_standard_errors_by_hand() -> None:
     assert many.final.standard_error == pytest.approx(finals.std(ddof=1) * np.sqrt(1 / 5 + 10 / 20))
 
 
+def test_mean_errors_are_weighted_by_importance(tmp_path: Path) -> None:
+    importance = {"A": 3.0, "B": 0.0, "C": 1.0, "D": 4.0}
+    found = plan(problem_of(models(), importance=list(importance.values())))
+    data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
+    write_plan(found, tmp_path / "plan.json")
+    weights = np.array([importance[name] / 2 for name in found.route])
+    for repeats in (1, 4):
+        once = follow(read_plan(tmp_path / "plan.json"), data, repeats=repeats)
+        assert once.final.predicted == pytest.approx(found.loss.error)
+        assert once.final.measured == pytest.approx(np.mean([
+            weight * one.measured for weight, one in zip(weights, once.final_by_region, strict=True)
+        ]))  # fmt: skip
+        assert f"{float((weights * once.errors[0]).mean()):.4g}" in str(once.sheet().to_markdown())
+    own = [one.standard_error or 0.0 for one in follow(found, data).final_by_region]
+    assert follow(found, data).final.standard_error == pytest.approx(float(np.linalg.norm(weights * own)) / 4)
+    plain = follow(replace(found, importance=None), data)
+    assert plain.metrics == follow(found, data).metrics
+    assert plain.final.measured == pytest.approx(plain.metrics.average_final_error)
+    for wrong in ([1.0, 2.0], [0.0] * 4, "much"):
+        with pytest.raises(InputError, match="importance"):
+            follow({**found.to_dict(), "importance": wrong}, data)
+        assert verify(problem_of(models(), importance=list(importance.values())),
+                      {**found.to_dict(), "importance": wrong}).verdict == "refuted"  # fmt: skip
+
+
+def test_importance_is_that_of_the_regions_tested() -> None:
+    importance = {"A": 3.0, "B": 0.0, "C": 1.0, "D": 4.0}
+    found = plan(problem_of(models(), importance=list(importance.values()), visits=Visits(["A"], at_most=1)))
+    data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
+    assert follow(found, data).final.predicted == pytest.approx(found.loss.error)
+    known = dict(zip((*found.route, *found.skipped), found.expected_errors or (), strict=True))
+    del data["C"]
+    followed = follow(found, data)
+    assert followed.importance is not None
+    assert followed.importance.tolist() == [importance[name] for name in followed.tested] == [3.0, 0.0, 4.0]
+    assert followed.final.predicted == pytest.approx((3 * known["A"] + 4 * known["D"]) / 7)
+
+
 @pytest.mark.parametrize("degrees", [1, 2, 9, 400])
 def test_the_chance_of_a_deviation_is_students(degrees: int) -> None:
     for deviation in (-0.2, 1.0, 3.0, 8.0):
@@ -249,7 +289,7 @@ def test_what_the_plan_does_not_assume_is_said() -> None:
     found = plan(problem_of(models()))
     rng = np.random.default_rng(1)
     more = follow(found, draw(models(), [20, 25, 30, 35], 10, rng))
-    assert more.notes == ("the plan assumes 20 training samples per region; training on 20 … 35",)
+    assert more.notes == ("the plan assumes 20 training samples per visit; training on 20 … 35",)
     large = {name: RegionData((1000 * r.train[0], r.train[1]), (1000 * r.test[0], r.test[1]))
              for name, r in draw(models(), [20] * 4, 10, rng).items()}  # fmt: skip
     assert any("second moments go from" in note for note in follow(found, large).notes)

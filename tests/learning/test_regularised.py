@@ -71,7 +71,13 @@ def test_the_mean_is_the_law_of_two_numbers() -> None:
         for rule in rules_for(m, n) if m < 40 else rules_for(m, n)[1:5]:
             runs = 3000 if m < 300 else 500
             errors = low_dimensional(
-                models, np.arange(4), learner_of(m, noise, rule), np.full(4, n), runs, np.random.default_rng(5)
+                models,
+                np.arange(4),
+                learner_of(m, noise, rule),
+                np.full(4, n),
+                runs,
+                np.random.default_rng(5),
+                np.ones(4),
             )
             expected = recursion(models, m, [n] * 4, noise, [rule] * 4)
             found.append((errors.mean() - expected) / (errors.std() / runs**0.5))
@@ -89,7 +95,7 @@ def test_samplers_agree_in_law(shape: Shape, noise: float) -> None:
     rng = np.random.default_rng(9)
     for rule in rules_for(m, n)[:6]:
         quick, slow = (
-            sample(models, np.arange(3), learner_of(m, noise, rule), np.full(3, n), 3000, rng)
+            sample(models, np.arange(3), learner_of(m, noise, rule), np.full(3, n), 3000, rng, np.ones(3))
             for sample in (low_dimensional, direct)
         )
         assert ks_2samp(quick, slow).pvalue > 1e-3, rule
@@ -108,7 +114,7 @@ def test_strengths_and_samples_by_position(m: int) -> None:
     for last in (5, 4):
         learner, rng = Proximal(m, 10**9, 0.4, regularization=tuple(strengths[:last])), np.random.default_rng(4)
         quick, slow = (
-            sample(models[:last], np.arange(last), learner, np.array(samples[:last]), 6000, rng)
+            sample(models[:last], np.arange(last), learner, np.array(samples[:last]), 6000, rng, np.ones(last))
             for sample in (low_dimensional, direct)
         )
         assert ks_2samp(quick, slow).pvalue > 1e-3
@@ -120,7 +126,7 @@ def test_strengths_and_samples_by_position(m: int) -> None:
 def test_no_regularisation_is_the_papers_learner() -> None:
     models = np.random.default_rng(3).standard_normal((3, 3))
     plain, named = (
-        low_dimensional(models, np.arange(3), learner, np.array([4, 5, 3]), 50, np.random.default_rng(1))
+        low_dimensional(models, np.arange(3), learner, np.array([4, 5, 3]), 50, np.random.default_rng(1), np.ones(3))
         for learner in (Learner(9, 5, 0.5), Proximal(9, 5, 0.5, regularization=0.0))
     )
     np.testing.assert_array_equal(plain, named)

@@ -98,7 +98,7 @@ def test_samplers_agree_in_law(shape: tuple[int, int, int, int | None], noise: f
     models = np.zeros_like(problem.truth) if width else problem.truth - problem.initial_model
     rng = np.random.default_rng(11)
     quick, slow = (
-        sample(models, np.arange(len(models)), problem.learner, problem.counts, 4000, rng)
+        sample(models, np.arange(len(models)), problem.learner, problem.counts, 4000, rng, np.ones(len(models)))
         for sample in (low_dimensional, direct)
     )
     if noise == 0 and (m < n or width):
@@ -145,7 +145,7 @@ def test_the_sampler_agrees_with_the_matrix_recursion() -> None:
     rng = np.random.default_rng(3)
     whole, quick = (
         matrix_beta(models, learner, 3000, rng),
-        low_dimensional(models, np.arange(3), learner, np.full(3, 10), 20_000, rng),
+        low_dimensional(models, np.arange(3), learner, np.full(3, 10), 20_000, rng, np.ones(3)),
     )
     assert ks_2samp(whole, quick).pvalue > 1e-3
 
@@ -172,7 +172,8 @@ def test_unequal_samples_both_samplers_and_the_closed_form_agree(
     for order in ((0, 1, 2, 3), (3, 1, 0, 2)):
         models, counts = (problem.truth - problem.initial_model)[list(order)], problem.counts[list(order)]
         quick, slow = (
-            sample(models, np.arange(4), problem.learner, counts, 4000, rng) for sample in (low_dimensional, direct)
+            sample(models, np.arange(4), problem.learner, counts, 4000, rng, np.ones(4))
+            for sample in (low_dimensional, direct)
         )
         if np.ptp(slow) > 1e-9:
             assert ks_2samp(quick, slow).pvalue > 1e-3
@@ -191,7 +192,7 @@ def test_direct_sampling_trains_as_the_learners_do() -> None:
         assert problem.truth is not None
         assert problem.initial_model is not None
         models = problem.truth - problem.initial_model
-        errors = direct(models, np.arange(3), problem.learner, problem.counts, 5, np.random.default_rng(8))
+        errors = direct(models, np.arange(3), problem.learner, problem.counts, 5, np.random.default_rng(8), np.ones(3))
         rng = np.random.default_rng(8)
         learners = [RouteRegressor() for _ in range(5)]
         for target in models:

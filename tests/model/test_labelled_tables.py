@@ -67,6 +67,7 @@ def test_matrices_are_aligned(labelled: Any, field: str) -> None:
         ("initial", [1.0, 2.0, 3.0, 4.0], lambda v: pd.Series(v, index=NAMES).loc[MIXED]),
         ("initial", [1.0, 2.0, 3.0, 4.0], lambda v: Array(v[::-1], region=NAMES[::-1])),
         ("samples", [100, 110, 120, 130], lambda v: pd.Series(v, index=NAMES).loc[MIXED]),
+        ("importance", [1.0, 0.0, 3.0, 4.0], lambda v: pd.Series(v, index=NAMES).loc[MIXED]),
         ("coordinates", PLACES, lambda v: frame(v, ["x", "y"])),
         ("coordinates", PLACES, lambda v: frame(v, ["lon", "lat"])[["lat", "lon"]]),
         ("coordinates", PLACES, lambda v: pl.DataFrame(v, schema=["x", "y"], orient="row").select("y", "x")),

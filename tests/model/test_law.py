@@ -68,12 +68,12 @@ def test_least_squares_models_average_out() -> None:
 def test_one_step_for_many_models_is_the_step_for_each() -> None:
     rng = np.random.default_rng(1)
     own, common, rows = rng.random((6, 4)), rng.random(6), rng.random((6, 4))
-    steps, regions = Step(*rng.random((5, 6))), rng.integers(0, 4, 6)
+    steps, regions, weights = Step(*rng.random((5, 6))), rng.integers(0, 4, 6), np.array([0.5, 0.0, 1.5, 2.0])
     together = train(ModelErrors(own, common), regions, steps, rows)
     for k in range(6):
         alone = train(ModelErrors(own[k], common[k]), int(regions[k]), Step(*(part[k] for part in steps)), rows[k])
         np.testing.assert_array_equal(alone.total, together.total[k])
-        assert alone.mean == pytest.approx(together.mean[k], rel=1e-15)
+        assert alone.mean(weights) == pytest.approx(together.mean(weights)[k], rel=1e-15)
 
 
 def test_distances_of_one_model_are_its_error_history() -> None:

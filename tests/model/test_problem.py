@@ -142,28 +142,35 @@ def test_names_default_and_rounding_asymmetry_is_evened_out() -> None:
 @given(hnp.arrays(float, st.tuples(st.integers(2, 6), st.integers(1, 4)), elements=st.floats(-1e3, 1e3)))
 def test_scores_from_vectors_equal_those_from_their_matrix(vectors: Any) -> None:
     expected = [math.fsum(row) for row in oracle.squared_distances(vectors)]
-    assert distance_sums(vectors) == pytest.approx(expected, rel=1e-9, abs=1e-6)
+    assert distance_sums(vectors, np.ones(len(vectors))) == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
 def test_scores_from_vectors_do_not_cancel_far_from_the_origin() -> None:
     near = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
-    assert distance_sums(near + 1e6) == pytest.approx(distance_sums(near), rel=1e-9)
+    weights = np.ones(len(near))
+    assert distance_sums(near + 1e6, weights) == pytest.approx(distance_sums(near, weights), rel=1e-9)
 
 
-def exact_sums(vectors: Any) -> list[Fraction]:
-    rows = [[Fraction(x) for x in row] for row in vectors.tolist()]
-    return [sum(((a - b) ** 2 for w in rows for a, b in zip(v, w, strict=True)), Fraction()) for v in rows]
+def exact_sums(vectors: Any, weights: Any) -> list[Fraction]:
+    rows, counts = [[Fraction(x) for x in row] for row in vectors.tolist()], [Fraction(x) for x in weights.tolist()]
+    return [
+        sum((count * (a - b) ** 2 for w, count in zip(rows, counts, strict=True) for a, b in zip(v, w, strict=True)),
+            Fraction())
+        for v in rows
+    ]  # fmt: skip
 
 
 @given(
     hnp.arrays(float, st.tuples(st.integers(2, 9), st.integers(1, 4)), elements=st.floats(-1e3, 1e3)),
     st.lists(st.sampled_from([0.0, 1.0, 1e6, -1e12, 1e15, 1e17, 1e60, 1e-30]), min_size=4, max_size=4),
+    st.none() | st.lists(st.sampled_from([0.0, 1e-9, 0.3, 1.0, 7.0]), min_size=9, max_size=9),
 )
-def test_a_common_offset_costs_no_digits(vectors: Any, offset: list[float]) -> None:
+def test_a_common_offset_costs_no_digits(vectors: Any, offset: list[float], importance: list[float] | None) -> None:
     """Against fractions: of the vectors as float64 has them, whatever they have in common."""
     moved = vectors + np.array(offset[: vectors.shape[1]])
-    problem = Problem(np.zeros((len(moved), len(moved))), UNDER, vectors=moved)
-    for found, exact in zip(problem.scores.tolist(), exact_sums(moved), strict=True):
+    given = None if importance is None or not any(importance[: len(moved)]) else importance[: len(moved)]
+    problem = Problem(np.zeros((len(moved), len(moved))), UNDER, vectors=moved, importance=given)
+    for found, exact in zip(problem.scores.tolist(), exact_sums(moved, problem.region_weights), strict=True):
         assert abs(Fraction(found) - exact) <= exact * Fraction((moved.shape[1] + 8 * 3) * 2.0**-52) + Fraction(1e-300)
     rows = [[Fraction(x) for x in row] for row in moved.tolist()]
     for i in range(len(moved)):
@@ -175,14 +182,16 @@ def test_a_common_offset_costs_no_digits(vectors: Any, offset: list[float]) -> N
 def test_many_vectors_far_from_the_origin_keep_their_scores() -> None:
     rng = np.random.default_rng(0)
     whole = rng.integers(-40, 40, (500, 3)).astype(float)
-    assert distance_sums(whole + 1e15) == pytest.approx(distance_sums(whole), rel=1e-13)
+    weights = np.ones(500)
+    assert distance_sums(whole + 1e15, weights) == pytest.approx(distance_sums(whole, weights), rel=1e-13)
 
 
 def test_scores_from_vectors_are_the_same_bits_however_regions_are_numbered() -> None:
     rng = np.random.default_rng(1)
     vectors = rng.normal(size=(50, 3)) + 1e15
     turn = rng.permutation(50)
-    assert np.array_equal(distance_sums(vectors[turn]), distance_sums(vectors)[turn])
+    for weights in (np.ones(50), rng.random(50)):
+        assert np.array_equal(distance_sums(vectors[turn], weights[turn]), distance_sums(vectors, weights)[turn])
 
 
 @pytest.mark.parametrize("field", ["travel", "dissimilarity", "vectors", "initial", "coordinates", "samples"])

@@ -162,10 +162,10 @@ def test_methods_agree_where_several_apply() -> None:
 def test_counts() -> None:
     objective = drawn(np.random.default_rng(0), 3, repeat=2, at_most=4)
     everything = list(all_sequences(objective))
-    assert sequences(3, 2, 4) == len(everything)
-    assert multisets(3, 2, 4) == len({tuple(sorted(visits)) for visits in everything})
-    assert sequences(1000, 3, 3000) == math.inf
-    assert multisets(8, 10, 10) == math.comb(18, 8) - 1
+    assert sequences(np.array([2, 2, 2]), 4) == len(everything)
+    assert multisets(np.array([2, 2, 2]), 4) == len({tuple(sorted(visits)) for visits in everything})
+    assert sequences(np.full(1000, 3), 3000) == math.inf
+    assert multisets(np.full(8, 10), 10) == math.comb(18, 8) - 1
 
 
 def test_limits_of_proofs() -> None:
@@ -192,3 +192,12 @@ def test_all_that_is_required_is_visited_though_it_is_put_in_by_parts() -> None:
     params = DEFAULTS._replace(visit_search=DEFAULTS.visit_search._replace(work=1.0, iterations=1, descent=1))
     answer = search(objective, np.random.default_rng(0), Budget(), params)
     assert sorted(answer.order.tolist()) == list(range(40))
+
+
+def test_so_many_visits_are_made_though_they_are_put_in_by_parts() -> None:
+    objective = drawn(np.random.default_rng(2), 12, coupled=False, under=True, rate=5.0)
+    objective = replace(objective, rules=replace(objective.rules, at_least=7))
+    params = DEFAULTS._replace(visit_search=DEFAULTS.visit_search._replace(work=1.0, iterations=100))
+    answer = search(objective, np.random.default_rng(0), Budget(), params)
+    assert objective.allows(answer.order)
+    assert len(answer.order) == 7

@@ -24,6 +24,7 @@ from learnroute import (
     evaluate,
     plan,
     read_problem,
+    visit_curve,
     write_plan,
 )  # fmt: skip
 from learnroute.formats import DEGREES, PLACES_NEEDED, PLAN_WRITERS
@@ -33,7 +34,7 @@ from learnroute.web.requests import PlanRequest
 from learnroute.web.settings import Limits, Settings
 from learnroute.web.tasks import MEDIA
 from service import ROOT, Service, example, serving
-from waiting import GUARD
+from waiting import GUARD, wait_for
 
 PROBLEM_JSON = "application/problem+json"
 
@@ -104,6 +105,17 @@ def test_learners_of_every_rule(service: Service, training: dict[str, Any]) -> N
     assert np.mean(history["errors"][-1]) == pytest.approx(given["loss"]["total"] - given["loss"]["travel"], rel=1e-9)
 
 
+def test_importance_weighs_the_error(service: Service) -> None:
+    data = {**example(), "importance": [0, 1, 2, 3, 4, 5, 6, 7]}
+    found = service.post("plan", problem=data).json()
+    assert without_time(found) == without_time(plan(Problem.from_dict(data)).to_dict())
+    jsonschema.validate(found, plan_schema())
+    history = service.post("error_history", problem=data, route=found["route"]).json()
+    assert np.average(history["errors"][-1], weights=data["importance"]) == pytest.approx(
+        found["loss"]["total"] - found["loss"]["travel"], rel=1e-9
+    )
+
+
 def test_a_travel_rate_counts_travel_more(service: Service) -> None:
     once = service.post("evaluate", problem=example(), route=example()["regions"]).json()
     thrice = service.post("evaluate", problem=example(), route=example()["regions"], travel_rate=3).json()
@@ -111,7 +123,9 @@ def test_a_travel_rate_counts_travel_more(service: Service) -> None:
     assert thrice["loss"]["dissimilarity"] == once["loss"]["dissimilarity"]
 
 
-@pytest.mark.parametrize("task", ["plan", "evaluate", "compare", "tradeoff", "learners", "error_history", "export"])
+@pytest.mark.parametrize(
+    "task", ["plan", "evaluate", "compare", "tradeoff", "learners", "visits", "error_history", "export"]
+)
 def test_what_is_planned_by_is_the_callers_choice_and_is_told(service: Service, task: str) -> None:
     data = example()
     halved = {**data, "dissimilarity_estimate": (np.array(data["dissimilarity"]) / 2).tolist()}
@@ -151,6 +165,45 @@ def test_learners_are_those_of_the_library(service: Service) -> None:
     assert answer == json.loads(json.dumps(compare_learners(problem, 2).to_dict()))
     refusal = service.post("learners", problem={**example(), "initial": None})
     assert "regularised learners begin with the first model" in refused(refusal, 422, "problem.initial")
+
+
+VISITS = {"required": ["Packing"], "forbidden": ["Cold store"], "repeat": 2, "at_most": 5, "budget": 90.0}
+
+
+def test_problems_with_visits_are_planned_as_the_library_does(service: Service) -> None:
+    data = {**example(), "visits": VISITS, "travel_rate": 0.01}
+    problem = Problem.from_dict(data)
+    found = service.post("plan", problem=data).json()
+    assert without_time(found) == without_time(plan(problem).to_dict())
+    jsonschema.validate(found, plan_schema())
+    assert set(found["skipped"]) == set(problem.regions) - set(found["route"])
+    assert found["untrained"] is not None
+    assert len(found["contributions"]) == len(found["route"])
+    given = service.post("evaluate", problem=data, route=["Packing"]).json()
+    assert without_time(given) == without_time(evaluate(problem, ["Packing"]).to_dict())
+    history = service.post("error_history", problem=data, route=found["route"]).json()
+    assert history["errors"] == error_over_time(problem, found["order"]).tolist()
+    for what, kept in (("problem", data["visits"]), ("plan", found["route"])):
+        saved = service.post("export", problem=data, what=what, format=".json").json()
+        assert saved["visits" if what == "problem" else "route"] == kept
+    read = service.post("read", files=[{"name": "p.json", "text": json.dumps(data)}]).json()
+    assert read["problem"]["visits"] == data["visits"]
+
+
+def test_the_curve_of_visits_is_that_of_the_library(service: Service) -> None:
+    for visits in ({}, {"visits": VISITS}):
+        data = {**example(), **visits}
+        answer = service.post("visits", problem=data, seed=2, travel_rate=0.01).json()
+        problem = Problem.from_dict(data).changed(travel_rate=0.01)
+        assert answer == json.loads(json.dumps(visit_curve(problem, 2).to_dict()))
+        assert answer["rows"][0]["visits"] == 0
+    place = service.submit("visits", problem=example())
+    wait_for(lambda: service.job(place)["state"] == "done")
+    rows = service.client.get(f"{place}/result").json()["rows"]
+    assert [row["visits"] for row in rows] == list(range(9))
+    for row in rows[1:]:
+        walked = service.post("evaluate", problem={**example(), "visits": {}}, route=row["route"]).json()
+        assert walked["loss"]["total"] == pytest.approx(row["total"], rel=1e-12)
 
 
 @pytest.mark.parametrize("format_", PLAN_WRITERS)
@@ -243,6 +296,8 @@ JSON = {"content-type": "application/json"}
         ({"problem": {**example(), "learner": {"features": 100, "samples": 100}}}, "problem.learner.features"),
         ({"problem": {**example(), "regions": []}}, "problem.regions"),
         ({"problem": {**example(), "speed": 1}}, "problem.speed"),
+        ({"problem": {**example(), "importance": [0] * 8}}, "problem.importance"),
+        ({"problem": {**example(), "importance": [1] * 7 + [-1]}}, "problem.importance[7]"),
         ({"method": "magic"}, "method"),
         ({"seed": -1}, "seed"),
         ({"time_limit": 0}, "time_limit"),
@@ -252,6 +307,14 @@ JSON = {"content-type": "application/json"}
         ({"dissimilarities": 1}, "dissimilarities"),
         ({"dissimilarities": "estimate"}, "dissimilarities"),  # the example has none
         ({"problem": {**example(), "vectors": [[1]] * 8}}, "problem.dissimilarity"),
+        ({"problem": {**example(), "visits": 3}}, "problem.visits"),
+        ({"problem": {**example(), "visits": {"often": 1}}}, "problem.visits.often"),
+        ({"problem": {**example(), "visits": {"required": "Packing"}}}, "problem.visits.required"),
+        ({"problem": {**example(), "visits": {"forbidden": ["Nowhere"]}}}, "problem.visits.forbidden"),
+        ({"problem": {**example(), "visits": {"repeat": 0}}}, "problem.visits.repeat"),
+        ({"problem": {**example(), "visits": {"at_most": 2.5}}}, "problem.visits.at_most"),
+        ({"problem": {**example(), "visits": {"budget": -1}}}, "problem.visits.budget"),
+        ({"problem": {**example(), "visits": {"required": "all", "budget": 1}}}, "problem.visits"),
         ({"problem": 3}, "problem"),
         ({"method": ["exact"]}, "method"),
         ({"seed": None, "method": None, "time_limit": -1}, "time_limit"),

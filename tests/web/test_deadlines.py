@@ -117,7 +117,7 @@ def test_the_deadline_is_that_of_the_request(where: str, clock: Clock, allowed: 
 
 def test_so_is_that_of_all_tasks_with_a_limit(clock: Clock, allowed: list[float]) -> None:
     with serving(workers=1, limits=Limits(seconds=FOREVER)) as service:
-        for task, most in (("compare", 20), ("tradeoff", 1), ("learners", 1), ("export", 1)):
+        for task, most in (("compare", 20), ("tradeoff", 1), ("learners", 1), ("visits", 1), ("export", 1)):
             ask = functools.partial(service.post, task, **hanging("core", task))
             assert refuse_in_time(service, clock, allowed, ask) < most, task
 

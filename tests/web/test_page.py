@@ -261,7 +261,7 @@ def test_everything_can_be_reached_by_keyboard(opened: Open) -> None:
     }
     wanted |= {"region", "features", "samples", "noise", "rate", "method", "back", "play", "forward", "time"}
     wanted |= {"rule", "lambda", "best-lambda", "best-schedule", "term"}
-    wanted |= {"show-travel", "curve", "compare-learners"}
+    wanted |= {"show-travel", "visit-all", "curve", "compare-learners"}
     assert wanted <= reached
     region(page, "Harbour").focus()
     before = total(page)

@@ -45,6 +45,7 @@ from learnroute.tradeoffs import tradeoff
 ROUTES = tuple(suffix for suffix in PLAN_WRITERS if suffix not in REPORTS)  # what holds one route, and no curve
 NEW_REGION = (
     "region", "travel", "travel_back", "coordinates", "dissimilarity", "vector", "initial", "samples",
+    "importance",
 )  # fmt: skip  # what a region that is added to a journey may have
 
 
@@ -196,7 +197,7 @@ def learners_command(
 @click.option(
     "--add", "added", type=click.Path(path_type=Path), metavar="FILE",
     help="A region that is to be visited too: a JSON object with region, its name, and what the other regions have: "
-    "travel (and travel_back) or coordinates, dissimilarity or vector, initial, samples.",
+    "travel (and travel_back) or coordinates, dissimilarity or vector, initial, samples, importance.",
 )  # fmt: skip
 @click.option("--method", type=Name(list(METHODS)), help=f"With --begin; auto if left out. {METHOD_HELP}")
 @click.option("--seed", type=int, help="With --begin; 0 if left out. Same seed, same answer.")

@@ -42,7 +42,7 @@ from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.learners import Learner, LeastSquares
 from learnroute.model.losses import objective_of
 from learnroute.model.metric import MetricReport, check_metric, metric_closure
-from learnroute.model.notes import describe_learner, first_model_note
+from learnroute.model.notes import describe_importance, describe_learner, first_model_note
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import PRINTED
 from learnroute.model.subsets import with_costs
@@ -247,6 +247,8 @@ def _print_facts(facts: dict[str, Any], problem: Problem) -> None:
     rows.append(("guarantee", f"that of Algorithm 1 {holds}"))
     if problem.has_estimates:
         rows.append(("dissimilarities", "upper bounds and unbiased estimates; plans go by the estimates"))
+    if problem.importance is not None:
+        rows.append(("importance", describe_importance(problem)))
     rows += [("note", note) for note in facts["notes"]]
     print_table(Table.of_texts(("check", "result"), rows, left=2))
 

@@ -354,7 +354,7 @@ class _Table:
         if not _squared_distances(problem):
             notes.append(
                 "the dissimilarities are no squared distances between models (bounds and estimates seldom are): the "
-                "floor is what an equal mean of all models would have, and no bound"
+                "floor is what the mean of all models would have, and no bound"
             )
         if problem.initial_sum / problem.size < floor_of(problem):
             notes.append("the first model is said to be better than the mean model: check the initial dissimilarities")

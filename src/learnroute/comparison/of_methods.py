@@ -19,7 +19,8 @@ from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
-from learnroute.planner import assessed, decide_learner
+from learnroute.model.visit_objective import VisitObjective
+from learnroute.planner import assessed, decide_learner, plan_within
 from learnroute.solvers.contract import Answer, Budget, Progress
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.params import DEFAULTS
@@ -47,14 +48,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison(ResultMixin):
-    """All methods on one problem, and the best lower bound that any of them proved.
+    """All methods on one problem, and the best lower bound that any of them proved; None where none is known.
 
     `dissimilarities` says what all losses go by: `estimate`, `upper` or `measured`.
     """
 
     picture = "draw_comparison"
     rows: tuple[Row, ...]
-    lower_bound: float
+    lower_bound: float | None
     optimal: bool
     dissimilarities: DissimilarityKind = UPPER
 
@@ -66,11 +67,13 @@ class Comparison(ResultMixin):
 
     def bound_text(self, style: str) -> str:
         """Return the bound in words, its number in a format."""
+        if self.lower_bound is None:
+            return "no lower bound"
         return f"{'optimum' if self.optimal else 'lower bound'} {self.lower_bound:{style}}"
 
     def ratio(self, row: Row) -> float | None:
-        """How many times the bound a row's loss is; None where the bound is negative or zero."""
-        if row.loss is None or self.lower_bound <= 0:
+        """How many times the bound a row's loss is; None where the bound is unknown, negative or zero."""
+        if row.loss is None or self.lower_bound is None or self.lower_bound <= 0:
             return None
         return row.loss.total / self.lower_bound
 
@@ -105,7 +108,7 @@ class Comparison(ResultMixin):
     def sheet(self) -> Sheet:
         """Return the methods, and the bound that their losses are compared with."""
         refused = (("refused", row.refused) for row in self.rows if row.refused)
-        bound = (self._kind, f"{self.lower_bound:.6g} per region")
+        bound = (self._kind, "not known" if self.lower_bound is None else f"{self.lower_bound:.6g} per region")
         headline = f"{len(self.rows)} methods, {self.bound_text('.5g')}, per region"
         return Sheet(headline, (self.table(),), (bound, *refused))
 
@@ -153,7 +156,8 @@ def compare(
     problem
         What to plan.
     methods
-        Names out of `learnroute.METHODS`; all but `auto` if omitted.
+        Names out of `learnroute.METHODS`; all but `auto` if omitted, and where visits are optional, all that choose
+        them.
     seed, progress
         As for `plan`.
     time_limit
@@ -176,10 +180,13 @@ def compare(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
         raise InputError("a list of methods is needed", field="methods", value=methods)
-    chosen = [method_named(name) for name in (methods or [m for m in METHODS if m != "auto"])]
+    able = [m for m in METHODS if m != "auto" and (problem.rules is None or VisitObjective in METHODS[m].solvers)]
+    chosen = [method_named(name) for name in (methods or able)]
     parts = len(chosen) + 2  # the last two are for the bound and for pricing the routes
     budget = Budget.of(COMPARE_LIMIT * parts if time_limit is None else time_limit, progress)
     problem = decide_learner(problem, seed, budget.part(1 / (parts + 1)))
+    if problem.rules is not None:
+        return _compare_visits(problem, chosen, seed, budget)
     objective = objective_of(problem)
     seen = [objective_for_method(problem, objective, method) for method in chosen]
     answers: list[tuple[Answer | RefusedError, float]] = []
@@ -201,6 +208,24 @@ def compare(
     )
     bound = certificate.bound / problem.size if optimum is None else optimum
     return Comparison(rows, bound, optimum is not None, problem.dissimilarity_kind, problem=problem)
+
+
+def _compare_visits(problem: Problem, methods: Sequence[Method], seed: int, budget: Budget) -> Comparison:
+    """Run the methods that choose visits; the bound is the best one of their plans."""
+    rows: list[Row] = []
+    for k, method in enumerate(methods):
+        try:
+            if k > 0 and budget.exhausted:
+                raise RefusedError(LATE)
+            found = plan_within(problem, method, seed, budget.part(1 / (len(methods) - k)))
+        except RefusedError as refusal:
+            rows.append(Row(method.name, None, 0.0, 0, None, str(refusal)))
+        else:
+            rows.append(Row(method.name, found.loss, found.seconds, 1, found))
+    plans = [row.plan for row in rows if row.plan is not None]
+    bounds = [found.lower_bound for found in plans if found.lower_bound is not None]
+    optimal = any(found.optimal for found in plans)
+    return Comparison(tuple(rows), max(bounds, default=None), optimal, problem.dissimilarity_kind, problem=problem)
 
 
 def _answer(objective: Objective, method: Method, seed: int, budget: Budget) -> tuple[Answer | RefusedError, float]:

@@ -29,8 +29,9 @@ void bind_problem(nb::module_ &m) {
             [](VisitProblem *self, FloatMatrix const &travel, double rate, FloatMatrix const &retention,
                FloatMatrix const &plasticity, FloatMatrix const &coupling, FloatMatrix const &second,
                FloatMatrix const &noise, FloatMatrix const &dissimilarities, FloatVector const &initial,
-               FloatVector const &scores, double total, double count, BoolVector const &required, Index repeat,
-               Index at_least, Index at_most, double budget, Index first, Index last, bool cyclic) {
+               FloatVector const &scores, double total, double count, BoolVector const &required,
+               IntVector const &repeats, Index at_least, Index at_most, double budget, Index first, Index last,
+               bool cyclic) {
                 auto const copy = [](auto const &array) {
                     return std::vector<double>(array.data(), array.data() + array.size());
                 };
@@ -53,7 +54,7 @@ void bind_problem(nb::module_ &m) {
                                         total,
                                         count,
                                         {required.data(), required.data() + required.size()},
-                                        repeat,
+                                        {repeats.data(), repeats.data() + repeats.size()},
                                         at_least,
                                         at_most,
                                         budget,
@@ -62,7 +63,7 @@ void bind_problem(nb::module_ &m) {
                                         cyclic};
             },
             "travel"_a, "rate"_a, "retention"_a, "plasticity"_a, "coupling"_a, "second"_a, "noise"_a,
-            "dissimilarities"_a, "initial"_a, "scores"_a, "total"_a, "count"_a, "required"_a, "repeat"_a, "at_least"_a,
+            "dissimilarities"_a, "initial"_a, "scores"_a, "total"_a, "count"_a, "required"_a, "repeats"_a, "at_least"_a,
             "at_most"_a, "budget"_a, "first"_a, "last"_a, "cyclic"_a,
             "Travel has one stop more than there are regions: where routes come from and go to. Tables of updates have "
             "one row per position, or a single one. First and last are regions, or -1.");

@@ -38,8 +38,8 @@ bool VisitEnumeration::enter(Index region) {
     auto const &before = nodes_[depth_];
     auto const travel = before.travel + problem.travel(before.region, region);
     auto const missing = before.missing - (problem.required[region] && counts_[region] == 0 ? 1 : 0);
-    if (counts_[region] == problem.repeat || travel > problem.budget || missing > problem.at_most - depth_ - 1 ||
-        (depth_ == 0 && !problem.may_begin(region)))
+    if (counts_[region] == problem.repeats[region] || travel > problem.budget ||
+        missing > problem.at_most - depth_ - 1 || (depth_ == 0 && !problem.may_begin(region)))
         return false;
     auto &node = nodes_[depth_ + 1];
     auto const &update = problem.update(depth_, region);

@@ -14,7 +14,7 @@ constexpr auto inf = std::numeric_limits<double>::infinity();
 
 VisitLabelling::VisitLabelling(std::shared_ptr<VisitProblem const> problem, double bound, std::size_t most_labels)
     : problem_(std::move(problem)), bound_(bound), most_labels_(most_labels),
-      bits_(std::bit_width(static_cast<unsigned>(problem_->repeat))),
+      bits_(std::bit_width(static_cast<unsigned>(*std::ranges::max_element(problem_->repeats)))),
       floor_(std::min(problem_->total, *std::ranges::min_element(problem_->scores))), reach_(problem_->regions, inf),
       value_(inf) {
     auto const regions = problem_->regions;
@@ -40,10 +40,11 @@ void VisitLabelling::next_layer() {
     codes_.clear();
     for (auto const &members : before_)
         for (Index k = 0; k < problem_->regions; ++k)
-            if (count(members.code, k) < problem_->repeat)
+            if (count(members.code, k) < problem_->repeats[k])
                 codes_.push_back(members.code + (Code{1} << (k * bits_)));
     std::ranges::sort(codes_, std::greater{}); // taken from the end
-    codes_.erase(std::unique(codes_.begin(), codes_.end()), codes_.end());
+    auto const rest = std::ranges::unique(codes_);
+    codes_.erase(rest.begin(), rest.end());
     std::erase_if(codes_, [&](Code code) {
         Index missing = 0;
         for (Index k = 0; k < problem_->regions; ++k)

@@ -31,7 +31,7 @@ struct VisitProblem {
     double total;
     double count;
     std::vector<std::uint8_t> required;
-    Index repeat;
+    std::vector<Index> repeats; // how often each region may be visited
     Index at_least;
     Index at_most;
     double budget;

@@ -145,7 +145,7 @@ void VisitSearch::add_others(Index seed) {
         auto const region = is_near ? near_[seed * listed_ + below(std::min<std::size_t>(listed_, 2 * params_.added))]
                                     : below(problem.regions);
         auto const times = std::count(absent_.begin(), absent_.end(), region);
-        if (counts_[region] + times < problem.repeat)
+        if (counts_[region] + times < problem.repeats[region])
             absent_.push_back(region);
     }
 }

@@ -230,6 +230,8 @@ def check_plan_destination(path: str | Path, problem: Problem) -> None:
     check_destination(path, PLAN_WRITERS)
     if path.suffix.lower() in PLACES_NEEDED:
         getattr(_module("tracks"), PLACES_NEEDED[path.suffix.lower()])(problem, path)
+    if path.suffix.lower() == ".tour":
+        _module("tsplib").check_tour(problem.rules is not None, path)
 
 
 def _read(path: Path) -> Any:

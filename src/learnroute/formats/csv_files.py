@@ -2,10 +2,10 @@
 
 A problem folder holds `travel.csv` and `dissimilarity.csv` or `transfer.csv` (matrices with region names in the first
 row and column) or `vectors.csv` (one row a region, its name first), and optionally `regions.csv` (columns `region`,
-and any of `initial`, `samples`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`, `samples`, `noise`, and
-those that say how it trains), `options.csv` (columns `title`, `start`, `end`, `return`, `travel_rate`, `depot`) and
-`features_scaling.csv` (one row per raw feature: `column`, `mean` and `z1`, `z2`, …, its row of the matrix; in a last
-column `intercept`, true or false).
+and any of `initial`, `samples`, `importance`, `x`, `y`, or `lon`, `lat`), `learner.csv` (columns `features`,
+`samples`, `noise`, and those that say how it trains), `options.csv` (columns `title`, `start`, `end`, `return`,
+`travel_rate`, `depot`) and `features_scaling.csv` (one row per raw feature: `column`, `mean` and `z1`, `z2`, …, its row
+of the matrix; in a last column `intercept`, true or false).
 Without `travel.csv`, travel is the distance between the places in `regions.csv`. The depot that `options.csv` names is
 in `travel.csv` and `regions.csv` like a region, its other cells blank, and in no other table.
 """
@@ -15,13 +15,15 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import math
 import re
 from pathlib import Path
 from typing import Any
 
 from learnroute.errors import InputError, did_you_mean
-from learnroute.formats.files import is_there, read_text, write_text
+from learnroute.formats import json_files
+from learnroute.formats.files import errors_naming, is_there, read_text, write_text
 from learnroute.model.constraints import MEMBERS
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learners import TRAINING
@@ -30,9 +32,10 @@ from learnroute.model.result import Plan
 
 Table = tuple[list[str], list[list[str]], list[int]]  # header, rows, line numbers
 PLACES = (("lon", "lat"), ("x", "y"))
-COLUMNS = ("initial", "samples", "initial_estimate", *PLACES[0], *PLACES[1])
+NUMBERS = ("initial", "samples", "initial_estimate", "importance")
+COLUMNS = (*NUMBERS, *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
-OPTIONS = ("title", *MEMBERS, "travel_rate", "depot")
+OPTIONS = ("title", *MEMBERS, "travel_rate", "depot", "visits")
 SCALING = "features_scaling.csv"
 DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
 
@@ -352,7 +355,7 @@ def read_columns(
 
 def members_of(path: Path, columns: dict[str, list[float]]) -> dict[str, Any]:
     """Return the members of a problem that columns of regions are."""
-    data: dict[str, Any] = {field: columns[field] for field in COLUMNS[:3] if field in columns}
+    data: dict[str, Any] = {field: columns[field] for field in NUMBERS if field in columns}
     for a, b in PLACES:
         if (a in columns) != (b in columns):
             raise InputError("one is missing; give both or neither", field=f"columns {a} and {b}", where=path)
@@ -373,12 +376,10 @@ def columns_of(problem: Problem) -> dict[str, list[Any]]:
     if problem.coordinates is not None:
         a, b = PLACES[0] if problem.geographic else PLACES[1]
         columns[a], columns[b] = problem.coordinates.T.tolist()
-    if problem.initial.any():
-        columns["initial"] = problem.initial.tolist()
-    if problem.samples is not None:
-        columns["samples"] = problem.samples.tolist()
-    if problem.initial_estimate is not None:
-        columns["initial_estimate"] = problem.initial_estimate.tolist()
+    for field in NUMBERS:
+        values = getattr(problem, field)
+        if values is not None and (field != "initial" or values.any() or problem.visits is not None):
+            columns[field] = values.tolist()
     return columns
 
 
@@ -399,10 +400,12 @@ def learner_table(problem: Problem) -> list[list[Any]]:
 
 
 def options_table(problem: Problem) -> list[list[Any]]:
-    """Return title, constraints and travel rate as a table; empty where they say nothing."""
+    """Return title, constraints, travel rate and visits as a table; empty where they say nothing."""
     options = {"title": problem.title, **problem.constraints.to_dict(), "travel_rate": problem.travel_rate}
     if problem.depot is not None:
         options |= {"depot": problem.depot.name} | ({} if problem.depot.returns else {"return": False})
+    if problem.visits is not None:
+        options["visits"] = json.dumps(problem.visits.to_dict(), ensure_ascii=False)
     return [] if options == {"title": "", "travel_rate": 1.0} else [list(options), list(options.values())]
 
 
@@ -446,6 +449,9 @@ def read_settings(folder: Path) -> dict[str, Any]:
         data |= {"title": given["title"]} if "title" in given else {}
         data["constraints"] = {field: given[field] for field in MEMBERS if field in given}
         data |= {"depot": given["depot"]} if "depot" in given else {}
+        if "visits" in given:
+            with errors_naming(path):
+                data["visits"] = json_files.parse(given["visits"])
     return data
 
 

@@ -17,7 +17,9 @@ from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.validation import as_flag
 
-PROPERTIES = {"name": "regions", "vector": "vectors", "initial": "initial", "samples": "samples"}
+PROPERTIES = {
+    "name": "regions", "vector": "vectors", "initial": "initial", "samples": "samples", "importance": "importance",
+}  # fmt: skip
 MEMBERS = (
     "title",
     "learner",
@@ -32,6 +34,7 @@ MEMBERS = (
     "truth",
     "initial_model",
     "features_scaling",
+    "visits",
 )
 DEPOT = "depot"  # the property that marks it
 PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")

@@ -2,8 +2,8 @@
 
 Regions are nodes with an attribute `region` (their name), or those that `NAME.regions.json` lists as `nodes`. A node
 with an attribute `depot` (its name), or whose id is `depot` in `NAME.regions.json`, is the depot. Edges
-have a `length`, or a `weight`. What else a problem has comes from node attributes `vector`, `initial` and `samples`,
-from graph attributes `title`, `features`, `samples` and `noise`, or from `NAME.regions.json`.
+have a `length`, or a `weight`. What else a problem has comes from node attributes `vector`, `initial`, `samples` and
+`importance`, from graph attributes `title`, `features`, `samples` and `noise`, or from `NAME.regions.json`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from learnroute.model.validation import LARGEST_VALUE, MOST_MATRIX_REGIONS
 
 WANTED = {
     "graph": ("title", "features", "samples", "noise", "crs"),
-    "node": ("region", "depot", "vector", "initial", "samples", "x", "y", "lon", "lat"),
+    "node": ("region", "depot", "vector", "initial", "samples", "importance", "x", "y", "lon", "lat"),
     "edge": ("length", "weight", "geometry"),
 }
 LEARNER = ("features", "samples", "noise")
@@ -57,7 +57,7 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
         if not any("vector" in node for node in own):
             raise models_missing(path)
         data["vectors"] = [_vector(path, node) for node in own]
-    for field in ("initial", "samples"):
+    for field in ("initial", "samples", "importance"):
         if field not in data and any(field in node for node in own):
             data[field] = [_number(path, node["line"], field, node.get(field, "")) for node in own]
     learner: dict[str, Any] = {f: _number(path, 1, f, parser.graph[f]) for f in LEARNER if f in parser.graph}

@@ -58,7 +58,8 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
     data: dict[str, Any] = {"title": problem.title, "regions": list(problem.regions)}
     data["learner"] = problem.learner.to_dict()
     arrays = ("dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model",
-              "samples", "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer")  # fmt: skip
+              "samples", "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer",
+              "importance")  # fmt: skip
     for name, value in {"travel": problem.given_travel, **{name: getattr(problem, name) for name in arrays}}.items():
         if value is not None:
             data[name] = value.tolist()

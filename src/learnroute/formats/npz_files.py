@@ -1,8 +1,8 @@
 """Problems and plans as NumPy archives (.npz): compact, quick to read, for up to millions of regions.
 
 A problem's arrays have the names of its fields. `learner` holds features, samples and noise; `constraints`, `depot`,
-`features_scaling` and `title` are text; names are left out where they are R1, R2, …. A plan holds `order`, and all else
-but the route as JSON text.
+`visits`, `features_scaling` and `title` are text; names are left out where they are R1, R2, …. A plan holds `order`,
+and all else but the route as JSON text.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from learnroute.model.result import Plan
 
 ARRAYS = (
     "travel", "dissimilarity", "vectors", "initial", "coordinates", "truth", "initial_model", "samples",
-    "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer",
+    "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer", "importance",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
-OBJECTS = ("constraints", "depot", "features_scaling")  # as JSON text
+OBJECTS = ("constraints", "depot", "visits", "features_scaling")  # as JSON text
 TEXTS = ("title", "training", *OBJECTS)
 SINGLES = ("travel_rate", "geographic")
 KNOWN = (*ARRAYS, *TEXTS, *SINGLES, "learner", "regions")
@@ -82,7 +82,7 @@ def write(problem: Problem, path: Path) -> None:
         data["training"] = np.array(json.dumps(learner.training))
     for name in ARRAYS:
         value = problem.given_travel if name == "travel" else getattr(problem, name)
-        if value is not None and not (name == "initial" and not value.any()):
+        if value is not None and not (name == "initial" and problem.visits is None and not value.any()):
             data[name] = value
     if problem.regions != tuple(f"R{i + 1}" for i in range(problem.size)):
         data["regions"] = np.array(problem.regions)
@@ -96,6 +96,8 @@ def write(problem: Problem, path: Path) -> None:
         data["constraints"] = np.array(json.dumps(problem.constraints.to_dict()))
     if problem.depot is not None:
         data["depot"] = np.array(json.dumps(problem.depot.to_dict()))
+    if problem.visits is not None:
+        data["visits"] = np.array(json.dumps(problem.visits.to_dict(), ensure_ascii=False))
     if problem.features_scaling is not None:
         data["features_scaling"] = np.array(json.dumps(problem.features_scaling.to_dict(), ensure_ascii=False))
     _write(path, data)

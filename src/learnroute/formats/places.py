@@ -1,8 +1,8 @@
 """Problems as one CSV table of places, with the learner beside it.
 
-Columns are `name`, `lat` and `lon` (or `x` and `y`), and a vector in `v1`, `v2`, …; optional are `initial`, `samples`
-and `depot`, with a `yes` in the row of the depot, of which only name and place are read. `id`, `latitude` and
-`longitude` will do as well, in any case and order. Travel is the distance between places. `learner.csv` and
+Columns are `name`, `lat` and `lon` (or `x` and `y`), and a vector in `v1`, `v2`, …; optional are `initial`, `samples`,
+`importance` and `depot`, with a `yes` in the row of the depot, of which only name and place are read. `id`, `latitude`
+and `longitude` will do as well, in any case and order. Travel is the distance between places. `learner.csv` and
 `options.csv` beside the table are those of a folder of tables; without vectors, dissimilarities are in
 `dissimilarity.csv` there.
 """

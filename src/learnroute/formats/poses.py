@@ -43,4 +43,4 @@ def _headings(stops: list[Stop]) -> list[float]:
     for here, there in pairwise(stop.place for stop in stops):
         same = here == there
         found.append((found or [0.0])[-1] if same else math.atan2(there[1] - here[1], there[0] - here[0]))
-    return [*found, found[-1]]
+    return [*found, (found or [0.0])[-1]]

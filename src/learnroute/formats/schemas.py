@@ -90,6 +90,10 @@ def problem_schema() -> Schema:
             "samples": _said(
                 _list(COUNT), "One number of samples per region, where they differ; instead of learner.samples"
             ),
+            "importance": _said(
+                _list(_ref("nonNegative")),
+                "How much the error in each region counts in the mean over all regions, not all 0; 1 if omitted",
+            ),
             "visits": visits.SCHEMA,
             "features_scaling": features_scaling.SCHEMA,
         },
@@ -153,6 +157,11 @@ def plan_schema() -> Schema:
                 "anyOf": [_list(NUMBER), NULL],
                 "description": "Expected error on each region after the last visit, in the order of route, skipped "
                 "ones last, without label noise; null above 10,000 regions",
+            },
+            "importance": {
+                "anyOf": [_list(POSITIVE), NULL],
+                "description": "How much the error in each region counts, in the order of expected_errors; null where "
+                "all count alike, and above 10,000 regions",
             },
             "label_noise": _or_null(
                 POSITIVE,

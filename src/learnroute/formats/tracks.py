@@ -49,7 +49,7 @@ def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool =
         way: tuple[Place, ...] = (place,)
         if before is not None and problem.streets is not None:
             along = problem.streets.path(before, stop.place)
-            way = tuple(map(_pair, _wrapped(along) if degrees else along))[1:]
+            way = tuple(map(_pair, _wrapped(along) if degrees else along))[1:] or way
         score = float(problem.scores[stop.place]) if stop.region else None
         found.append(Stop(stop.position, stop.name, place, stop.travel, score, way, stop.visit))
         before = stop.place
@@ -68,7 +68,11 @@ def track_of(stops: list[Stop]) -> list[Place]:
 
 
 def across_the_date_line(track: list[Place]) -> list[list[Place]]:
-    """Cut a track where it crosses the 180th meridian, so that no part leads around the whole globe."""
+    """Cut a track where it crosses the 180th meridian, so that no part leads around the whole globe.
+
+    Each part has two places at least, as lines in files must: a single place is there twice.
+    """
+    track = 2 * track if len(track) == 1 else track
     parts = [track[:1]]
     for (x, y), (to_x, to_y) in pairwise(track):
         if abs(to_x - x) > 180:

@@ -93,10 +93,18 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     """Write the order of visits as a tour, regions counted from 1; a depot is the node after the last of them."""
-    stops = [str(i + 1) for i in ([len(plan.order)] if plan.depot is not None else [])]
+    check_tour(plan.skipped or len(plan.order) > plan.size, path)
+    stops = [str(i + 1) for i in ([plan.size] if plan.depot is not None else [])]
     stops += [str(i + 1) for i in plan.order]
     head = [f"NAME: {path.stem}", "TYPE: TOUR", f"DIMENSION: {len(stops)}", "TOUR_SECTION"]
     write_text(path, "\n".join([*head, *stops, "-1", "EOF"]) + "\n")
+
+
+def check_tour(optional: object, path: Path) -> None:
+    """Refuse routes with optional or repeated visits."""
+    if optional:
+        reason = "TSPLIB tours visit each node once; write a plan with optional visits as .json, .csv or .txt"
+        raise InputError(reason, where=path)
 
 
 def _parts(path: Path) -> tuple[dict[str, str], dict[str, Lines]]:

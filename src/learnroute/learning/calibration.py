@@ -300,6 +300,7 @@ def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
         data = json_files.read(path)
         if not isinstance(data, dict) or not {"route", "errors"} <= set(data):
             raise InputError("an object with route and errors is needed, as `learnroute follow -o` writes it")
+        _check_once("route", data["route"], data.get("tested", data["route"]))
         return data["route"], data["errors"], data.get("before"), as_record("learner", data.get("learner"))
 
 
@@ -328,11 +329,18 @@ def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list
 
 def _followed(field: str, given: Any) -> tuple[Sequence[Any], Any, Any, Any]:
     if isinstance(given, Following):
+        _check_once(field, given.route, given.tested)
         return given.route, given.errors, given.before, given.learner
     if isinstance(given, tuple | list) and len(given) in (2, 3, 4) and not isinstance(given[0], str):
         before, learner = [*given[2:], None, None][:2]
         return given[0], given[1], before, learner
     raise InputError("what follow returned, or a route and its errors, is needed", field=field, value=given)
+
+
+def _check_once(field: str, route: Any, tested: Any) -> None:
+    """Refuse pilots that skip regions, or visit them again."""
+    if list(route) != list(tested):
+        raise InputError("pilots visit each tested region once; follow a route without repeats and skips", field=field)
 
 
 def _place(field: str, name: Any, regions: tuple[str, ...]) -> int:

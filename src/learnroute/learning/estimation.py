@@ -101,12 +101,12 @@ class Estimate(TableMixin):
     @property
     def scores(self) -> FloatArray:
         """S_i from the upper bounds."""
-        return row_sums(self.upper)
+        return row_sums(self.upper, np.ones(len(self.upper)))
 
     @property
     def score_estimates(self) -> FloatArray:
         """S_i from the unbiased estimates."""
-        return row_sums(self.dissimilarity)
+        return row_sums(self.dissimilarity, np.ones(len(self.dissimilarity)))
 
     def held_out(self) -> dict[str, RegionData]:
         """Return the samples that were not used, in the learner's features: for `follow` and `transfer`.

@@ -76,16 +76,19 @@ class FinalError:
 
 def final_errors_of(
     runs: FloatArray, own: Sequence[float | None], regions: Sequence[RegionData], predicted: FloatArray | None,
-    label_noise: float | None,
+    label_noise: float | None, weights: FloatArray,
 ) -> tuple[FinalError, tuple[FinalError, ...]]:  # fmt: skip
     """Compare the final errors of repeats (rows) in regions (columns) with the predicted ones: on average, and each.
 
-    `own` are the standard errors of the mean over the test samples of each region, in the first repeat.
+    `own` are the standard errors of the mean over the test samples of each region, in the first repeat. In the average,
+    regions count by weights of mean 1.
     """
     count, size = runs.shape
     ratios = np.array([len(region.test[1]) / len(region.train[1]) for region in regions])
     whole = sum(len(region.test[1]) for region in regions) / sum(len(region.train[1]) for region in regions)
-    single = None if None in own else math.sqrt(math.fsum(error**2 for error in own if error is not None)) / size
+    counted = zip(own, weights.tolist(), strict=True)
+    squares = [(weight * error) ** 2 for error, weight in counted if error is not None]
+    single = None if None in own else math.sqrt(math.fsum(squares)) / size
 
     def compare(column: FloatArray, ratio: float, alone: float | None, prediction: float | None, of: int) -> FinalError:
         spread = alone
@@ -99,9 +102,9 @@ def final_errors_of(
         return FinalError(found.measured, found.standard_error, found.predicted, found.label_noise, agrees)
 
     means = [None] * size if predicted is None else predicted.tolist()
-    overall = None if predicted is None else math.fsum(predicted) / size
+    overall = None if predicted is None else math.fsum(weights * predicted) / size
     each = tuple(compare(runs[:, j], ratios[j], own[j], means[j], size) for j in range(size))
-    return compare(runs.mean(axis=1), whole, single, overall, 1), each
+    return compare((weights * runs).mean(axis=1), whole, single, overall, 1), each
 
 
 def chance_of(deviation: float, degrees: int | None) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from learnroute.errors import InputError, check_callable, did_you_mean, listed, shown
 from learnroute.learning.adapters import as_learner
 from learnroute.learning.data import (
+    Batch,
     FeatureMap,
     RegionData,
     as_batch,
@@ -27,6 +28,7 @@ from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.learning.planned_training import PlannedTraining
 from learnroute.learning.records import learner_record
 from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.fields import weights_by
 from learnroute.model.labelled_tables import align
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import TableMixin
@@ -44,9 +46,11 @@ class Following(TableMixin):
     Attributes
     ----------
     route
-        The regions in the order of their visits; rows and columns of `errors` are in this order.
+        The regions in the order of their visits: the rows of `errors`.
+    tested
+        The regions in the order of their first visits, then those that a plan skips: the columns of `errors`.
     errors
-        T x T: errors[i, j] after training on the i-th region, tested on the j-th; the mean over the repeats.
+        errors[i, j] after the i-th visit, tested on the j-th region; the mean over the repeats.
     before
         The error in each region before any training, where the learner could tell; else None.
     model
@@ -54,7 +58,7 @@ class Following(TableMixin):
     metrics
         What the errors say; `learnroute.learning.MEANING` explains each. Means over the repeats.
     final, final_by_region
-        The error after the last stop, on average and in each region of the route: measured, and predicted by the plan.
+        The error after the last stop, on average and in each tested region: measured, and predicted by the plan.
     repeats
         How many times the route was followed.
     notes
@@ -62,9 +66,13 @@ class Following(TableMixin):
     learner
         The class and the parameters of the learner, seeds left out; `calibrate` compares them with the transfer
         matrix's. None where they are unknown.
+    importance
+        How much each region counts in the mean errors of `final` and of the table that is printed; None where all count
+        alike, as they do in `metrics`.
     """
 
     route: tuple[str, ...]
+    tested: tuple[str, ...]
     errors: FloatArray
     before: FloatArray | None
     model: Any
@@ -74,13 +82,14 @@ class Following(TableMixin):
     repeats: int = 1
     notes: tuple[str, ...] = ()
     learner: dict[str, Any] | None = None
+    importance: FloatArray | None = None
 
     @property
     def verdict(self) -> str | None:
         """Whether the prediction and the measured errors disagree by more than chance; None without a prediction."""
         if self.final.agrees is None:
             return None
-        apart = [name for name, one in zip(self.route, self.final_by_region, strict=True) if one.agrees is False]
+        apart = [name for name, one in zip(self.tested, self.final_by_region, strict=True) if one.agrees is False]
         if self.final.agrees and not apart:
             return "predicted and measured errors agree within chance"
         where = f" in {listed(apart)}" if apart else ""
@@ -94,16 +103,18 @@ class Following(TableMixin):
         """Return everything but the model as plain JSON values."""
         return {
             "route": list(self.route),
+            "tested": list(self.tested),
             "errors": self.errors.tolist(),
             "before": None if self.before is None else self.before.tolist(),
             "learner": self.learner,
+            "importance": None if self.importance is None else self.importance.tolist(),
             "metrics": self.metrics.to_dict(),
             "repeats": self.repeats,
             "final": {
                 **self.final.to_dict(),
                 "regions": [
                     {"region": name, **one.to_dict()}
-                    for name, one in zip(self.route, self.final_by_region, strict=True)
+                    for name, one in zip(self.tested, self.final_by_region, strict=True)
                 ],
             },
             "notes": list(self.notes),
@@ -111,17 +122,19 @@ class Following(TableMixin):
         }
 
     def table(self) -> Table:
-        """Return the matrix of errors, one row per stop."""
-        return Table.of_matrix("after training on", self.route, self.errors)
+        """Return the matrix of errors, one row per visit."""
+        return Table.of_matrix("after training on", self.tested, self.errors, self.route)
 
     def sheet(self) -> Sheet:
         """Return the errors after each stop, the metrics, and the final errors beside the predicted ones."""
         heads = (("after", ""), ("its error", ".4g"), ("mean error", ".4g"))
         columns = tuple(Column(None, head, style, left=not style) for head, style in heads)
-        tables = [Table(columns, list(zip(self.route, self.errors.diagonal(), self.errors.mean(axis=1), strict=True)))]
+        own = [self.errors[i, self.tested.index(name)] for i, name in enumerate(self.route)]
+        means = (weights_by(self.importance, len(self.tested)) * self.errors).mean(axis=1)
+        tables = [Table(columns, list(zip(self.route, own, means, strict=True)))]
         lines = [(name.replace("_", " "), f"{value:.6g}") for name, value in self.metrics.to_dict().items()]
         if self.final.expected is not None or self.repeats > 1:
-            tables.append(final_errors_table(self.route, self.final_by_region))
+            tables.append(final_errors_table(self.tested, self.final_by_region))
         lines += [] if self.verdict is None else [("verdict", self.verdict)]
         times = "1 repeat" if self.repeats == 1 else f"{self.repeats} repeats"
         headline = f"mean error after the last region: {self.final} ({times})"
@@ -140,11 +153,15 @@ def follow(
 ) -> Following:
     """Train a copy of the learner through the regions in order, testing on all of them after each.
 
+    Each visit has fresh samples: the training samples of a region that is visited several times are dealt to its visits
+    in equal parts, in their order.
+
     Parameters
     ----------
     route
-        A plan (or its JSON object, as `read_plan` returns it), or names of regions, each at most once; those of `data`
-        that it leaves out are not visited nor tested. Whole numbers are places in `data`, from 0 on.
+        A plan (or its JSON object, as `read_plan` returns it), or names of regions. Regions that a plan skips are
+        tested where `data` has them; those of `data` that a list of names leaves out are not. Whole numbers are places
+        in `data`, from 0 on.
     data
         Each region's samples: a `RegionData`, or (features, targets, test features, test targets).
     learner
@@ -177,7 +194,7 @@ def follow(
     Raises
     ------
     InputError
-        Where a region has no data, is visited twice, or cannot be learnt; says which.
+        Where a region has no data, or cannot be learnt; says which.
     """
     measure = measure_of(error)
     check_callable("progress", progress)
@@ -187,12 +204,16 @@ def follow(
     if isinstance(route, Plan | Mapping):
         planned = PlannedTraining.of(route)
     front = planned.scaling if features is None and planned is not None else features
-    stops, regions, classes = regions_of(route if planned is None else planned.route, data, front)
+    stops = stops_of(route if planned is None else planned.route, data)
+    skipped = () if planned is None else planned.skipped
+    tested = tuple(dict.fromkeys([*stops, *(name for name in skipped if name in data)]))
+    _, regions, classes = regions_of(tested, data, front)
+    visits = [tested.index(name) for name in stops]
     if learner is None:
         if planned is None:
             raise InputError("missing; give a learner, or a plan, which has one", field="learner")
         learner = planned.make_learner(regions[0].train[0].shape[1])
-    places = [list(data).index(name) for name in stops]  # so that other routes get the same samples
+    places = [list(data).index(name) for name in tested]  # so that other routes get the same samples
     matrices, finals = [], []
     before: FloatArray | None = None
     own: list[float | None] = []
@@ -206,7 +227,7 @@ def follow(
         model = as_learner(given, classes)
         if not run:
             before = errors_in(model, regions, measure) if hasattr(model, "coef_") else None
-        matrices.append(_train_along(model, stops, dealt, measure, (run, runs), progress))
+        matrices.append(_train_along(model, visits, tested, dealt, measure, (run, runs), progress))
         finals.append(matrices[-1][-1])
         if not run:
             first = model
@@ -214,12 +235,15 @@ def follow(
     notes: tuple[str, ...] = ()
     errors: FloatArray | None = None
     if planned is not None:
-        notes, errors = _expectations(planned, regions, getattr(first, "model", first), measure)
+        notes, errors = _expectations(planned, tested, regions, getattr(first, "model", first), measure)
     noise = None if planned is None else planned.label_noise
-    final, by_region = final_errors_of(np.array(finals), own, regions, errors, noise)
-    metrics = [metrics_of(matrix).to_dict() for matrix in matrices]
+    importance = None if planned is None else planned.importance_in(tested)
+    weights = weights_by(importance, len(tested))
+    final, by_region = final_errors_of(np.array(finals), own, regions, errors, noise, weights)
+    metrics = [metrics_of(matrix, visits).to_dict() for matrix in matrices]
     return Following(
         route=stops,
+        tested=tested,
         errors=frozen(np.mean(matrices, axis=0)) if runs > 1 else frozen(matrices[0]),
         before=before,
         model=getattr(first, "model", first),
@@ -229,31 +253,48 @@ def follow(
         repeats=runs,
         notes=notes,
         learner=learner_record(learner),
+        importance=importance,
     )
 
 
 def _train_along(
-    model: Any, stops: tuple[str, ...], regions: Sequence[RegionData], measure: Error, run: tuple[int, int],
-    progress: Progress | None,
+    model: Any, visits: Sequence[int], names: Sequence[str], regions: Sequence[RegionData], measure: Error,
+    run: tuple[int, int], progress: Progress | None,
 ) -> FloatArray:  # fmt: skip
     """Train a model in one region after the other, and return the errors in all of them after each."""
-    errors = np.empty((len(stops), len(stops)))
-    for i, (name, region) in enumerate(zip(stops, regions, strict=True)):
+    errors = np.empty((len(visits), len(regions)))
+    for i, batch in enumerate(_batches(visits, names, regions)):
         try:
-            model.partial_fit(*region.train)
+            model.partial_fit(*batch)
         except InputError as refusal:
-            raise refusal.within(f"region {name!r}") from None
+            raise refusal.within(f"region {names[visits[i]]!r}") from None
         errors[i] = errors_in(model, regions, measure)
         if progress is not None:
-            progress("follow", (run[0] + (i + 1) / len(stops)) / run[1])
+            progress("follow", (run[0] + (i + 1) / len(visits)) / run[1])
     return errors
 
 
+def _batches(visits: Sequence[int], names: Sequence[str], regions: Sequence[RegionData]) -> list[Batch]:
+    """Return the samples of each visit: those of a region in as many equal parts as it has visits."""
+    parts = {}
+    for region in set(visits):
+        many, (inputs, outputs) = visits.count(region), regions[region].train
+        if len(outputs) < many:
+            reason = f"{len(outputs)} training samples for {many} visits; each visit needs samples of its own"
+            raise InputError(reason, field=f"region {names[region]!r}")
+        parts[region] = iter(zip(np.array_split(inputs, many), np.array_split(outputs, many), strict=True))
+    return [next(parts[region]) for region in visits]
+
+
 def _expectations(
-    planned: PlannedTraining, regions: Sequence[RegionData], model: Any, measure: Error
+    planned: PlannedTraining, tested: Sequence[str], regions: Sequence[RegionData], model: Any, measure: Error
 ) -> tuple[tuple[str, ...], FloatArray | None]:
     """Return what is to be said about a plan, and the errors that it predicts, where it predicts some."""
-    notes, errors = planned.remarks(regions, model), planned.errors
+    batches = _batches([tested.index(name) for name in planned.route], tested, regions)
+    notes, errors = planned.remarks(regions, batches, model), planned.errors
+    if errors is not None and len(tested) < len(errors):
+        errors = errors[[k for k, name in enumerate(planned.regions) if name in tested]]
+        notes = (*notes, f"{len(planned.regions) - len(tested)} skipped regions have no samples, and are not tested")
     other = planned.differs(model)
     if other is not None:
         return (other, *notes), None
@@ -265,12 +306,11 @@ def _expectations(
 def regions_of(
     route: Any, data: Any, features: FeatureMap | None = None
 ) -> tuple[tuple[str, ...], list[RegionData], FloatArray | None]:
-    """Return the stops of a route, their checked samples, and all labels there are, where there are few.
+    """Return the regions that are named, their checked samples, and all labels there are, where there are few.
 
     The samples go through a feature map, where there is one.
     """
-    check_samples("data", data)
-    stops = _stops(route, data)
+    stops = stops_of(route, data)
     columns = _columns(data[stops[0]])
     if columns is not None and isinstance(features, FeaturesScaling):
         columns = features.columns or columns
@@ -308,7 +348,9 @@ def errors_in(model: Any, regions: Sequence[RegionData], error: Error) -> FloatA
     return frozen(np.array(found, dtype=np.float64))
 
 
-def _stops(route: Any, data: Mapping[str, Any]) -> tuple[str, ...]:
+def stops_of(route: Any, data: Any) -> tuple[str, ...]:
+    """Return the names of the regions of a route, or refuse those without samples."""
+    check_samples("data", data)
     several = isinstance(route, Iterable) and not isinstance(route, str | type)
     stops = tuple(route) if several else ()
     if stops and all(isinstance(place, int | np.integer) and not isinstance(place, bool) for place in stops):
@@ -317,16 +359,12 @@ def _stops(route: Any, data: Mapping[str, Any]) -> tuple[str, ...]:
             raise InputError(f"there is no region {outside[0]}; places go from 0 to {len(data) - 1}", field="route")
         names = list(data)
         stops = tuple(names[int(place)] for place in stops)
-    if len(stops) < 2 or not all(isinstance(name, str) for name in stops):
-        raise InputError("a list of at least 2 region names is needed", field="route", value=route)
+    if not stops or not all(isinstance(name, str) for name in stops):
+        raise InputError("a list of region names is needed", field="route", value=route)
     for name in stops:
         if name not in data:
             hint = did_you_mean(name, data, "there is for")
             raise InputError(f"there is no data for region {name!r}; {hint}", field="route")
-        if stops.count(name) > 1:
-            raise InputError(
-                f"region {name!r} is visited {stops.count(name)} times; visit each region once", field="route"
-            )
     return stops
 
 

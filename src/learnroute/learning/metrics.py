@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
 from learnroute.model.labelled_tables import align_square
-from learnroute.model.validation import LARGEST_VALUE, as_matrix
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_matrix
 
 MEANING: Mapping[str, str] = MappingProxyType(
     {
@@ -33,7 +33,8 @@ class Metrics:
     """The metrics of one route; `MEANING` says of each what it is and which way is better.
 
     `average_final_error` is what the paper calls forgetting loss. `forgetting` is what the continual-learning
-    field calls so: a difference between two times. It and its variants are means over all regions but the last.
+    field calls so: a difference between two times. It and its variants are means over all visited regions but the last
+    one, and 0 where there is no other.
     """
 
     average_final_error: float
@@ -47,7 +48,7 @@ class Metrics:
         return asdict(self)
 
 
-def metrics_of(errors: ArrayLike) -> Metrics:
+def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None) -> Metrics:
     """Return the metrics of errors[i][j]: after training on the i-th region of a route, tested on the j-th.
 
     The columns of a table with labels are brought into the order of its rows, which is that of the visits.
@@ -55,7 +56,10 @@ def metrics_of(errors: ArrayLike) -> Metrics:
     Parameters
     ----------
     errors
-        T × T errors.
+        One row per visit, one column per region.
+    visits
+        The column of the region that each row trained on, where regions are skipped or visited several times; then
+        "right after learning it" is after a region's last visit. If omitted, T rows of T errors are needed.
 
     Returns
     -------
@@ -65,20 +69,29 @@ def metrics_of(errors: ArrayLike) -> Metrics:
     Raises
     ------
     InputError
-        Where the errors are not T rows of T numbers, T ≥ 2.
+        Where the errors are not T rows of T numbers, T ≥ 2, nor as `visits` says.
     """
+    if visits is not None:
+        return _metrics(as_matrix("errors", errors, len(visits), None, least=-LARGEST_VALUE, meaning="errors"), visits)
     matrix = as_matrix("errors", align_square("errors", errors), None, None, least=-LARGEST_VALUE, meaning="errors")
     size = len(matrix)
     if size < 2 or matrix.shape[1] != size:
         raise InputError(
             "T rows of T >= 2 are needed", field="errors", found=f"has {size} rows of {matrix.shape[1]} entries"
         )
-    final, learnt = matrix[-1], np.diagonal(matrix)
-    rise = float(np.mean(final[:-1] - learnt[:-1]))
+    return _metrics(matrix, range(size))
+
+
+def _metrics(matrix: FloatArray, visits: Sequence[int]) -> Metrics:
+    final, rows = matrix[-1], {region: row for row, region in enumerate(visits)}
+    learnt = {region: matrix[row, region] for region, row in rows.items()}
+    before = [region for region in learnt if region != visits[-1]]
+    rise = float(np.mean([final[region] - learnt[region] for region in before])) if before else 0.0
+    best = float(np.mean(final[before] - matrix[:-1, before].min(axis=0))) if before else 0.0
     return Metrics(
         average_final_error=float(final.mean()),
-        learning_error=float(learnt.mean()),
+        learning_error=float(np.mean(list(learnt.values()))),
         forgetting=rise,
-        forgetting_from_best=float(np.mean(final[:-1] - matrix[:-1, :-1].min(axis=0))),
+        forgetting_from_best=best,
         backward_transfer=-rise,
     )

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.learning.data import RegionData, uneven_moments
+from learnroute.learning.data import Batch, RegionData, uneven_moments
 from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.fields import as_importance
 from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.result import Plan
 from learnroute.model.validation import (
@@ -37,11 +38,15 @@ class PlannedTraining:
     learner
         How to train; of its numbers, only those of its rule mean something here.
     features, samples
-        m, and the number of samples per stop; None where the plan does not say.
+        m, and the number of samples per visit; None where the plan does not say.
     scaling
         How raw features become the learner's.
     errors, label_noise
-        Expected errors per stop without label noise, and the variance of that noise.
+        Expected errors per region of `regions` without label noise, and the variance of that noise.
+    skipped
+        The regions that are not visited.
+    importance
+        How much the error in each region of `regions` counts in the mean; None where all count alike.
     """
 
     route: tuple[str, ...]
@@ -51,6 +56,8 @@ class PlannedTraining:
     scaling: FeaturesScaling | None = None
     errors: FloatArray | None = None
     label_noise: float | None = None
+    skipped: tuple[str, ...] = ()
+    importance: FloatArray | None = None
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
@@ -59,7 +66,10 @@ class PlannedTraining:
         route = data.get("route")
         if not isinstance(route, list) or not all(isinstance(name, str) for name in route):
             raise InputError("a plan with a route is needed", field="route", value=route)
-        size, learner = len(route), _training(data.get("learner", {}), len(route))
+        skipped = data.get("skipped", [])
+        if not isinstance(skipped, list) or not all(isinstance(name, str) for name in skipped):
+            raise InputError("a list of region names is needed", field="skipped", value=skipped)
+        size, regions, learner = len(route), len({*route, *skipped}), _training(data.get("learner", {}), len(route))
         features, samples, errors = data.get("features"), data.get("samples"), data.get("expected_errors")
         noise, scaling = data.get("label_noise"), data.get("features_scaling")
         if samples is not None:
@@ -67,7 +77,7 @@ class PlannedTraining:
             counts = as_vector("samples", listed, size, least=1.0, meaning="numbers of samples")
             samples = frozen(counts.astype(np.int64))
         if errors is not None:
-            errors = as_vector("expected_errors", errors, size, least=-LARGEST_VALUE, meaning="errors")
+            errors = as_vector("expected_errors", errors, regions, least=-LARGEST_VALUE, meaning="errors")
         return cls(
             tuple(route),
             learner,
@@ -76,7 +86,20 @@ class PlannedTraining:
             None if scaling is None else FeaturesScaling.from_dict(scaling),
             errors,
             None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
+            tuple(skipped),
+            as_importance(data.get("importance"), regions),
         )
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """All regions: in the order of their first visits, then those that are skipped."""
+        return tuple(dict.fromkeys([*self.route, *self.skipped]))
+
+    def importance_in(self, regions: Sequence[str]) -> FloatArray | None:
+        """Return how much the error in each of some regions counts; None where all count alike."""
+        if self.importance is None:
+            return None
+        return as_importance(self.importance[[self.regions.index(name) for name in regions]], len(regions))
 
     @property
     def is_calibrated(self) -> bool:
@@ -96,14 +119,14 @@ class PlannedTraining:
             )
         return make_learner(self.learner, self.fits_intercept(width))
 
-    def remarks(self, regions: Sequence[RegionData], model: Any) -> tuple[str, ...]:
-        """Say where samples and learner are not those that the plan assumes, one sentence each."""
+    def remarks(self, regions: Sequence[RegionData], batches: Sequence[Batch], model: Any) -> tuple[str, ...]:
+        """Say where samples (of regions, and of visits) and learner are not those assumed, one sentence each."""
         found = []
         width = regions[0].train[0].shape[1]
-        counts = np.array([len(region.train[1]) for region in regions])
+        counts = np.array([len(targets) for _, targets in batches])
         if self.samples is not None and not np.array_equal(self.samples, counts):
             found.append(
-                f"the plan assumes {_range(self.samples)} training samples per region; training on {_range(counts)}"
+                f"the plan assumes {_range(self.samples)} training samples per visit; training on {_range(counts)}"
             )
         own = width + bool(getattr(model, "fit_intercept", False))
         if self.features is not None and own != self.features:
@@ -200,7 +223,7 @@ def _training(given: Any, size: int) -> Learner:
     learner = Learner(**{**shape, **members})
     if learner.undecided:
         raise InputError("a plan has numbers", field="learner.regularization", value=members["regularization"])
-    learner.check_positions(size)
+    learner.check_positions(size, exactly=False)
     return learner
 
 

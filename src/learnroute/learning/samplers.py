@@ -28,23 +28,25 @@ from learnroute.learning.krylov import move, trainings_of
 from learnroute.model.learners import Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.validation import FloatArray, IntArray
 
-# (true models of all regions, seen from the first model; visits; learner; samples of each visit; runs; rng)
-# -> final error of each run
-Sampler = Callable[[FloatArray, IntArray, Learner, IntArray, int, np.random.Generator], FloatArray]
+# (true models of all regions, seen from the first model; visits; learner; samples of each visit; runs; rng; weights of
+# the regions in the mean error) -> final error of each run
+Sampler = Callable[[FloatArray, IntArray, Learner, IntArray, int, np.random.Generator, FloatArray], FloatArray]
 
 
 def low_dimensional(
-    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
-) -> FloatArray:
+    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
+    weights: FloatArray,
+) -> FloatArray:  # fmt: skip
     """Draw final errors at a cost that does not depend on m and n."""
     last = trainings_of(learner, len(visits))[-1]
     sample = _under if isinstance(last, LeastSquares) and samples[-1] > learner.features else _over
-    return sample(models, visits, learner, samples, runs, rng)
+    return sample(models, visits, learner, samples, runs, rng, weights)
 
 
 def direct(
-    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
-) -> FloatArray:
+    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
+    weights: FloatArray,
+) -> FloatArray:  # fmt: skip
     """Draw final errors by drawing X and z and training on them: the slow and obvious reference.
 
     Normal equations do for Gaussian features, and are the fastest way to be slow.
@@ -77,8 +79,8 @@ def direct(
             matrix = x @ x.mT + n * strength * np.eye(n)
             model = model + (x.mT @ np.linalg.solve(matrix, missing))[:, :, 0]
     errors = np.zeros(runs)
-    for target in truth:
-        errors += np.sum((model - target) ** 2, axis=1)
+    for target, weight in zip(truth, weights.tolist(), strict=True):
+        errors += weight * np.sum((model - target) ** 2, axis=1)
     return errors / len(truth)
 
 
@@ -91,15 +93,16 @@ def span_coordinates(models: FloatArray) -> FloatArray:
 
 
 def _under(
-    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
-) -> FloatArray:
+    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
+    weights: FloatArray,
+) -> FloatArray:  # fmt: skip
     """|w_T - w*_T|² ~ σ²·χ²_m/χ²_{n-m+1}, in any direction; the rest is geometry."""
     m = learner.features
     length = _least_squares_error(learner, int(samples[-1]), runs, rng)
-    along = length * _cosine(m, runs, rng)  # towards the mean of all models
+    along = length * _cosine(m, runs, rng)  # towards the weighted mean of all models
     differences = models[visits[-1]] - models
-    spread = float(np.mean(np.sum(differences**2, axis=1)))
-    off_mean = float(np.linalg.norm(differences.mean(axis=0)))
+    spread = float(np.mean(weights * np.sum(differences**2, axis=1)))
+    off_mean = float(np.linalg.norm((weights[:, None] * differences).mean(axis=0)))
     return spread + 2 * off_mean * along + length**2
 
 
@@ -110,8 +113,9 @@ def _least_squares_error(learner: Learner, n: int, runs: int, rng: np.random.Gen
 
 
 def _over(
-    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
-) -> FloatArray:
+    models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
+    weights: FloatArray,
+) -> FloatArray:  # fmt: skip
     m = learner.features
     targets = span_coordinates(models)
     size, width = targets.shape
@@ -135,8 +139,8 @@ def _over(
         model += step
         if inside > width:
             model[:, -1] = np.sqrt(model[:, -1] ** 2 + outside)
-    middle = targets.mean(axis=0)
-    spread = float(np.mean(np.sum((targets - middle) ** 2, axis=1)))
+    middle = (weights[:, None] * targets).mean(axis=0)
+    spread = float(np.mean(weights * np.sum((targets - middle) ** 2, axis=1)))
     errors: FloatArray = spread + np.sum((model - middle) ** 2, axis=1)
     return errors
 

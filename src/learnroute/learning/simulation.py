@@ -38,7 +38,7 @@ MOST_CHUNK = 4096  # runs
 
 @dataclass(frozen=True, eq=False)
 class Simulation(ResultMixin):
-    """Draws of the final error F_T (e2) on one route, beside its closed form.
+    """Draws of the final error F_T (e2) on one route, beside its closed form; regions count by their importance.
 
     Attributes
     ----------
@@ -248,7 +248,8 @@ def simulate(
     else:
         everyone = visited_first(stops.tolist(), problem.size)
         models, visits = (truth.models - truth.initial_model)[everyone], np.argsort(everyone)[stops]
-        errors = _draw(SAMPLERS[sampler], models, visits, problem.learner, samples, runs, stream, budget)
+        weights = problem.region_weights[everyone]
+        errors = _draw(SAMPLERS[sampler], models, visits, problem.learner, samples, runs, stream, budget, weights)
     return Simulation(
         route=tuple(problem.regions[i] for i in stops),
         order=tuple(int(i) for i in stops),
@@ -280,7 +281,7 @@ def simulate(
 
 def _draw(
     sample: Sampler, models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int,
-    stream: np.random.SeedSequence, budget: Budget,
+    stream: np.random.SeedSequence, budget: Budget, weights: FloatArray,
 ) -> FloatArray:  # fmt: skip
     """Draw in chunks, each with its own stream, until all is drawn or the time is up (two runs at least)."""
     if sample is direct:
@@ -300,7 +301,8 @@ def _draw(
     done = 0
     while done < runs:
         size = min(chunk, runs - done)
-        parts.append(sample(models, visits, learner, samples, size, np.random.default_rng(stream.spawn(1)[0])))
+        rng = np.random.default_rng(stream.spawn(1)[0])
+        parts.append(sample(models, visits, learner, samples, size, rng, weights))
         done += size
         budget.progress("simulate", done / runs)
         if budget.exhausted and done >= 2:

@@ -216,6 +216,8 @@ def transfer(
     workers = as_count("workers", workers, meaning="the number of workers")
     measure = measure_of(error)
     names, regions, classes = regions_of(list(data) if isinstance(data, Mapping) else [], data, features)
+    if len(names) < 2:
+        raise InputError("samples of at least 2 regions are needed", field="data")
     as_learner(learner, classes)  # refused here, if it is none
     started = time.monotonic()
     called = getattr(measure, "__name__", type(measure).__name__)

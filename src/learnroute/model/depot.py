@@ -157,7 +157,7 @@ def frame(costs: FloatArray, depot: Depot) -> FloatArray:
     return frozen(found)
 
 
-ROWS = ("coordinates", "vectors", "initial", "truth", "samples", "initial_estimate")
+ROWS = ("coordinates", "vectors", "initial", "truth", "samples", "initial_estimate", "importance")
 
 
 def extract_depot(fields: dict[str, Any]) -> dict[str, Any]:

@@ -19,13 +19,16 @@ MATRIX_REGIONS = 3000  # up to which dissimilarities of vectors are made for the
 class Dissimilarities:
     """Δ between regions, from a matrix or from vectors, and Δ_i0 to the model that training starts from.
 
-    Measured errors D may stand for Δ: row k is what training in region k gives, and need not be column k.
+    Measured errors D may stand for Δ: row k is what training in region k gives, and need not be column k. Scores are
+    sums over regions that count by `region_weights`, 1 on average; all count alike if these are omitted.
     """
 
     def __init__(
-        self, matrix: FloatArray | None, vectors: FloatArray | None, initial: FloatArray, scores: FloatArray
-    ) -> None:
+        self, matrix: FloatArray | None, vectors: FloatArray | None, initial: FloatArray, scores: FloatArray,
+        region_weights: FloatArray | None = None,
+    ) -> None:  # fmt: skip
         self.vectors, self.initial, self.scores = vectors, initial, scores
+        self.region_weights = frozen(np.ones(len(initial))) if region_weights is None else region_weights
         if matrix is not None:
             self.__dict__["matrix"] = matrix
 
@@ -56,7 +59,8 @@ class Dissimilarities:
         some = list(regions)
         matrix = self.matrix[np.ix_(some, some)] if self.vectors is None else None
         vectors = None if self.vectors is None else self.vectors[some]
-        return Dissimilarities(matrix, vectors, frozen(errors[some]), frozen(self.scores[some]))
+        scores, weights = frozen(self.scores[some]), frozen(self.region_weights[some])
+        return Dissimilarities(matrix, vectors, frozen(errors[some]), scores, weights)
 
     @cached_property
     def symmetric(self) -> bool:
@@ -78,7 +82,7 @@ class Dissimilarities:
     def misfit(self) -> tuple[float, float]:
         """How far dissimilarities are below the squared distances of `points`, summed over a row, and above, at most.
 
-        Rounding is added.
+        Rounding is added. In the sum, regions count by their weights, and by 1 at least: it is above each of its terms.
         """
         if self.vectors is not None:
             return 0.0, 0.0
@@ -86,7 +90,9 @@ class Dissimilarities:
         over = np.maximum(self.matrix - apart, 0.0)
         under = np.maximum(apart - self.matrix, 0.0)
         rounding = 64 * (self.size + 8) * UNIT * float(apart.max(initial=0.0))
-        return float(under.sum(axis=1).max()) + self.size * rounding, float(over.max()) + rounding
+        weights = np.maximum(self.region_weights, 1.0)
+        below = float((under * weights).sum(axis=1).max()) + math.fsum(weights) * rounding
+        return below, float(over.max()) + rounding
 
     def seen(self, order: IntArray, along: Updates) -> FloatArray:
         """Return a_k just before the visit to each stop k of an order: its mean dissimilarity to what was learnt.
@@ -109,18 +115,24 @@ class Dissimilarities:
                 found[..., later] += np.einsum("...b,bj->...j", after * added, rows[:, BLOCK:])
         return found
 
+    @cached_property
+    def _vectors_about_mean(self) -> FloatArray:
+        """The vectors less their mean: what they have in common costs no digits."""
+        assert self.vectors is not None
+        return frozen(self.vectors - self.vectors.mean(axis=0))
+
     def _seen_by_vectors(self, order: IntArray, along: Updates) -> FloatArray:
         """The same in O(T·d): the weighted mean of what was learnt, and the scatter about it, are enough."""
-        assert self.vectors is not None
+        vectors = self._vectors_about_mean
         found = np.empty(along.retention.shape)
         shape = found.shape[:-1]
-        centre, scatter = np.zeros((*shape, self.vectors.shape[1])), np.zeros(shape)
+        centre, scatter = np.zeros((*shape, vectors.shape[1])), np.zeros(shape)
         weight, first = np.zeros(shape), np.ones(shape)
         with np.errstate(under="ignore"):
             for begin in range(0, len(order), BLOCK):
                 block = slice(begin, begin + BLOCK)
                 kept, added = along.retention[..., block], along.plasticity[..., block]
-                points = self.vectors[order[block]]
+                points = vectors[order[block]]
                 away = _squares(points - centre[..., None, :])
                 own = weight[..., None] * away + scatter[..., None] + first[..., None] * self.initial[order[block]]
                 found[..., block] = _seen_in_block(own, _squares(points[:, None] - points), kept, added)
@@ -158,28 +170,28 @@ def _squares(vectors: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("...d,...d->...", vectors, vectors))
 
 
-def row_sums(matrix: FloatArray) -> FloatArray:
-    """Correctly rounded row sums: the same bits however the regions are numbered, so that ties stay ties."""
-    return frozen(np.array([math.fsum(row.tolist()) for row in matrix], dtype=np.float64))
+def row_sums(matrix: FloatArray, weights: FloatArray) -> FloatArray:
+    """Correctly rounded weighted row sums: the same bits however the regions are numbered, so that ties stay ties."""
+    return frozen(np.array([math.fsum((row * weights).tolist()) for row in matrix], dtype=np.float64))
 
 
-def distance_sums(vectors: FloatArray) -> FloatArray:
-    """For each vector, the sum of its squared distances to all of them, in O(T·m).
+def distance_sums(vectors: FloatArray, weights: FloatArray) -> FloatArray:
+    """For each vector, the weighted sum of its squared distances to all of them, in O(T·m).
 
-    With the mean taken out, the cross term vanishes: S[i] = T·|w_i|² + sum_j |w_j|². Nothing cancels, so S[i] is off by
-    less than (m + 8·√T)·2⁻⁵² of it.
+    With the weighted mean taken out, the cross term vanishes: S[i] = Σw·|v_i|² + sum_j w_j·|v_j|². Nothing cancels, so
+    S[i] is off by less than (m + 8·√T)·2⁻⁵² of it.
     """
-    apart = centred(vectors)
+    apart = centred(vectors, weights)
     squares = np.einsum("ij,ij->i", apart, apart)
-    return frozen(len(vectors) * squares + math.fsum(squares))
+    return frozen(math.fsum(weights) * squares + math.fsum(weights * squares))
 
 
-def centred(vectors: FloatArray) -> FloatArray:
-    """Return the vectors less their mean; what they have in common costs no digits.
+def centred(vectors: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the vectors less their weighted mean; what they have in common costs no digits.
 
     The mean is taken out twice: far from the origin it is not a float64 number itself, but each difference to what it
     is rounded to loses no more than one rounding of the difference, and so the second mean is as good as exact.
     """
     for _ in range(2):
-        vectors = vectors - np.array([math.fsum(column) for column in vectors.T]) / len(vectors)
+        vectors = vectors - np.array([math.fsum(column * weights) for column in vectors.T]) / math.fsum(weights)
     return vectors

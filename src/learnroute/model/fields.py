@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,21 @@ def as_samples(learner: Learner, samples: ArrayLike, size: int | None) -> IntArr
     for i, n in enumerate(counts):
         learner.check_shape(f"samples[{i}]", n)
     return frozen(np.array(counts, dtype=np.int64))
+
+
+def as_importance(importance: ArrayLike | None, size: int) -> FloatArray | None:
+    """Check how much the error in each region counts, if that is given."""
+    if importance is None:
+        return None
+    entries = as_vector("importance", importance, size, least=0.0, meaning="importances")
+    if not entries.any():
+        raise InputError("0 for all regions; at least one must be above 0", field="importance")
+    return entries
+
+
+def weights_by(importance: FloatArray | None, size: int) -> FloatArray:
+    """Return how much the error in each region counts: the importance, scaled to a mean of 1."""
+    return frozen(np.ones(size) if importance is None else size * importance / math.fsum(importance))
 
 
 def as_lower_bounds(low: ArrayLike | None, delta: FloatArray | None) -> FloatArray | None:

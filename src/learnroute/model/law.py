@@ -67,10 +67,9 @@ class ModelErrors(NamedTuple):
         """The errors."""
         return np.asarray(self.own + np.asarray(self.common)[..., None])
 
-    @property
-    def mean(self) -> Any:
-        """The mean error over all regions."""
-        return self.own.mean(axis=-1) + self.common
+    def mean(self, weights: FloatArray) -> Any:
+        """Return the mean error over all regions, which count by weights of mean 1."""
+        return (weights * self.own).mean(axis=-1) + self.common
 
 
 def train(errors: ModelErrors, region: Any, step: Step, towards: FloatArray) -> ModelErrors:
@@ -159,7 +158,7 @@ def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: 
     order, along
         The regions in order of visit, and what training does at each; for several learners, one row per learner.
     total, count
-        The sum of the first model's errors over all regions that count, and how many these are.
+        The weighted sum of the first model's errors over all regions, and the sum of these weights.
     """
     later, later_second = products_after(along.retention), products_after(along.second)
     paired = count * later_second * along.coupling

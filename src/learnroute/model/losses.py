@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.ends import Ends
-from learnroute.model.law import STAY, ModelErrors, Step, error_parts, follow, products_after, train
+from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
 from learnroute.model.objective import Objective, Paired
 from learnroute.model.origin import PairsFromOrigin, from_origin
 from learnroute.model.pairs import LinearError, Pairs
 from learnroute.model.problem import Problem
 from learnroute.model.travel import Travel, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray, frozen
-from learnroute.model.visit_objective import VisitObjective
+from learnroute.model.visit_objective import VisitObjective, VisitRules
 from learnroute.model.visits import check_visits
 
 
@@ -117,7 +117,8 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
     if problem.truth is None or problem.initial_model is None:
         raise InputError("missing; the true models are needed for the true expected loss", field="truth")
     initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
-    known = Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth))
+    weights = problem.region_weights
+    known = Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth, weights), weights)
     return _loss(problem, known, as_order(problem, order))
 
 
@@ -143,12 +144,12 @@ def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
 
 def slopes(problem: Problem, order: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return how the loss of a route depends on each Δ[i, j], i ≠ j, and on each Δ_i0: it is linear in all of them."""
-    stops, size = as_order(problem, order), problem.size
+    stops, size, weights = as_order(problem, order), problem.size, problem.region_weights
     shares = np.zeros(size)
     np.add.at(shares, stops, model_shares(problem, stops))
     along = problem.updates.along(stops)
-    counts = shares[:, None] + shares[None, :]
-    first = np.full(size, float(np.prod(along.retention)))
+    counts = np.outer(shares, weights) + np.outer(weights, shares)
+    first = float(np.prod(along.retention)) * weights
     if along.coupled:
         paired = size * products_after(along.second) * along.coupling
         held, left = np.zeros(size), 1.0  # the shares in the model so far, of the regions and of the initial one
@@ -188,15 +189,20 @@ def losses_without(problem: Problem, order: ArrayLike) -> FloatArray:
     if many == 1:
         return np.array([problem.initial_sum / size])
     travel = np.array([math.fsum(_legs(problem, np.delete(visits, t))) for t in range(many)])
-    errors = ModelErrors(np.tile(problem.initial_errors, (many, 1)), np.zeros(many))  # a row for each visit left out
-    for t, region in enumerate(visits.tolist()):
-        positions = np.arange(many)
-        positions = np.where(positions < t, t - 1, t)  # a visit that is left out makes later ones come earlier
-        step = Step(*(np.array(table[positions, region]) for table in problem.updates.tables))
-        for part, stay in zip(step, STAY, strict=True):
-            part[t] = stay
-        errors = train(errors, region, step, problem.dissimilarities[region])
-    found: FloatArray = problem.travel_rate * travel / size + errors.mean
+    first, rows = ModelErrors(problem.initial_errors), problem.dissimilarities
+    before = [first, *follow(first, visits[:-1].tolist(), problem.updates.along(visits[:-1]), rows)]
+    # the final mean error is linear in what the model is before the visits behind t, which come one position earlier
+    slopes, slope, constant = problem.region_weights / size, 1.0, 0.0
+    errors = np.empty(many)
+    for t in range(many - 1, -1, -1):
+        errors[t] = slopes @ before[t].own + slope * before[t].common + constant
+        region = int(visits[t])
+        step = Step(*(float(table[t - 1, region]) for table in problem.updates.tables))
+        constant += step.plasticity * float(slopes @ rows[region]) + slope * step.noise
+        slopes = step.retention * slopes
+        slopes[region] -= slope * step.coupling
+        slope *= step.second
+    found: FloatArray = problem.travel_rate * travel / size + errors
     return found
 
 
@@ -205,8 +211,9 @@ def error_over_time(problem: Problem, order: ArrayLike) -> FloatArray:
 
     Row t is the model held after t visits (row 0: the first model), column i is region i. Lemma 2 restarted after
     every visit: training in region k keeps r of the error so far and adds (1-r)·Δ[k, i], and noise comes in
-    as after a route of t regions. The mean of the last row is the `error` of `expected_loss`. Regularised learners
-    also take q times the error on k before the visit from all errors (docs/theory.md).
+    as after a route of t regions. The mean of the last row, weighted by importance, is the `error` of
+    `expected_loss`. Regularised learners also take q times the error on k before the visit from all errors
+    (docs/theory.md).
 
     Parameters
     ----------
@@ -243,13 +250,13 @@ def final_errors(problem: Problem, order: ArrayLike, error: float | None = None)
         learnt = shares @ known.matrix[stops]
     else:
         total = math.fsum(shares)
-        points = centred(known.vectors)
+        points = centred(known.vectors, known.region_weights)
         middle = shares @ points[stops] / total if total else np.zeros(points.shape[1])
         apart = ((points - middle) ** 2).sum(axis=1)
         learnt = float(shares @ apart[stops]) + total * apart
     model = float(np.prod(problem.updates.along(stops).retention)) * known.initial + learnt
     mean = _loss(problem, known, stops).error if error is None else error
-    common = mean - math.fsum(model) / problem.size
+    common = mean - math.fsum(known.region_weights * model) / problem.size
     return frozen((model + common)[visited_first(stops.tolist(), problem.size)])
 
 
@@ -290,7 +297,8 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
     travel = ways.scaled(problem.travel_rate)
     if visited:
         left = [i for i in range(size) if i not in set(visited)]
-        known, updates, total = known.of(left, errors), updates.of(left, len(visited)), math.fsum(errors)
+        total = math.fsum(problem.region_weights * errors)
+        known, updates = known.of(left, errors), updates.of(left, len(visited))
     origin = ends.first == len(known.initial)
     if problem.learner.couples:
         pairs = Pairs(known, updates, total, size)
@@ -316,6 +324,43 @@ def visit_objective_of(problem: Problem) -> VisitObjective:
     return VisitObjective(
         problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
         problem.initial_sum, problem.size, problem.rules, origin,
+    )  # fmt: skip
+
+
+def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, common: float = 0.0) -> VisitObjective:
+    """Return the objective of further visits, on the way, where visits are optional.
+
+    Visits made count in all rules, and their travel in the budget. `common` is the part of the errors that is the same
+    in all regions. The origin is the place where the agent stands; what comes back to it comes home, to the depot or to
+    the first region.
+    """
+    objective = visit_objective_of(problem)
+    if not visited:
+        return objective
+    rules, ends, size, many = objective.rules, problem.ends, problem.size, len(visited)
+    counts = np.bincount(visited, minlength=size)
+    ways, home = problem.ways.matrix, visited[0] if problem.depot is None else size
+    costs = np.zeros((size + 1, size + 1))
+    costs[:size, :size], costs[size, :size], costs[:size, size] = (
+        ways[:size, :size],
+        ways[visited[-1], :size],
+        ways[:size, home],
+    )
+    travelled = math.fsum(problem.ways.legs(problem.from_depot(visited), False))
+    left = VisitRules(
+        frozen(rules.required & (counts == 0)), frozen(np.maximum(rules.repeats - counts, 0)), rules.at_most - many,
+        max(0.0, rules.budget - travelled), max(1, rules.at_least - many),
+    )  # fmt: skip
+    last = ends.last if ends.last is not None and left.repeats[ends.last] > 0 else None
+    retention, plasticity, coupling, second, noise = (table[many:] for table in problem.updates.tables)
+    if not np.allclose(second, retention - coupling, rtol=1e-9, atol=0.0):  # else it decays as it would with the others
+        errors, noise = errors - common, np.vstack([noise[:1] + second[:1] * common, noise[1:]])
+    updates = Updates(*map(frozen, (retention, plasticity, coupling, second, noise)))
+    known = problem.dissimilarities.of(range(size), errors)
+    total = math.fsum(known.region_weights * errors)
+    return replace(
+        objective, travel=frozen(costs), ends=Ends(size, last, ends.closed), known=known, updates=updates, total=total,
+        rules=left, origin=size,
     )  # fmt: skip
 
 
@@ -382,7 +427,8 @@ def visited_first(order: Sequence[int], size: int) -> list[int]:
 
 def _loss(problem: Problem, known: Dissimilarities, order: IntArray) -> Loss:
     size = problem.size
-    found = error_parts(known, order, problem.updates.along(order), math.fsum(known.initial), size)
+    total = math.fsum(known.region_weights * known.initial)
+    found = error_parts(known, order, problem.updates.along(order), total, size)
     parts = {
         "travel": problem.travel_rate * math.fsum(_legs(problem, order)) / size,
         "dissimilarity": math.fsum(found.dissimilarity) / size,

@@ -37,7 +37,16 @@ def describe(problem: Problem) -> tuple[str, ...]:
         f"{problem.size} regions, {problem.regime} regime ({describe_learner(problem)})",
         *([" ".join(ends)] if ends else []),
         *([f"by {KINDS['estimate']}"] if problem.has_estimates else []),
+        *([f"importance of regions: {describe_importance(problem)}"] if problem.importance is not None else []),
     )
+
+
+def describe_importance(problem: Problem) -> str:
+    """Return how much the errors of the regions count, from the least to the most."""
+    weights = problem.region_weights
+    unweighted = int((weights == 0).sum())
+    data_only = f", {unweighted} of them 0 (data only)" if unweighted else ""
+    return f"{weights.min():.3g} … {weights.max():.3g} times the mean{data_only}"
 
 
 def describe_learner(problem: Problem) -> str:

@@ -51,9 +51,9 @@ class Pairs:
     updates
         What training does at each position in each region.
     total
-        The sum of the errors of all regions before the first visit.
+        The weighted sum of the errors of all regions before the first visit.
     count
-        The number T of regions whose errors count.
+        The number T of all regions, which is the sum of their weights.
     """
 
     def __init__(self, dissimilarities: Dissimilarities, updates: Updates, total: float, count: int) -> None:
@@ -161,7 +161,7 @@ class Pairs:
 
     @cached_property
     def floor(self) -> LinearError:
-        """The error of the mean of all models, which no model's is below, and the noise that any order adds.
+        """The error of the weighted mean of all models, which no model's is below, and the noise that any order adds.
 
         That holds for squared distances between points and for laws that models obey: p₂ <= p₁ - q and
         q <= p₁·(1 - p₁). Dissimilarities that are not quite squared distances have points fitted to them (classical
@@ -172,7 +172,8 @@ class Pairs:
         if count != size or not given.symmetric or (given.vectors is None and size > SORTED_REGIONS):
             return self.rearrangement
         retention, plasticity, coupling, second, noise = self.updates.tables
-        apart = centred(given.points)
+        weights = given.region_weights
+        apart = centred(given.points, weights)
         radii = np.einsum("ij,ij->i", apart, apart)
         farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
         first = radii - given.initial  # as if the first model were the mean of all
@@ -191,14 +192,17 @@ class Pairs:
             missed, worst, misfits = np.abs(first), float(np.abs(first).max()), (below + size * above, above + below)
         unlearnt = math.fsum((np.abs(plasticity - (1 - retention)) + UNIT).max(axis=1))
         terms = [
-            math.fsum(radii),
+            math.fsum(weights * radii),
             count * math.fsum(products_after(second.min(axis=1)) * noise.min(axis=1)),
             -math.fsum(later * lacking) * farthest,
             -unlearnt * (size + math.fsum(paired)) * farthest,
             -learnt_before[-1] * misfits[0],
             -math.fsum(paired * learnt_before[:-1]) * misfits[1],
-            -first_before[-1] * math.fsum(missed),
+            -first_before[-1] * math.fsum(weights * missed),
             -math.fsum(paired * first_before[:-1]) * worst,
+            -abs(math.fsum([*weights, -count]))  # what rounding leaves between the sum of the weights and T
+            * (learnt_before[-1] + first_before[-1])
+            * max(farthest + above, float(given.initial.max())),
         ]
         return _constant(size, math.fsum(terms) - (widened(size) - 1) * 4 * math.fsum(map(abs, terms)))
 

@@ -41,7 +41,7 @@ def pooled_error(problem: Problem, regularizations: Sequence[float] | FloatArray
     total = int(problem.counts.sum())
     moments = proximal_moments(m, total, table)
     shares = counts / total
-    fitted = float(shares @ problem.scores) / size  # Σ_k n_k/N·Δ[k, j], the mean over regions j
+    fitted = float(shares @ problem.scores) / size  # Σ_k n_k/N·Δ[k, j], the weighted mean over regions j
     between = _between(problem, shares)
     initial = problem.initial_sum / size
     first = float(shares @ problem.initial_errors)
@@ -56,14 +56,17 @@ def pooled_error(problem: Problem, regularizations: Sequence[float] | FloatArray
 
 
 def floor_of(problem: Problem) -> float:
-    """Return the error of the mean model, ΣΔ/(2T²): where Δ are squared distances, no model has a smaller one."""
-    return math.fsum(problem.scores) / (2 * problem.size**2)
+    """Return the error of the mean model, the weighted mean of all, Σ_ij w_i·w_j·Δ[i, j]/(2T²).
+
+    Where Δ are squared distances, no model has a smaller one.
+    """
+    return math.fsum(problem.region_weights * problem.scores) / (2 * problem.size**2)
 
 
 def _between(problem: Problem, shares: FloatArray) -> float:
-    """Σ_kl n_k·n_l/N²·Δ[k, l]."""
+    """Σ_kl n_k·n_l/N²·Δ[k, l], whatever the importance of the regions is."""
     if problem.samples is None:
-        return math.fsum(problem.scores) / problem.size**2
+        return math.fsum(problem.summed_dissimilarities(np.ones(problem.size))) / problem.size**2
     return math.fsum(share * float(shares @ problem.dissimilarities_to(k)) for k, share in enumerate(shares.tolist()))
 
 

@@ -21,6 +21,7 @@ from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import (
     as_dissimilarities,
     as_estimates,
+    as_importance,
     as_initial_model,
     as_lower_bounds,
     as_rows,
@@ -29,6 +30,7 @@ from learnroute.model.fields import (
     check_one_kind,
     either_way,
     parameter_names,
+    weights_by,
 )
 from learnroute.model.labelled_tables import SQUARE, align, align_places, align_square, names_along
 from learnroute.model.law import Updates
@@ -52,7 +54,7 @@ from learnroute.model.validation import (
 from learnroute.model.visit_objective import VisitRules
 from learnroute.model.visits import Visits
 
-SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors")  # what scores follow from
+SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors", "importance")  # what scores follow from
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 DissimilarityKind = Literal["estimate", "upper", "measured"]
 ESTIMATE: Final = "estimate"
@@ -62,7 +64,7 @@ MEASURED: Final = "measured"
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate", "transfer", "depot", "features_scaling", "visits",
+    "initial_estimate", "transfer", "depot", "features_scaling", "visits", "importance",
 )  # fmt: skip
 
 
@@ -122,6 +124,9 @@ class Problem:
     visits
         Which regions must, may and may not be visited, how often, and how far routes may go; if omitted, each region is
         visited once.
+    importance
+        One number >= 0 per region: how much its error counts in the mean over all regions, relative to the others; 1 if
+        omitted. A region of importance 0 only gives data.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
 
@@ -151,6 +156,7 @@ class Problem:
     depot: Depot | None
     features_scaling: FeaturesScaling | None
     visits: Visits | None
+    importance: FloatArray | None
     streets: Streets | None
     ends: Ends
     ways: Travel
@@ -179,6 +185,7 @@ class Problem:
         streets: Streets | None = None,
         features_scaling: FeaturesScaling | None = None,
         visits: Visits | None = None,
+        importance: ArrayLike | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
         assert learner is not None
@@ -186,7 +193,7 @@ class Problem:
             "travel": travel, "dissimilarity": dissimilarity, "vectors": vectors, "initial": initial,
             "coordinates": coordinates, "truth": truth, "samples": samples, "dissimilarity_low": dissimilarity_low,
             "dissimilarity_estimate": dissimilarity_estimate, "initial_estimate": initial_estimate,
-            "transfer": transfer,
+            "transfer": transfer, "importance": importance,
         }  # fmt: skip
         labels = names_along(tables)
         if labels is not None:
@@ -197,9 +204,9 @@ class Problem:
         )
         initial_model = align("initial_model", initial_model, parameter_names(truth))
         coordinates = align_places("coordinates", coordinates, order)
-        vectors, initial, truth, samples, initial_estimate = (
+        vectors, initial, truth, samples, initial_estimate, importance = (
             align(field, tables[field], order)
-            for field in ("vectors", "initial", "truth", "samples", "initial_estimate")
+            for field in ("vectors", "initial", "truth", "samples", "initial_estimate", "importance")
         )
         if travel is not None:
             costs = either_way(as_square("travel", travel, None, meaning="travel costs"))
@@ -257,6 +264,7 @@ class Problem:
             "streets": streets,
             "features_scaling": features_scaling,
             "visits": visits,
+            "importance": as_importance(importance, size),
             "ends": wanted.compiled(names, depot),
         }  # fmt: skip
         for name, value in checked.items():
@@ -290,7 +298,8 @@ class Problem:
                 raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
         kept = {name: getattr(self, name) for name in (*FIELDS, "streets") if name not in (*changes, "travel")}
         found = Problem(**{"travel": self.given_travel, **kept, **changes})
-        if "scores" in self.__dict__ and all(getattr(found, name) is getattr(self, name) for name in SCORED):
+        same = (name not in changes or getattr(found, name) is getattr(self, name) for name in SCORED)
+        if "scores" in self.__dict__ and all(same):
             found.__dict__["scores"] = self.scores  # T² additions that are correctly rounded take long
         return found
 
@@ -410,7 +419,7 @@ class Problem:
     def dissimilarities(self) -> Dissimilarities:
         """Δ between regions and to the initial model, in one."""
         vectors = self.vectors if self.matrix is None else None
-        return Dissimilarities(self.matrix, vectors, self.initial_errors, self.scores)
+        return Dissimilarities(self.matrix, vectors, self.initial_errors, self.scores, self.region_weights)
 
     @property
     def matrix(self) -> FloatArray | None:
@@ -447,12 +456,21 @@ class Problem:
         return found
 
     @cached_property
+    def region_weights(self) -> FloatArray:
+        """How much the error in each region counts: the importance, scaled to a mean of 1."""
+        return weights_by(self.importance, self.size)
+
+    @cached_property
     def scores(self) -> FloatArray:
-        """S[i], the sum of region i's dissimilarities to all regions: what it costs to end there."""
+        """S[i], the weighted sum of region i's dissimilarities to all regions: what it costs to end there."""
+        return self.summed_dissimilarities(self.region_weights)
+
+    def summed_dissimilarities(self, weights: FloatArray) -> FloatArray:
+        """Return, for each region, the sum of its dissimilarities to all regions, by weights."""
         if self.matrix is not None:
-            return row_sums(self.matrix)
+            return row_sums(self.matrix, weights)
         assert self.vectors is not None
-        return distance_sums(self.vectors)
+        return distance_sums(self.vectors, weights)
 
     def dissimilarities_to(self, region: int) -> FloatArray:
         """Return the dissimilarities between one region and each region: a row of Δ (or of D), without the matrix."""
@@ -463,8 +481,8 @@ class Problem:
 
     @cached_property
     def initial_sum(self) -> float:
-        """The sum of the errors of the untrained model."""
-        return math.fsum(self.initial_errors)
+        """The weighted sum of the errors of the untrained model."""
+        return math.fsum(self.region_weights * self.initial_errors)
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:

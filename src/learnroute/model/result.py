@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
+from learnroute.errors import listed
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
@@ -25,10 +26,11 @@ from learnroute.model.losses import (
     travel_cost,
     true_loss,
     untrained_loss,
+    visited_first,
 )
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
-from learnroute.model.table import Column, Sheet, Table, route_text
+from learnroute.model.table import Column, Sheet, Table, clip, route_text
 from learnroute.model.visits import check_budget
 
 if TYPE_CHECKING:
@@ -140,6 +142,8 @@ class Plan(ResultMixin):
     expected_errors
         The expected error on each region after the last visit, in the order of `route` (of first visits), those of
         `skipped` regions last, without label noise. None above 10,000 regions.
+    importance
+        How much the error in each of these regions counts, in the same order; None where all count alike.
     skipped
         The regions that are not visited, in the order of the problem.
     untrained, contributions
@@ -180,6 +184,7 @@ class Plan(ResultMixin):
     samples: int | tuple[int, ...] | None = None
     features_scaling: FeaturesScaling | None = None
     expected_errors: tuple[float, ...] | None = None
+    importance: tuple[float, ...] | None = None
     skipped: tuple[str, ...] = ()
     untrained: float | None = None
     contributions: tuple[float, ...] | None = None
@@ -199,6 +204,8 @@ class Plan(ResultMixin):
         if problem.rules is not None:
             check_budget(problem.rules, travelled)
         few, loss = problem.size <= MOST_ERRORS, expected_loss(problem, stops)
+        counted = problem.importance if few else None
+        counted = None if counted is None else counted[visited_first(stops.tolist(), problem.size)]
         return cls(
             route=route,
             order=tuple(stops.tolist()),
@@ -216,6 +223,7 @@ class Plan(ResultMixin):
             samples=samples if problem.learner.has_shape else None,
             features_scaling=problem.features_scaling,
             expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
+            importance=None if counted is None else tuple(counted.tolist()),
             skipped=tuple(name for name in problem.regions if name not in set(route)),
             untrained=untrained_loss(problem) if optional else None,
             contributions=tuple(losses_without(problem, stops).tolist()) if optional and few else None,
@@ -241,6 +249,18 @@ class Plan(ResultMixin):
         way = self.route if self.depot is None else (self.depot, *self.route)
         return (*way, way[0]) if self.closed else way
 
+    @property
+    def size(self) -> int:
+        """The number of regions T, visited or not."""
+        return len(set(self.order)) + len(self.skipped)
+
+    @property
+    def visited(self) -> str:
+        """How many regions are visited, in words: `12 regions`, `3 of 12 regions`, `5 visits to 3 of 12 regions`."""
+        regions = self.size - len(self.skipped)
+        again = f"{len(self.order):,} visits to " if len(self.order) > regions else ""
+        return f"{again}{regions:,}{f' of {self.size:,}' if self.skipped else ''} regions"
+
     def __repr__(self) -> str:
         way = route_text(self.route, self.closed, self.depot)
         return f"<Plan {way}: total loss {self.loss.total:.5g}, {self.quality}, method {self.method}>"
@@ -248,7 +268,7 @@ class Plan(ResultMixin):
     @property
     def loss_in_travel_units(self) -> Loss | None:
         """The loss of the whole route in units of travel cost; None where travel is worth nothing."""
-        return self.loss.in_travel_units(self.travel_rate, len({*self.order}) + len(self.skipped))
+        return self.loss.in_travel_units(self.travel_rate, self.size)
 
     @property
     def gap(self) -> float | None:
@@ -302,6 +322,7 @@ class Plan(ResultMixin):
             Column(None, "travel", ".4g"),
             Column(None, "score / T", ".4g"),
             Column(None, "weight", ".3g"),
+            *((Column("total_without", "total without it", ".5g"),) if self.contributions is not None else ()),
         )
         rows, so_far, shares = [], 0.0, model_shares(problem, self.order).tolist()
         for k, stop in enumerate(itinerary(problem, self.order)):
@@ -313,7 +334,10 @@ class Plan(ResultMixin):
             leg = stop.travel if k else None
             named = (stop.position, stop.name, leg, score / size, share)
             away = (None, f"{'back to' if k else 'from'} {stop.name}", leg, None, None)
-            rows.append((*data, *place, *(named if stop.visit else away)))
+            row = (*data, *place, *(named if stop.visit else away))
+            if self.contributions is not None:
+                row = (*row, self.contributions[stop.position - 1] if stop.visit else None)
+            rows.append(row)
         return Table(columns, rows)
 
     def _loss_table(self) -> Table:
@@ -344,6 +368,11 @@ class Plan(ResultMixin):
             said = f"{values[0]:.4g}" if len(values) == 1 else " ".join(f"{one:.3g}" for one in values)
             near = f"{'' if len(values) == 1 else 'times '}{low:.3g} … {high:.3g}"
             lines.append(("chosen", f"λ = {said}; {near} is within 1 % on this route"))
+        if self.skipped:
+            names = listed([clip(name) for name in self.skipped])
+            lines.append(("skipped", f"{len(self.skipped):,} of {self.size:,} regions: {names}"))
+        if self.untrained is not None:
+            lines.append(("untrained", f"total loss {self.untrained:.6g} without any visit"))
         if self.dissimilarities == ESTIMATE and self.loss_at_most is not None:
             lines.append(("at most", f"{self.loss_at_most:.6g} by the upper bounds on the dissimilarities"))
         bound = "" if self.lower_bound is None or self.optimal else f" (lower bound {self.lower_bound:.6g})"
@@ -352,7 +381,7 @@ class Plan(ResultMixin):
         if value is not None and value > 1:
             most = f"at most {value:.4g} times {most}"
         lines += [("quality", f"{self.quality}{bound}"), ("guarantee", f"{most}: {self.guarantee.reason}")]
-        headline = f"{len(self.route):,} regions, total loss {self.loss.total:.5g}, {self.quality}"
+        headline = f"{self.visited}, total loss {self.loss.total:.5g}, {self.quality}"
         notes = (("note", note) for note in self.notes)
         return Sheet(headline, (self.table(), self._loss_table()), (*lines, *notes))
 
@@ -370,11 +399,13 @@ class Plan(ResultMixin):
         samples, errors = self.samples, self.expected_errors
         return {
             "route": list(self.route),
+            "skipped": list(self.skipped),
             "learner": self._learner(),
             "features": self.learner.features if self.learner is not None and self.learner.has_shape else None,
             "samples": list(samples) if isinstance(samples, tuple) else samples,
             "features_scaling": None if self.features_scaling is None else self.features_scaling.to_dict(),
             "expected_errors": None if errors is None else list(errors),
+            "importance": None if self.importance is None else list(self.importance),
             "label_noise": self.label_noise,
         }
 
@@ -384,7 +415,6 @@ class Plan(ResultMixin):
             "route": list(self.route),
             "routes": [list(route) for route in self.routes],
             "order": list(self.order),
-            "skipped": list(self.skipped),
             "untrained": self.untrained,
             "contributions": None if self.contributions is None else list(self.contributions),
             "regime": self.regime,

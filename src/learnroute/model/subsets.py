@@ -23,7 +23,8 @@ from learnroute.model.validation import (
     as_vector,
 )
 
-BY_REGION = ("initial", "vectors", "coordinates", "truth", "samples", "initial_estimate")  # fields of a problem
+# fields of a problem
+BY_REGION = ("initial", "vectors", "coordinates", "truth", "samples", "initial_estimate", "importance")
 BY_PAIR = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
 
 
@@ -60,6 +61,8 @@ def only(problem: Problem, kept: Sequence[int], depot: int | None = None, return
     elif problem.depot is not None:
         changes["depot"] = problem.depot.of(some)
         stops = [*some, problem.size]
+    if problem.visits is not None and depot is None:
+        changes["visits"] = problem.visits.of(changes["regions"])
     if problem.streets is not None:
         changes["streets"] = _SomeStreets(problem.streets, tuple(stops))
     return problem.changed(**changes)
@@ -127,13 +130,14 @@ def with_region(
     vector: ArrayLike | None = None,
     initial: float = 0.0,
     samples: int | None = None,
+    importance: float | None = None,
 ) -> Problem:
     """Return the problem with one more region, the last one.
 
     Needed are what the other regions have: travel costs by name (and those of the way back, where they differ) or
-    coordinates; dissimilarities by name or a vector; a number of samples, where each region has its own. What is given
-    for the new region counts as its estimates, too, where the others have some. Lower bounds, true models and streets,
-    which the new region has not, are left out of the result.
+    coordinates; dissimilarities by name or a vector; a number of samples and an importance, where each region has its
+    own. What is given for the new region counts as its estimates, too, where the others have some. Lower bounds, true
+    models and streets, which the new region has not, are left out of the result.
     """
     if not isinstance(name, str) or not name:
         raise InputError("the name of a region is needed", field="region", value=name)
@@ -152,6 +156,11 @@ def with_region(
         changes["samples"] = [*problem.samples.tolist(), as_count("samples", samples, meaning="the number of samples")]
     else:
         _unused("samples", samples, "all regions give as many samples as the learner says")
+    if problem.importance is not None:
+        importance = _needed("importance", importance, "the other regions have one")
+        changes["importance"] = [*problem.importance.tolist(), as_number("importance", importance, least=0.0)]
+    else:
+        _unused("importance", importance, "all regions count alike")
     if problem.coordinates is not None:
         place = _needed("coordinates", coordinates, "the other regions have some")
         place = as_vector("coordinates", place, 2, least=-LARGEST_VALUE, meaning="coordinates")

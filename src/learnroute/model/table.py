@@ -67,9 +67,11 @@ class Table:
         return cls(tuple(Column(None, head, left=k < left) for k, head in enumerate(heads)), list(rows))
 
     @classmethod
-    def of_matrix(cls, corner: str, names: Sequence[str], matrix: FloatArray) -> Table:
-        """Return a matrix with names along both sides, which is not printed."""
-        rows = [(name, *row) for name, row in zip(names, matrix.tolist(), strict=True)]
+    def of_matrix(
+        cls, corner: str, names: Sequence[str], matrix: FloatArray, along: Sequence[str] | None = None
+    ) -> Table:
+        """Return a matrix with names above and along its rows (the same if omitted), which is not printed."""
+        rows = [(name, *row) for name, row in zip(along or names, matrix.tolist(), strict=True)]
         return cls(tuple(map(Column, (corner, *names))), rows, read_back=True)
 
     @property

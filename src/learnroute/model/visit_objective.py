@@ -27,10 +27,10 @@ class VisitRules:
 
     Attributes
     ----------
-    required, allowed
-        By region: whether it must be visited, whether it may be.
-    repeat
-        How often one region may be visited.
+    required
+        By region: whether it must be visited.
+    repeats
+        By region: how often it may be visited; 0 where it may not be.
     at_least, at_most
         The fewest and the most visits in all.
     budget
@@ -38,11 +38,20 @@ class VisitRules:
     """
 
     required: BoolArray
-    allowed: BoolArray
-    repeat: int = 1
+    repeats: IntArray
     at_most: int = 1
     budget: float = math.inf
     at_least: int = 1
+
+    @cached_property
+    def allowed(self) -> BoolArray:
+        """By region: whether it may be visited."""
+        return self.repeats > 0
+
+    @cached_property
+    def repeat(self) -> int:
+        """How often any one region may be visited."""
+        return int(self.repeats.max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +73,7 @@ class VisitObjective:
     updates
         What training does, by position (one row per possible visit) and region.
     total, count
-        The sum of the first model's errors over all regions that count, and how many these are.
+        The weighted sum of the first model's errors over all regions, and the sum of these weights.
     rules
         Which visits are allowed.
     origin
@@ -121,9 +130,8 @@ class VisitObjective:
             return False
         counts = np.bincount(regions, minlength=self.size)
         return bool(
-            not counts[~rules.allowed].any()
+            (counts <= rules.repeats).all()
             and counts[rules.required].all()
-            and counts.max() <= rules.repeat
             and self.first in (None, regions[0])
             and self.ends.last in (None, regions[-1])
             and not is_less(rules.budget, self.travel_cost(regions), SAME)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -101,6 +101,11 @@ class Visits:
         found |= {name: value for name in ("repeat", "at_least") if (value := getattr(self, name)) > 1}
         return found | {name: value for name in ("at_most", "budget") if (value := getattr(self, name)) is not None}
 
+    def of(self, regions: Sequence[str]) -> Self:
+        """Return the same for some of the regions: what concerns others is left out."""
+        required = ALL if self.required == ALL else [name for name in self.required if name in regions]
+        return replace(self, required=required, forbidden=[name for name in self.forbidden if name in regions])
+
     def compile(self, regions: Sequence[str], ends: Sequence[int] = ()) -> VisitRules:
         """Return the same by index, or refuse what does not fit the regions; routes visit both `ends`, too."""
         index = {name: i for i, name in enumerate(regions)}
@@ -130,7 +135,7 @@ class Visits:
             reason = f"at most {at_most} visits are possible; ask for fewer, or allow more"
             raise InputError(reason, field="visits.at_least", value=self.at_least)
         budget = math.inf if self.budget is None else self.budget
-        return VisitRules(frozen(required), frozen(allowed), self.repeat, at_most, budget, self.at_least)
+        return VisitRules(frozen(required), frozen(self.repeat * allowed), at_most, budget, self.at_least)
 
 
 def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]) -> None:
@@ -144,8 +149,10 @@ def check_visits(rules: VisitRules, order: Sequence[int], regions: Sequence[str]
             raise InputError(f"region {name!r} is missing; it must be visited (visits.required)", field="route")
         if visits[i] and not rules.allowed[i]:
             raise InputError(f"region {name!r} is visited; that is forbidden (visits.forbidden)", field="route")
-        if visits[i] > rules.repeat:
-            reason = f"region {name!r} is visited {visits[i]} times; at most {rules.repeat} are allowed (visits.repeat)"
+        if visits[i] > rules.repeats[i]:
+            reason = (
+                f"region {name!r} is visited {visits[i]} times; at most {rules.repeats[i]} are allowed (visits.repeat)"
+            )
             raise InputError(reason, field="route")
 
 

@@ -51,7 +51,8 @@ def draw_comparison(
     figure, axes = own_or_new(ax, figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8))
     draw_bars(axes, losses, BAR)
     kind = "optimum" if comparison.optimal else "lower bound"
-    draw_bound(axes, comparison.lower_bound, kind)
+    if comparison.lower_bound is not None:
+        draw_bound(axes, comparison.lower_bound, kind)
     known = {k: ratio for k, row in enumerate(rows) if (ratio := comparison.ratio(row)) is not None}
     for k, loss in enumerate(losses):
         text = f"{known[k]:.3f}" if known else number_text(loss.total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from learnroute.errors import check_type
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan, itinerary
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.validation import FloatArray
 from learnroute.plots.label_placement import Ground, place_labels
 from learnroute.plots.losses import draw_loss
 from learnroute.plots.maps import map_places, name_axes, paper_size, show_all, stretch_of
@@ -39,6 +40,7 @@ LOSS_WIDTH = 2.6
 SCORES = "cividis_r"
 ARROW = {"arrowstyle": "-|>", "color": GREY, "lw": 1.2, "mutation_scale": 12, "shrinkA": 0, "shrinkB": 0}
 STRAIGHT = 45.0  # points: a straight part of a street that is as long as this has an arrow of its own
+SKIPPED = "#767676"  # regions that are not visited
 LABEL = "label"  # the group id of labels
 POINTS = 72.0  # an inch
 
@@ -46,7 +48,8 @@ POINTS = 72.0  # an inch
 def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     """Draw a plan: the route on a map on the left, the loss on the right.
 
-    Regions without coordinates get places from their travel costs, by multidimensional scaling.
+    Regions without coordinates get places from their travel costs, by multidimensional scaling. Regions that are not
+    visited are hollow, and those that are visited several times have all their numbers.
 
     Parameters
     ----------
@@ -70,14 +73,14 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     check_axes(ax)
     places = map_places(problem)
     legs = _legs(plan, problem, places)
-    line = np.concatenate(legs)
-    stretch = stretch_of(line, problem.geographic and problem.coordinates is not None)
+    ground = np.concatenate([places, *legs])
+    stretch = stretch_of(ground, problem.geographic and problem.coordinates is not None)
     if ax is not None:
         _entitle_map(ax, plan, problem)
-        show_all(ax, line, stretch, _inches(ax), problem.size <= MOST_NAMES)
+        show_all(ax, ground, stretch, _inches(ax), problem.size <= MOST_NAMES)
         draw_route(ax, plan, problem, places, legs)
         return root_figure(ax)
-    paper = paper_size(line, stretch, problem.size)
+    paper = paper_size(ground, stretch, problem.size)
     inches = paper + AROUND_MAP
     figure = new_figure(figsize=tuple(inches), layout="constrained")
     parts = figure.subfigures(1, 2, squeeze=False, width_ratios=[inches[0] - LOSS_WIDTH, LOSS_WIDTH])
@@ -85,16 +88,16 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
     axes = left.subplots()
     draw_loss(right.subplots(), plan)
     bar = left.colorbar(_colours(plan, problem), ax=axes, fraction=0.045, pad=0.02, aspect=paper[1] / 0.2)
-    many = problem.size > MOST_MARKS
+    many = len(plan.order) > MOST_MARKS
     bar.set_label("position in the route" if many else "mean dissimilarity to all regions (score / T)", fontsize=9)
     bar.ax.tick_params(labelsize=9)
     _entitle_map(axes, plan, problem)
     figure.suptitle(_headline(plan, problem, inches[0]), fontsize=12, x=0.015, ha="left", parse_math=False)
-    show_all(axes, line, stretch, paper, problem.size <= MOST_NAMES)
+    show_all(axes, ground, stretch, paper, problem.size <= MOST_NAMES)
     axes.set_aspect("auto")
     figure.draw_without_rendering()  # everything has its place by now
     figure.set_layout_engine("none")
-    show_all(axes, line, stretch, _inches(axes), problem.size <= MOST_NAMES)
+    show_all(axes, ground, stretch, _inches(axes), problem.size <= MOST_NAMES)
     draw_route(axes, plan, problem, places, legs)
     return figure
 
@@ -102,40 +105,66 @@ def draw_plan(plan: Plan, problem: Problem, ax: Axes | None = None) -> Figure:
 def _entitle_map(axes: Axes, plan: Plan, problem: Problem) -> None:
     name_axes(axes, problem)
     start = "" if plan.depot is None else f"from {_short(plan.depot)} (square), "
-    ends = f"{start}first {_short(plan.route[0])}, last {_short(plan.route[-1])} (star)"
-    axes.set_title(f"{ends}, and back (dashed)" if plan.closed else ends, fontsize=10, loc="left", parse_math=False)
+    first = "" if len(plan.route) == 1 else f"first {_short(plan.route[0])}, last "
+    ends = f"{start}{first}{_short(plan.route[-1])} (star)"
+    back = plan.closed and len(set(plan.stops)) > 1
+    axes.set_title(f"{ends}, and back (dashed)" if back else ends, fontsize=10, loc="left", parse_math=False)
 
 
 def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, legs: list[FloatArray]) -> None:
     """Draw the way through the regions, and the regions: named, numbered or, if they are very many, just the ends."""
-    stops = places[list(plan.order)]
-    if problem.size > MOST_MARKS:
+    regions, named = _marked_regions(plan), problem.size <= MOST_NAMES
+    skipped = [i for i in range(problem.size) if problem.regions[i] in set(plan.skipped)]
+    if len(plan.order) > MOST_MARKS:
         _colour_legs(axes, plan, problem, legs)
-        marks = Marks(np.array([0, problem.size - 1]), 5.0, False)
+        marks = Marks(5.0, False)
     else:
-        line = np.concatenate(legs[:-1] if plan.closed else legs)
-        width = 1.4 if problem.size <= MOST_NAMES else 0.9
-        axes.plot(line[:, 0], line[:, 1], color=GREY, lw=width, zorder=1)
+        width = 1.4 if len(regions) <= MOST_NAMES else 0.9
+        way = legs[:-1] if plan.closed else legs
+        if way:
+            axes.plot(*np.concatenate(way).T, color=GREY, lw=width, zorder=1)
         if plan.closed:
             axes.plot(*legs[-1].T, color=GREY, lw=width, ls=(0, (5, 3)), zorder=1)
-        marked = stops if plan.depot is None else np.vstack([stops, places[-1:]])
-        marks = _marks(_points(axes, marked), problem.size)
-    _draw_marks(axes, plan, problem, stops, marks)
-    radii = np.full(len(marks.stops), marks.radius)
+        marks = _marks(_points(axes, places if named else places[[*regions, *range(problem.size, len(places))]]))
+    _draw_marks(axes, plan, problem, places, marks)
+    hollow = marks.radius if named else _marks(_points(axes, places)).radius
+    _draw_skipped(axes, places[skipped], hollow)
+    radii = np.full(len(regions), marks.radius)
     radii[-1] = marks.star
-    labelled, texts = stops[marks.stops], _texts(plan, marks)
+    texts = _texts(plan, problem, marks)
+    if named:
+        texts |= {len(regions) + k: _short(problem.regions[i]) for k, i in enumerate(skipped)}
+    labelled = places[[*regions, *skipped]]
+    radii = np.append(radii, np.full(len(skipped), hollow))
     if plan.depot is not None:
         _draw_depot(axes, places[-1], marks.square)
         radii, labelled = np.append(radii, marks.square), np.vstack([labelled, places[-1:]])
         texts[len(labelled) - 1] = _short(plan.depot)
     spots = _points(axes, labelled)
     arrows, bends = np.empty((0, 2)), np.empty((0, 2))
-    if problem.size <= MOST_MARKS:
+    if legs and len(plan.order) <= MOST_MARKS:
         arrows = _draw_arrows(axes, legs, spots, radii)
         bends = _points(axes, np.concatenate(legs))
     lines = np.concatenate([bends[:-1], bends[1:]], axis=1)
     ground = Ground(spots, radii, lines, arrows, np.concatenate([[0, 0], POINTS * _inches(axes)]))
-    _draw_labels(axes, texts, labelled, ground)
+    grey = range(len(regions), len(regions) + len(skipped))
+    _draw_labels(axes, texts, labelled, ground, grey)
+
+
+def _marked_regions(plan: Plan) -> list[int]:
+    """Return the regions whose visits are marked, the last one last; if they are very many, just the ends."""
+    last = plan.order[-1]
+    if len(plan.order) > MOST_MARKS:
+        return list(dict.fromkeys([plan.order[0], last]))
+    return [*(i for i in dict.fromkeys(plan.order) if i != last), last]
+
+
+def _draw_skipped(axes: Axes, places: FloatArray, radius: float) -> None:
+    """Draw the regions that are not visited: hollow."""
+    axes.scatter(
+        places[:, 0], places[:, 1], s=(2 * radius) ** 2, facecolors="none", edgecolors=SKIPPED, zorder=3,
+        linewidths=1.4 if radius > 4 else 0.7, gid="skipped",
+    )  # fmt: skip
 
 
 def _draw_depot(axes: Axes, place: FloatArray, radius: float) -> None:
@@ -146,9 +175,8 @@ def _draw_depot(axes: Axes, place: FloatArray, radius: float) -> None:
 
 
 class Marks(NamedTuple):
-    """The stops that have a mark, how large it is (radius in points), and whether their numbers fit into it."""
+    """How large marks are (radius in points), and whether numbers fit into them."""
 
-    stops: IntArray
     radius: float
     numbered: bool
 
@@ -163,40 +191,54 @@ class Marks(NamedTuple):
         return 1.7 * max(self.radius, 5.0)
 
 
-def _marks(spots: FloatArray, size: int) -> Marks:
+def _marks(spots: FloatArray) -> Marks:
     """Choose marks as large as the nearest two stops allow."""
-    every = np.arange(size)
-    if size > MOST_NAMES:
-        room = float(np.sqrt(np.ptp(spots[:, 0]) * np.ptp(spots[:, 1]) / size))
-        return Marks(every, float(np.clip(0.16 * room, 1.3, 3.2)), False)
+    if len(spots) > MOST_NAMES + 1:  # the depot included
+        room = float(np.sqrt(np.ptp(spots[:, 0]) * np.ptp(spots[:, 1]) / len(spots)))
+        return Marks(float(np.clip(0.16 * room, 1.3, 3.2)), False)
     apart = np.hypot(*(spots[:, None] - spots[None]).T)
     np.fill_diagonal(apart, np.inf)
     nearest = float(apart.min())
     if nearest >= 15:
-        return Marks(every, float(min(9.0, 0.47 * nearest)), True)
-    return Marks(every, float(np.clip(0.45 * nearest, 3.0, 4.5)), False)
+        return Marks(float(min(9.0, 0.47 * nearest)), True)
+    return Marks(float(np.clip(0.45 * nearest, 3.0, 4.5)), False)
 
 
-def _draw_marks(axes: Axes, plan: Plan, problem: Problem, stops: FloatArray, marks: Marks) -> None:
+def _draw_marks(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, marks: Marks) -> None:
     colours = _colours(plan, problem)
-    values = _values(plan, problem)
+    regions, numbers = _marked_regions(plan), _numbers(plan)
+    if len(plan.order) > MOST_MARKS:
+        values = np.array([float(numbers[i][-1]) for i in regions])
+    else:
+        values = problem.scores[regions] / problem.size
     style: dict[str, Any] = {"cmap": colours.cmap, "norm": colours.norm}
-    rest, last = marks.stops[:-1], marks.stops[-1:]
+    spots = places[regions]
     axes.scatter(
-        stops[rest, 0], stops[rest, 1], c=values[rest], s=(2 * marks.radius) ** 2, edgecolors="black", zorder=3,
+        spots[:-1, 0], spots[:-1, 1], c=values[:-1], s=(2 * marks.radius) ** 2, edgecolors="black", zorder=3,
         linewidths=0.8 if marks.radius > 4 else 0.5, **style,
     )  # fmt: skip
     axes.scatter(
-        stops[last, 0], stops[last, 1], c=values[last], s=(2 * marks.star) ** 2, marker="*", zorder=4,
+        spots[-1:, 0], spots[-1:, 1], c=values[-1:], s=(2 * marks.star) ** 2, marker="*", zorder=4,
         edgecolors=VERMILLION, linewidths=1.6 if marks.numbered else 1.2, **style,
     )  # fmt: skip
     if marks.numbered:
-        for number, (place, colour) in enumerate(zip(stops, colours.to_rgba(values), strict=True), 1):
+        for region, place, colour in zip(regions, spots, colours.to_rgba(values), strict=True):
+            if len(numbers[region]) > 1:
+                continue  # several numbers are written beside the name
             dark = float(np.dot(colour[:3], [0.299, 0.587, 0.114])) < 0.5
             axes.annotate(
-                str(number), place, ha="center", va="center_baseline", zorder=5, color="white" if dark else "black",
-                fontsize=9 if marks.radius > 8 else 7, fontweight="bold", in_layout=False,
+                str(numbers[region][0]), place, ha="center", va="center_baseline", zorder=5,
+                color="white" if dark else "black", fontsize=9 if marks.radius > 8 else 7, fontweight="bold",
+                in_layout=False,
             )  # fmt: skip
+
+
+def _numbers(plan: Plan) -> dict[int, list[int]]:
+    """Return the numbers of the visits to each region."""
+    found: dict[int, list[int]] = {}
+    for number, region in enumerate(plan.order, 1):
+        found.setdefault(region, []).append(number)
+    return found
 
 
 def _colours(plan: Plan, problem: Problem) -> Any:
@@ -205,16 +247,10 @@ def _colours(plan: Plan, problem: Problem) -> Any:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
-    values = _values(plan, problem)
+    many = len(plan.order) > MOST_MARKS
+    values = np.array([1.0, len(plan.order)]) if many else problem.scores / problem.size
     along = ListedColormap(colormaps["plasma"](np.linspace(0, 0.87, 256)))
-    colours = along if problem.size > MOST_MARKS else SCORES
-    return ScalarMappable(Normalize(values.min(), values.max()), colours)
-
-
-def _values(plan: Plan, problem: Problem) -> FloatArray:
-    if problem.size > MOST_MARKS:
-        return np.arange(1.0, problem.size + 1)
-    return np.asarray(problem.scores[list(plan.order)] / problem.size)
+    return ScalarMappable(Normalize(values.min(), values.max()), along if many else SCORES)
 
 
 def _colour_legs(axes: Axes, plan: Plan, problem: Problem, legs: list[FloatArray]) -> None:
@@ -223,7 +259,7 @@ def _colour_legs(axes: Axes, plan: Plan, problem: Problem, legs: list[FloatArray
 
     colours = _colours(plan, problem)
     area = POINTS**2 * float(np.prod(_inches(axes)))
-    width = float(np.clip(0.1 * np.sqrt(area / problem.size), 0.25, 0.9))
+    width = float(np.clip(0.1 * np.sqrt(area / len(plan.order)), 0.25, 0.9))
     drawn = LineCollection(legs, cmap=colours.cmap, norm=colours.norm, lw=width, zorder=1, capstyle="round")
     drawn.set_array(np.arange(1.0, len(legs) + 1))
     drawn.set_rasterized(len(legs) > MOST_VECTORS)
@@ -235,6 +271,8 @@ def _draw_arrows(axes: Axes, legs: list[FloatArray], spots: FloatArray, radii: F
     heads = np.empty((0, 2))
     style = ARROW if len(legs) <= MOST_NAMES else ARROW | {"mutation_scale": 9, "lw": 0.8}
     for leg in legs:
+        if len(leg) < 2:  # the same region again, on streets
+            continue
         bends = _points(axes, leg)
         lengths = np.hypot(*np.diff(bends, axis=0).T)
         along = np.concatenate([[0], np.cumsum(lengths)])
@@ -264,19 +302,24 @@ def _at(bends: FloatArray, along: FloatArray, ways: FloatArray) -> FloatArray:
     return np.column_stack([np.interp(ways, along, bends[:, k]) for k in (0, 1)])
 
 
-def _texts(plan: Plan, marks: Marks) -> dict[int, str]:
-    """What is written beside which marks."""
-    size = len(plan.order)
-    if size <= MOST_NAMES:
-        return {k: _short(name) if marks.numbered else f"{k + 1} {_short(name)}" for k, name in enumerate(plan.route)}
-    if size > MOST_MARKS:
-        return {k: f"{position:,} {_short(plan.route[position - 1])}" for k, position in enumerate((1, size))}
+def _texts(plan: Plan, problem: Problem, marks: Marks) -> dict[int, str]:
+    """What is written beside which marks of visited regions."""
+    regions, numbers, size = _marked_regions(plan), _numbers(plan), len(plan.order)
+    named = {}
+    for k, i in enumerate(regions):
+        number = "" if marks.numbered and len(numbers[i]) == 1 else ", ".join(f"{one:,}" for one in numbers[i])
+        named[k] = f"{number} {_short(problem.regions[i])}".lstrip()
+    if len(regions) <= MOST_NAMES:
+        return named
     step = next(step for step in (1, 5, 10, 20, 50) if size <= NUMBERS * step or size <= MOST_NUMBERS)
-    numbers = dict.fromkeys([1, *range(step, size - step // 2, step), size])
-    return {number - 1: str(number) for number in numbers}
+    shown = {1, *range(step, size - step // 2, step), size}
+    few = {k: [str(number) for number in numbers[i] if number in shown] for k, i in enumerate(regions)}
+    return {k: ", ".join(some) for k, some in few.items() if some}
 
 
-def _draw_labels(axes: Axes, texts: dict[int, str], stops: FloatArray, ground: Ground) -> None:
+def _draw_labels(
+    axes: Axes, texts: dict[int, str], stops: FloatArray, ground: Ground, grey: Container[int] = ()
+) -> None:
     """Write labels beside their marks; what cannot be read where it would have to stand is left out."""
     from matplotlib.patheffects import withStroke
 
@@ -286,7 +329,8 @@ def _draw_labels(axes: Axes, texts: dict[int, str], stops: FloatArray, ground: G
     labels = [
         axes.annotate(
             text, stops[k], xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=font,
-            zorder=6, gid=LABEL, parse_math=False, in_layout=False, path_effects=halo,
+            zorder=6, gid=LABEL, color=SKIPPED if k in grey else "black", parse_math=False, in_layout=False,
+            path_effects=halo,
             arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0.5, 0.5)},
         )
         for k, text in texts.items()
@@ -327,5 +371,6 @@ def _short(name: str) -> str:
 
 def _headline(plan: Plan, problem: Problem, width: float) -> str:
     name = f"{problem.title}: " if problem.title else ""
-    headline = fill(f"{name}{plan.method} route, {plan.quality}", int(10 * width))
+    visited = "" if len(plan.order) == len(set(plan.order)) == problem.size else f", {plan.visited}"
+    headline = fill(f"{name}{plan.method} route{visited}, {plan.quality}", int(10 * width))
     return f"{headline}\n{shape_line(problem, plan.learner)}"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+BEYOND = 2.0  # times the range of all other rows: how far above them the untrained model is drawn
 MOST_LABELS = 16  # points that are labelled by their number of visits
 
 
@@ -47,13 +48,16 @@ def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None
     check_type("found", found, VisitCurve)
     check_type("problem", problem, Problem)
     figure, axes = own_or_new(ax, figsize=(8.4, 5.4))
-    rows = found.rows
+    rows, untrained = found.rows, None
+    shown = [value for row in rows if row.visits for value in (row.error, row.total)] + [found.floor]
+    if rows[0].visits == 0 and rows[0].total > max(shown) + BEYOND * (max(shown) - min(shown)):
+        untrained, rows = rows[0], rows[1:]  # so far above that the others would be one line
     travel = [row.travel for row in rows]
     for side, name, colour, marker in (
         ("total", "total loss (error and travel)", VERMILLION, "s"), ("error", "expected error", BLUE, "o"),
     ):  # fmt: skip
         axes.plot(travel, [getattr(row, side) for row in rows], marker=marker, color=colour, ms=5, lw=1.4, label=name)
-    best = rows[found.best]
+    best = found.rows[found.best]
     axes.plot([best.travel], [best.total], "o", mfc="none", mec=VERMILLION, mew=2.0, ms=15, label="least total loss")
     axes.axhline(found.floor, color=GREY, ls="--", lw=1.0, label="error of the mean of all models")
     step = max(1, -(-len(rows) // MOST_LABELS))
@@ -65,6 +69,8 @@ def draw_visit_curve(found: VisitCurve, problem: Problem, ax: Axes | None = None
         axes.annotate(
             text, (place, total), xytext=(6, 7), textcoords="offset points", fontsize=9, color=VERMILLION
         )  # fmt: skip
+    if untrained is not None:
+        axes.plot([], [], " ", label=f"untrained model, not shown: {untrained.total:.4g}")
     unit = f" ({problem.travel_unit})" if problem.travel_unit else ""
     axes.set_xlabel(f"travel of the whole route{unit}; points are labelled by their number of visits")
     axes.set_ylabel("loss per region")

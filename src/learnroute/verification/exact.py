@@ -143,18 +143,46 @@ def _products_after(factors: Sequence[Fraction]) -> list[int]:
     return list(behind)[::-1]
 
 
-def distance_sums(rows: FloatArray) -> tuple[Fraction, ...]:
-    """For each vector, the sum of its squared distances to all of them."""
-    exact = [[Fraction(float(x)) for x in row] for row in rows]
-    below = math.lcm(*(x.denominator for row in exact for x in row))
-    whole = [[x.numerator * (below // x.denominator) for x in row] for row in exact]
+def weighted_sums(rows: FloatArray, weights: FloatArray) -> tuple[Fraction, ...]:
+    """Return the weighted sum of each row without rounding; entries of the same weight are added up first."""
+    parts = [(Fraction(w), rows[:, weights == w].tolist()) for w in np.unique(weights).tolist()]
+    return tuple(sum((w * exact_sum(some[k]) for w, some in parts), Fraction(0)) for k in range(len(rows)))
+
+
+def initial_sum(problem: Problem) -> Fraction:
+    """Return the weighted sum of the errors of the first model."""
+    return weighted_sums(problem.initial_errors[None, :], problem.region_weights)[0]
+
+
+def distance_sums(rows: FloatArray, weights: FloatArray) -> tuple[Fraction, ...]:
+    """For each vector, the weighted sum of its squared distances to all of them."""
+    whole, below = _whole([[Fraction(float(x)) for x in row] for row in rows])
+    (counts,), unit = _whole([[Fraction(w) for w in weights.tolist()]])
     squares = [sum(x * x for x in row) for row in whole]
-    centre, everything, size = [sum(column) for column in zip(*whole, strict=True)], sum(squares), len(whole)
+    centre = [sum(x * count for x, count in zip(column, counts, strict=True)) for column in zip(*whole, strict=True)]
+    everything, size = sum(square * count for square, count in zip(squares, counts, strict=True)), sum(counts)
     cross = [sum(x * c for x, c in zip(row, centre, strict=True)) for row in whole]
     return tuple(
-        Fraction(size * square + everything - 2 * product, below**2)
+        Fraction(size * square + everything - 2 * product, below**2 * unit)
         for square, product in zip(squares, cross, strict=True)
     )
+
+
+def _whole(rows: list[list[Fraction]]) -> tuple[list[list[int]], int]:
+    """Return rational numbers as whole ones over one denominator."""
+    below = math.lcm(*(x.denominator for row in rows for x in row))
+    return [[x.numerator * (below // x.denominator) for x in row] for row in rows], below
+
+
+def distances_from_start(problem: Problem) -> list[Fraction]:
+    """Return the squared distance of each true model to the first one."""
+    assert problem.truth is not None
+    assert problem.initial_model is not None
+    start = [Fraction(float(x)) for x in problem.initial_model]
+    return [
+        sum(((Fraction(float(x)) - y) ** 2 for x, y in zip(row, start, strict=True)), Fraction(0))
+        for row in problem.truth
+    ]
 
 
 class Losses(NamedTuple):
@@ -185,22 +213,19 @@ class Losses(NamedTuple):
 
 def losses_of(problem: Problem, true: bool = False) -> Losses:
     """Return the paper's loss of a problem, (e8) or (e14), or visit by visit; `true`: from the true models."""
+    weights = problem.region_weights
     if true:
         assert problem.truth is not None
-        assert problem.initial_model is not None
-        scores = distance_sums(problem.truth)
-        start = [Fraction(float(x)) for x in problem.initial_model]
-        initial = sum(
-            ((Fraction(float(x)) - y) ** 2 for row in problem.truth for x, y in zip(row, start, strict=True)),
-            Fraction(0),
-        )
+        scores = distance_sums(problem.truth, weights)
+        away = zip(weights.tolist(), distances_from_start(problem), strict=True)
+        initial = sum((Fraction(w) * x for w, x in away), Fraction(0))
     else:
-        initial = exact_sum(problem.initial_errors.tolist())
+        initial = initial_sum(problem)
         if problem.matrix is not None:
-            scores = tuple(exact_sum(row) for row in problem.matrix.tolist())
+            scores = weighted_sums(problem.matrix, weights)
         else:
             assert problem.vectors is not None
-            scores = distance_sums(problem.vectors)
+            scores = distance_sums(problem.vectors, weights)
     size, m, variance = problem.size, problem.learner.features, Fraction(problem.learner.noise) ** 2
     counts = [problem.learner.samples] * size if problem.samples is None else [int(n) for n in problem.samples]
     retained = [Fraction(max(0, m - n), m) for n in counts]

@@ -111,12 +111,13 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
         return None
     regions = [v for v in order if v < size]
     laws = [[Fraction(float(table[t, k])) for table in updates.tables] for t, k in enumerate(regions)]
-    shares, counts, first = _slopes(regions, laws, size)
+    weights = [Fraction(w) for w in problem.region_weights.tolist()]
+    shares, counts, first = _slopes(regions, laws, weights)
     total = upper
     for i in range(size):
-        total -= min(0, first[i]) * Fraction(float(problem.initial[i])) / (size * ONE)
+        total -= min(Fraction(0), first[i]) * Fraction(float(problem.initial[i])) / (size * ONE)
         for j in np.flatnonzero(high[i, :i] != low[i, :i]).tolist():
-            slope = shares[i] + shares[j] + counts[i][j]
+            slope = weights[j] * shares[i] + weights[i] * shares[j] + counts[i][j]
             if slope < 0:
                 width = Fraction(float(high[i, j])) - Fraction(float(low[i, j]))
                 total -= slope * width / (size * ONE)
@@ -124,30 +125,30 @@ def largest_total(problem: Problem, order: Sequence[int]) -> Fraction | None:
 
 
 def _slopes(
-    regions: Sequence[int], laws: Sequence[Sequence[Fraction]], size: int
-) -> tuple[list[int], list[list[int]], list[int]]:
+    regions: Sequence[int], laws: Sequence[Sequence[Fraction]], weights: Sequence[Fraction]
+) -> tuple[list[int], list[list[int]], list[Fraction]]:
     """Return how T times the error depends on scores, on pairs and on the first model, in units of 2^-PLACES.
 
     `pairs[i][j]`, i > j, is what the pair terms of both count; scores count for all regions.
     """
-    later_second, later = ONE, ONE
-    paired, learned = [0] * size, [0] * size
-    for t in range(size - 1, -1, -1):
+    later_second, later, size = ONE, ONE, len(weights)
+    paired, learned = [0] * len(regions), [0] * len(regions)
+    for t in range(len(regions) - 1, -1, -1):
         retention, plasticity, coupling, second, _ = laws[t]
         paired[t], learned[t] = int(size * later_second * coupling), int(later * plasticity)
         later_second, later = int(later_second * second), int(later * retention)
-    shares, first = [0] * size, [later] * size
+    shares, first = [0] * size, [later * weight for weight in weights]
     pairs = [[0] * size for _ in range(size)]
     held: dict[int, int] = {}
     left = ONE
     for t, k in enumerate(regions):
-        shares[k] = learned[t]
+        shares[k] += learned[t]
         retention, plasticity = laws[t][0], laws[t][1]
         for i, share in held.items():
             a, b = max(i, k), min(i, k)
             pairs[a][b] -= paired[t] * share >> PLACES
         first[k] -= paired[t] * left >> PLACES
         held = {i: int(share * retention) for i, share in held.items()}
-        held[k] = int(ONE * plasticity)
+        held[k] = held.get(k, 0) + int(ONE * plasticity)
         left = int(left * retention)
     return shares, pairs, first

@@ -90,7 +90,7 @@ def _moved(
         sum((x * score for x, score in zip(above, sorted(terms.scores), strict=True)), Fraction(0))
         + sum((x * mean for x, mean in zip(swapped, sorted(most, reverse=True), strict=True)), Fraction(0))
         - shift * exact_sum(counted.tolist())
-        + first * exact_sum(problem.initial_errors.tolist())
+        + first * terms.total
         + size * exact_sum(_lowest(_after(second) * noise, size).tolist())
     )
     return Relaxed(tuple(score + shift for score in lowered), _shares(counted), None, constant)
@@ -107,7 +107,7 @@ def _by_region(problem: Problem, terms: Terms) -> Relaxed:
     for i in reversed(order):
         constant += share * costs[i]
         share *= second[i]
-    survives = exact_sum(problem.initial_errors.tolist())
+    survives = terms.total
     for factor in retention:
         survives *= factor
     behind = [ONE]
@@ -126,7 +126,7 @@ def _by_both(problem: Problem, terms: Terms) -> Relaxed:
     counted = np.minimum.accumulate(_low(_after(retention.min(axis=1)) * plasticity.min(axis=1), size)[::-1])[::-1]
     most = _rationals(_high(np.maximum(terms.floats.max(axis=0), problem.initial_errors), size))
     constant = Fraction(float(_low(np.array([np.prod(retention.min(axis=1))]), size)[0]))
-    constant *= exact_sum(problem.initial_errors.tolist())
+    constant *= terms.total
     for t in range(size):
         here = zip(_rationals(noise[t]), _rationals(coupling[t]), most, strict=True)
         constant += size * min(n * (high if n < 0 else low)[t] - q * mean * high[t] for n, q, mean in here)
@@ -142,18 +142,24 @@ def _shares(weights: FloatArray) -> tuple[int, ...]:
 
 
 def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
-    """Return the error of the mean of all models, and noise: any points will do, what they miss counts at its worst."""
-    size, updates = problem.size, problem.updates
+    """Return the error of the weighted mean of all models, and noise: what the points miss counts at its worst.
+
+    It is the floor for weights that add up to T. Those of the problem do so but for rounding, `uneven`.
+    """
+    size, updates, weights = problem.size, problem.updates, problem.region_weights
     retention, plasticity, coupling, second, _ = updates.tables
-    floor, radii, below, above = spread_of(terms)
+    given = _rationals(weights)
+    everything = sum(given, Fraction(0))
+    floor, radii, uneven, below, above, lowest = spread_of(terms, weights)
     farthest = 4 * max(radii)  # no squared distance between two of the points is larger
     first = [radius - Fraction(float(x)) for radius, x in zip(radii, problem.initial_errors, strict=True)]
     later = _rationals(_high(size * _after(second.max(axis=1)), size))
     paired = [share * q for share, q in zip(later, _rationals(np.abs(coupling).max(axis=1)), strict=True)]
     before, survives = _shares_before(problem, convex)
     if not convex:
-        below, above = below + size * above, above + below
-    missed = [max(x, Fraction(0)) if convex else abs(x) for x in first]
+        below, above = below + size * above, above + lowest
+    missed = [w * (max(x, Fraction(0)) if convex else abs(x)) for w, x in zip(given, first, strict=True)]
+    largest = max(Fraction(float(terms.floats.max())), Fraction(float(problem.initial_errors.max())))
     worst = max(Fraction(0), -min(first)) if convex else max(map(abs, first))
     beyond, unlearnt = Fraction(0), Fraction(0)
     for t in range(size):
@@ -173,22 +179,26 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         - farthest * (beyond + unlearnt * (size + sum(paired)))
         - before[-1] * below
         - _products(paired, before) * above
-        - survives[-1] * sum(missed, Fraction(0))
+        - survives[-1] * sum(missed, Fraction(0)) * size / everything
         - _products(paired, survives) * worst
+        - uneven * (before[-1] + survives[-1]) * largest
     )
     return Relaxed((Fraction(0),) * size, (0,) * size, None, constant)
 
 
 class Spread(NamedTuple):
-    """Points for the dissimilarities: half of their mean distance sum, their squared radii, and what they miss.
+    """Points for the dissimilarities: the floor, squared distances to the weighted mean, and what points miss.
 
-    `below`: how far dissimilarities are below the squared distances, summed over a row; `above`: how far above, each.
+    `uneven`: how far the sum of the weights is from T. `below`: how far dissimilarities are below squared distances,
+    summed over a row by weights; `above`, `lowest`: how far above and below, each.
     """
 
     floor: Fraction
     radii: list[Fraction]
+    uneven: Fraction
     below: Fraction
     above: Fraction
+    lowest: Fraction
 
 
 def has_points(terms: Terms) -> bool:
@@ -196,22 +206,23 @@ def has_points(terms: Terms) -> bool:
     return terms.points is not None or (len(terms.scores) <= SORTED_REGIONS and _symmetric(terms.floats))
 
 
-def spread_of(terms: Terms) -> Spread:
+def spread_of(terms: Terms, weights: FloatArray) -> Spread:
     """Return the points whose squared distances are the dissimilarities, or are near to them."""
     size = len(terms.scores)
     points = _fitted(terms.floats) if terms.points is None else terms.points
-    scores = distance_sums(points)
-    everything = sum(scores, Fraction(0))
-    radii = [(2 * size * score - everything) / (2 * size * size) for score in scores]
-    below, above = Fraction(0), Fraction(0)
+    scores, given = distance_sums(points, weights), _rationals(weights)
+    everything = sum(given, Fraction(0))
+    spread = sum((w * score for w, score in zip(given, scores, strict=True)), Fraction(0)) / (2 * everything)
+    radii = [(score - spread) / everything for score in scores]
+    below, above, lowest = Fraction(0), Fraction(0), Fraction(0)
     if terms.points is None:
         apart = np.array([((points - point) ** 2).sum(axis=1) for point in points])
         slack = 64 * (points.shape[1] + 8) * UNIT * apart
         under, over = np.maximum(apart + slack - terms.floats, 0.0), np.maximum(terms.floats - apart + slack, 0.0)
         if under.any():
-            below = Fraction(float(_high(under.sum(axis=1), size).max()))
-        above = Fraction(float(over.max()))
-    return Spread(everything / (2 * size), radii, below, above)
+            below = Fraction(float(_high((under * weights).sum(axis=1), size).max()))
+        above, lowest = Fraction(float(over.max())), Fraction(float(under.max()))
+    return Spread(spread * size / everything, radii, abs(everything - size), below, above, lowest)
 
 
 def _worst_case(problem: Problem, terms: Terms) -> Relaxed:
@@ -224,7 +235,7 @@ def _worst_case(problem: Problem, terms: Terms) -> Relaxed:
     constant = (
         size * exact_sum(_lowest(_least_noise(problem), size).tolist())
         - exact_sum(_high(_after(retention) * plasticity, size).tolist()) * max(terms.scores)
-        - survives[-1] * exact_sum(problem.initial_errors.tolist())
+        - survives[-1] * terms.total
         - (_products(paired, before) + _products(paired, survives)) * largest
     )
     return Relaxed((Fraction(0),) * size, (0,) * size, None, constant)

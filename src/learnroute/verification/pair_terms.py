@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import UNIT
 from learnroute.model.validation import FloatArray
-from learnroute.verification.exact import PLACES, distance_sums, exact_sum
+from learnroute.verification.exact import PLACES, distance_sums, distances_from_start, initial_sum, weighted_sums
 
 
 class Terms(NamedTuple):
@@ -22,6 +22,7 @@ class Terms(NamedTuple):
     places: int  # binary places of what follows: PLACES, and more where all dissimilarities are tiny
     row: Callable[[int], NDArray[Any]]  # of Δ, in whole numbers of 2^-places, rounded down
     initial: NDArray[Any]
+    total: Fraction  # of Δ_i0, by weights
     scores: tuple[Fraction, ...]
     floats: FloatArray  # upper bounds of Δ
     points: FloatArray | None  # vectors whose squared distances Δ is
@@ -44,26 +45,24 @@ def _places(*numbers: FloatArray) -> int:
 def terms_of(problem: Problem, true: bool = False) -> Terms:
     """Return the dissimilarities of a problem; `true`: those of the true models."""
     vectors = problem.truth if true else problem.vectors if problem.matrix is None else None
-    noise = problem.updates.noise
+    noise, weights = problem.updates.noise, problem.region_weights
     if vectors is None:
         assert problem.matrix is not None
         delta = problem.matrix
         places = _places(delta, problem.initial_errors, noise)
-        scores = tuple(exact_sum(row) for row in delta.tolist())
+        scores, total = weighted_sums(delta, weights), initial_sum(problem)
         initial = whole(problem.initial_errors, places)
-        return Terms(places, lambda k: whole(delta[k], places), initial, scores, delta, None)
-    exact = [[Fraction(float(x)) for x in row] for row in vectors]
-    floats = np.array([(1 + 64 * (len(exact[0]) + 4) * UNIT) * ((vectors - v) ** 2).sum(axis=1) for v in vectors])
+        return Terms(places, lambda k: whole(delta[k], places), initial, total, scores, delta, None)
+    floats = np.array([(1 + 64 * (vectors.shape[1] + 4) * UNIT) * ((vectors - v) ** 2).sum(axis=1) for v in vectors])
     places = 2 * _places(np.sqrt(floats), np.sqrt(problem.initial_errors), np.sqrt(np.abs(noise)))
     points = whole(vectors, places)
 
     def row(k: int) -> NDArray[Any]:
         return np.asarray(((points - points[k]) ** 2).sum(axis=1)) >> places
 
-    initial = whole(problem.initial_errors, places)
+    initial, total = whole(problem.initial_errors, places), initial_sum(problem)
     if true:
-        assert problem.initial_model is not None
-        start = [Fraction(float(x)) for x in problem.initial_model]
-        away = [sum(((x - y) ** 2 for x, y in zip(row, start, strict=True)), Fraction(0)) for row in exact]
+        away = distances_from_start(problem)
         initial = np.array([(x.numerator << places) // x.denominator for x in away], dtype=object)
-    return Terms(places, row, initial, distance_sums(vectors), floats, vectors)
+        total = sum((Fraction(w) * x for w, x in zip(weights.tolist(), away, strict=True)), Fraction(0))
+    return Terms(places, row, initial, total, distance_sums(vectors, weights), floats, vectors)

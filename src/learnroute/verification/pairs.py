@@ -54,7 +54,7 @@ class PairLosses:
             scored = _times(scored, retention) + _times(whole_scores[k], plasticity)
             first = _times(first, retention)
             means = ((means * retention[0]) >> retention[1]) + ((terms.row(k) * plasticity[0]) >> plasticity[1])
-        initial = sum(terms.initial.tolist()) * first >> PLACES
+        initial = ((terms.total.numerator << terms.places) // terms.total.denominator) * first >> PLACES
         parts = {
             "travel": self.plain.rate * self.plain.travelled(order) / size,
             "dissimilarity": Fraction(scored, size * unit),
@@ -151,7 +151,7 @@ def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, 
     rows = np.arange(len(orders))
     delta, scores = losses.terms.floats, np.array([float(s) for s in losses.terms.scores])
     means = np.tile(problem.initial_errors, (len(orders), 1))
-    summed = np.full(len(orders), problem.initial_errors.sum())
+    summed = np.full(len(orders), float(losses.terms.total))
     common, sizes = np.zeros(len(orders)), np.zeros(len(orders))
     for t, here in enumerate(orders.T[1:] if losses.depot else orders.T):
         retention, plasticity, coupling, second, noise = (table[t, here] for table in updates.tables)

@@ -19,7 +19,7 @@ from learnroute.model.rounding import OPTIMALITY, PRINTED
 from learnroute.model.validation import as_flag, as_number
 from learnroute.verification.bounds import Checker, Outcome, recomputed_bound
 from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check, Verdict, Verification
-from learnroute.verification.exact import Losses, losses_of
+from learnroute.verification.exact import Losses, initial_sum, losses_of
 from learnroute.verification.final_errors import final_errors
 from learnroute.verification.guarantees import Ratios, largest_total, ratios_of_algorithm1
 from learnroute.verification.pairs import PairChecker, PairLosses
@@ -35,7 +35,8 @@ CLAIMS = (
     "route", "routes", "order", "loss", "true_loss", "travel_cost", "travel_rate", "loss_in_travel_units", "closed",
     "constraints", "regime", "lower_bound", "optimal", "certificate", "gap", "certified_ratio", "guarantee",
     "guarantee_paper", "guarantee_sharper", "learner", "loss_at_most", "depot", "dissimilarities", "features",
-    "samples", "features_scaling", "expected_errors", "label_noise", "skipped", "untrained", "contributions",
+    "samples", "features_scaling", "expected_errors", "importance", "label_noise", "skipped", "untrained",
+    "contributions",
 )  # fmt: skip
 
 
@@ -358,7 +359,8 @@ class _PlanChecker:
         travelled, learner = self.model.travelled(self.order), problem.learner
         known = learner.has_shape
         visited = None if problem.samples is None else [int(problem.samples[v]) for v in plan["order"]]
-        scaling = problem.features_scaling
+        scaling, everyone = problem.features_scaling, dict.fromkeys([*plan["order"], *range(self.size)])
+        counted = None if problem.importance is None else [float(problem.importance[v]) for v in everyone]
         wanted: dict[str, Any] = {
             "travel_cost": travelled,
             "travel_rate": Fraction(problem.travel_rate),
@@ -370,6 +372,7 @@ class _PlanChecker:
             "features": learner.features if known else None,
             "samples": (learner.samples if visited is None else visited) if known else None,
             "features_scaling": None if scaling is None else scaling.to_dict(),
+            "importance": counted,
             "label_noise": Fraction(learner.noise) ** 2 if known else Fraction(0),
             "skipped": [name for i, name in enumerate(problem.regions) if i not in plan["order"]],
             "untrained": self._untrained,
@@ -413,7 +416,7 @@ class _PlanChecker:
     @property
     def _untrained(self) -> Fraction:
         """The loss without any visit."""
-        return sum(map(Fraction, self.problem.initial_errors.tolist()), Fraction(0)) / self.size
+        return initial_sum(self.problem) / self.size
 
     def _most(self) -> Check:
         """Check the largest loss with dissimilarities between their bounds."""

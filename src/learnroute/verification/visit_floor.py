@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute.model.problem import Problem
+from learnroute.model.validation import FloatArray
 from learnroute.model.visit_objective import VisitRules
 from learnroute.verification.pair_relaxations import has_points, spread_of
 from learnroute.verification.pair_terms import Terms
@@ -51,12 +52,13 @@ class _Lengths(NamedTuple):
 
 
 def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
-    size, (floor, radii, below, above) = problem.size, spread_of(terms)
+    size, weights = problem.size, problem.region_weights
+    floor, radii, uneven, below, above, lowest = spread_of(terms, weights)
     farthest = 4 * max(radii)
     tables = [table[: rules.at_most, rules.allowed] for table in problem.updates.tables]
     convex = bool(tables[0].min() >= 0 and tables[0].max() <= 1 and tables[2].min() >= 0)
     if not convex:
-        below, above = below + size * above, above + below
+        below, above = below + (size + uneven) * above, above + lowest
     lengths, now = [], _Lengths()
     for t in range(rules.at_most):
         laws = set(zip(*(table[t].tolist() for table in tables), strict=True))
@@ -64,13 +66,16 @@ def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
         if t + 1 >= rules.at_least:
             lengths.append(now)
     away = [Fraction(float(x)) - radius for x, radius in zip(problem.initial_errors, radii, strict=True)]
-    scatter = _best_scatter(lengths, away, farthest, below, convex)
+    scatter = _best_scatter(lengths, away, weights, farthest, below, convex)
     rest = [x - scatter if convex else abs(x - scatter) for x in away]
-    missed = sum((max(-x, Fraction(0)) if convex else x for x in rest), Fraction(0))
+    given = map(Fraction, weights.tolist())
+    missed = sum((w * (max(-x, Fraction(0)) if convex else x) for w, x in zip(given, rest, strict=True)), Fraction(0))
     worst = max(max(rest), Fraction(0))
     return floor + min(
         size * (one.noise + one.kept * scatter - one.beyond * (farthest + scatter) - one.first * worst)
-        - size * (one.other + one.unlearnt * farthest)
+        - size * one.other
+        - (size + uneven) * one.unlearnt * farthest
+        - uneven * max(Fraction(1), one.learnt + one.left) ** 2 * (farthest + scatter)
         - one.learnt * below
         - one.left * missed
         for one in lengths
@@ -78,14 +83,19 @@ def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
 
 
 def _best_scatter(
-    lengths: list[_Lengths], away: list[Fraction], farthest: Fraction, below: Fraction, convex: bool
+    lengths: list[_Lengths],
+    away: list[Fraction],
+    weights: FloatArray,
+    farthest: Fraction,
+    below: Fraction,
+    convex: bool,
 ) -> Fraction:
     """Return the scatter of the first model whose bound is best, by floats: any number >= 0 will do."""
     scale = max(*map(abs, away), farthest) or Fraction(1)
     size, first = len(away), np.array([float(x / scale) for x in away])
     scatter = np.maximum(first, 0.0)
     rest = first - scatter[:, None]
-    missed = np.maximum(-rest if convex else np.abs(rest), 0.0).sum(axis=1)
+    missed = np.maximum(-rest if convex else np.abs(rest), 0.0) @ weights
     worst = np.maximum(rest if convex else np.abs(rest), 0.0).max(axis=1)
     bounds = np.full(size, np.inf)
     for one in lengths:

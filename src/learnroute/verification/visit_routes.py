@@ -17,7 +17,8 @@ from learnroute.model.certificates import VisitRoutes
 from learnroute.model.problem import Problem
 from learnroute.model.visit_objective import VisitRules
 from learnroute.verification.checks import EffortExceededError
-from learnroute.verification.exact import ONE, exact_sum
+from learnroute.verification.exact import ONE
+from learnroute.verification.pair_terms import Terms
 
 MOST_ARCS = 2_000_000_000  # that are looked at, in all layers
 MOST_KEPT = 20_000_000  # arcs between two layers
@@ -42,8 +43,8 @@ class RouteCosts:
     ----------
     problem, rules
         What is planned, and which visits are allowed.
-    scores
-        The exact sums of dissimilarities; none is negative.
+    terms
+        The exact sums of dissimilarities, and of the first model's errors.
     certificate
         Multipliers and ng-sets.
     room
@@ -51,10 +52,11 @@ class RouteCosts:
     """
 
     def __init__(
-        self, problem: Problem, rules: VisitRules, scores: Sequence[Fraction], certificate: VisitRoutes, room: Fraction
+        self, problem: Problem, rules: VisitRules, terms: Terms, certificate: VisitRoutes, room: Fraction
     ) -> None:
         self.problem, self.rules, self.certificate = problem, rules, certificate
         self.regions: list[int] = np.flatnonzero(rules.allowed).tolist()
+        self.repeats: list[int] = np.minimum(rules.repeats, rules.at_most)[self.regions].tolist()
         self.price = Fraction(0) if math.isinf(rules.budget) else Fraction(certificate.budget_multiplier)
         self.spared = self.price * Fraction(rules.budget) * room if self.price else Fraction(0)
         self.rate = Fraction(problem.travel_rate) + self.price
@@ -62,14 +64,14 @@ class RouteCosts:
         rows = [[Fraction(float(table[0, i])) for i in self.regions] for table in problem.updates.tables]
         retention, plasticity, _, second, noise = rows
         self.retained, self.kept = self._least_products(retention), self._least_products(second)
-        self.scored = [share * scores[i] for share, i in zip(plasticity, self.regions, strict=True)]
+        self.scored = [share * terms.scores[i] for share, i in zip(plasticity, self.regions, strict=True)]
         self.noise = [problem.size * each for each in noise]
-        self.total = exact_sum(problem.initial_errors.tolist())
+        self.total = terms.total
         self._begin_and_finish()
 
     def _least_products(self, factors: list[Fraction]) -> list[Fraction]:
-        """Return the least product of 0, 1, 2 … of the factors, rounded down; each may be there `repeat` times."""
-        some = sorted(factor for factor in factors for _ in range(min(self.rules.repeat, self.rules.at_most)))
+        """Return the least product of 0, 1, 2 … of the factors, rounded down; each as often as it may be visited."""
+        some = sorted(factor for factor, many in zip(factors, self.repeats, strict=True) for _ in range(many))
         found = [ONE]
         for factor in some[: self.rules.at_most]:
             found.append(found[-1] * factor.numerator // factor.denominator)
@@ -100,13 +102,13 @@ class RouteCosts:
         """Return what no sequence costs less than, as far as the goal; more where all cost more than it."""
         rules, regions = self.rules, self.regions
         most = max(map(abs, self.multipliers))
-        highest = abs(goal) + self.spared + (rules.at_most + rules.repeat * len(regions)) * most
+        highest = abs(goal) + self.spared + (rules.at_most + sum(self.repeats)) * most
         self.highest = 2 * highest or Fraction(1)  # no route below the goal pays that for anything
         largest = (4 * rules.at_most + 4) * self.highest
         self.unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() + 1 - BITS)
         refunds = [round(each / self.unit) for each in self.multipliers]
         fewest = [int(rules.required[i]) for i in regions]
-        paid = sum(min(x * low, x * rules.repeat) for x, low in zip(refunds, fewest, strict=True))
+        paid = sum(min(x * low, x * high) for x, low, high in zip(refunds, fewest, self.repeats, strict=True))
         routes = _Routes(self._ng_sets(), self._arcs(), rules.repeat > 1, self._start(), rules.at_most)
         nodes = np.array([self._nodes(k, refunds) for k in range(rules.at_most)], dtype=np.int64)
         if rules.repeat == 1 and self.problem.ends.last is not None:  # it is visited last, and never before

@@ -24,7 +24,7 @@ from learnroute.model.visit_objective import VisitRules
 from learnroute.verification import held_karp, visit_floor, visit_routes
 from learnroute.verification.bounds import Outcome
 from learnroute.verification.checks import EffortExceededError
-from learnroute.verification.exact import exact_sum, losses_of
+from learnroute.verification.exact import initial_sum, losses_of
 from learnroute.verification.pairs import BEYOND, PairLosses
 
 MOST_SEQUENCES = 1_000_000  # of visits, that are tried one by one
@@ -40,8 +40,7 @@ def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
     for i, name in enumerate(problem.regions):
         if rules.required[i] and not visits[i]:
             return f"region {name!r} is missing, which must be visited"
-        if visits[i] > (rules.repeat if rules.allowed[i] else 0):
-            most = rules.repeat if rules.allowed[i] else 0
+        if visits[i] > (most := rules.repeats[i]):
             return f"region {name!r} is visited {visits[i]} times; {most} are allowed"
     return ""
 
@@ -88,7 +87,7 @@ class VisitChecker:
         if isinstance(certificate, VisitRoutes) and visit_routes.applies(problem, self.losses.terms.scores):
             if goal <= 0:  # no cost is negative
                 return Outcome(proved=True)
-            costs = visit_routes.RouteCosts(problem, self.rules, self.losses.terms.scores, certificate, ROOM)
+            costs = visit_routes.RouteCosts(problem, self.rules, self.losses.terms, certificate, ROOM)
             try:
                 least = costs.least(goal)
             except EffortExceededError:
@@ -158,13 +157,13 @@ class VisitChecker:
         initial = problem.initial_errors
         return _Layer(
             np.empty((1, 0), dtype=np.int64), np.zeros((1, problem.size), dtype=np.int64), initial[None, :],
-            np.array([initial.sum()]), nothing, nothing, nothing,
+            np.array([float(self.losses.terms.total)]), nothing, nothing, nothing,
         )  # fmt: skip
 
     def _train(self, layer: _Layer, t: int, k: int, scores: FloatArray, travel: FloatArray) -> _Layer:
         """Return the sequences of a layer with a further visit to a region."""
         problem = self.problem
-        some = layer.counts[:, k] < self.rules.repeat
+        some = layer.counts[:, k] < self.rules.repeats[k]
         visits, counts = layer.visits[some], layer.counts[some]
         means, summed, common, sizes, way = (part[some] for part in layer[2:])
         retention, plasticity, coupling, second, noise = (float(table[t, k]) for table in problem.updates.tables)
@@ -199,7 +198,7 @@ class VisitChecker:
 
     def _kept(self) -> held_karp.Kept:
         problem, rules, learner = self.problem, self.rules, self.problem.learner
-        initial, m = exact_sum(problem.initial_errors.tolist()), problem.learner.features
+        initial, m = initial_sum(problem), problem.learner.features
         counts = [learner.samples] * problem.size if problem.samples is None else problem.samples.tolist()
         retained = [Fraction(max(0, m - n), m) for n in counts]
         constants = [initial]

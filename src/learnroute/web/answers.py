@@ -107,6 +107,31 @@ class LearnerTable(BaseModel):
     notes: list[str]
 
 
+class VisitRow(BaseModel):
+    """The best route with a number of visits; without any, the untrained model."""
+
+    visits: NonNegativeInt
+    route: list[str]
+    error: float = Field(description="Expected error per region, visited or not")
+    travel: float = Field(description="Travel of the whole route, in its own units")
+    total: float
+    optimal: bool = Field(description="Whether it is proved that no route with as many visits has a smaller total")
+    regularization: float | list[float] | None = Field(
+        default=None, description="λ, or one for each visit, where it was chosen with the route"
+    )
+
+
+class VisitCurve(BaseModel):
+    """How many visits pay: one row for each number of visits, from none on."""
+
+    rows: list[VisitRow]
+    best: NonNegativeInt = Field(description="Index of the row with the least total loss")
+    floor: float = Field(description="The error of the mean of all regions' models")
+    dissimilarities: Dissimilarities
+    summary: str
+    notes: list[str]
+
+
 class ErrorHistory(BaseModel):
     """The expected error of each region before the first visit and after each visit of a route."""
 

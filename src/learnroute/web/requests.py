@@ -304,6 +304,10 @@ class LearnersRequest(SolvingRequest):
     """Say which learner is worth it."""
 
 
+class VisitsRequest(SolvingRequest):
+    """The best route for each number of visits."""
+
+
 class UploadedFile(BaseModel):
     """A file as text."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from learnroute.plots.scaling import scaled_places
 from learnroute.solvers.contract import Progress
 from learnroute.solvers.registry import METHODS
 from learnroute.tradeoffs import tradeoff
+from learnroute.visit_curves import visit_curve
 from learnroute.web import answers
 from learnroute.web.refusals import Refusal, refusal_of
 from learnroute.web.requests import (
@@ -37,6 +39,7 @@ from learnroute.web.requests import (
     ReadRequest,
     Request,
     TradeoffRequest,
+    VisitsRequest,
 )
 from learnroute.web.settings import Limits
 
@@ -88,12 +91,11 @@ def _tradeoff(asked: TradeoffRequest, limits: Limits, progress: Progress) -> Res
 
 
 def _learners(asked: LearnersRequest, limits: Limits, progress: Progress) -> Result:
-    seconds = asked.seconds(limits)
-    try:
-        found = compare_learners(asked.rated_problem, asked.seed, seconds, progress)
-    except InputError as error:  # what can be wrong now is in the problem
-        raise refusal_of(error, "problem.") from None
-    return _json(found.to_dict())
+    return _json(compare_learners(asked.rated_problem, asked.seed, asked.seconds(limits), progress).to_dict())
+
+
+def _visits(asked: VisitsRequest, limits: Limits, progress: Progress) -> Result:
+    return _json(visit_curve(asked.rated_problem, asked.seed, asked.seconds(limits), progress).to_dict())
 
 
 def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
@@ -187,6 +189,7 @@ TASKS: dict[str, Kind] = {
     "compare": Kind(_compare, CompareRequest, answers.Comparison, "Run several methods on one problem"),
     "tradeoff": Kind(_tradeoff, TradeoffRequest, answers.Tradeoff, "Routes from least travel to least error"),
     "learners": Kind(_learners, LearnersRequest, answers.LearnerTable, "Say which learner is worth it"),
+    "visits": Kind(_visits, VisitsRequest, answers.VisitCurve, "The best route for each number of visits"),
     "error_history": Kind(
         _error_history, ErrorHistoryRequest, answers.ErrorHistory, "Expected error by region after each visit"
     ),
@@ -214,6 +217,12 @@ def run_task(
         begin(asked.allowance(limits))
         return kind.run(asked, limits, progress)
     except InputError as error:
-        raise refusal_of(error) from None
+        raise refusal_of(error, _owner(error, kind.request)) from None
     except MemoryError:
         raise Refusal(422, "the problem does not fit into memory; give fewer regions", "problem") from None
+
+
+def _owner(error: InputError, request: type[Request]) -> str:
+    """Return the prefix of the field at fault: it is the problem's, unless the request has it."""
+    member = re.split(r"\W", error.field or "method")[0]
+    return "" if member in request.model_fields or "problem" not in request.model_fields else "problem."

@@ -38,8 +38,8 @@ class CoreProblem:
             travel[-1, :-1] = objective.travel[ends.last, self.regions]
         self.travel = travel
         self.required = rules.required[self.regions]
-        self.at_most = min(rules.at_most, rules.repeat * self.size)
-        self.repeat = min(rules.repeat, self.at_most)
+        self.at_most = min(rules.at_most, int(rules.repeats.sum()))
+        self.repeats = np.minimum(rules.repeats[self.regions], self.at_most)
         self.cyclic = ends.closed and begin is None and ends.last is None
         self.first, self.last = fixed
         positions = slice(1 if objective.steady else self.at_most)
@@ -50,7 +50,7 @@ class CoreProblem:
         retention, plasticity, coupling, second, noise = self.tables
         self.core = _core.VisitProblem(
             travel, objective.rate, retention, plasticity, coupling, second, noise, np.ascontiguousarray(apart),
-            self.initial, self.scores, objective.total, objective.count, self.required, self.repeat,
+            self.initial, self.scores, objective.total, objective.count, self.required, self.repeats,
             rules.at_least, self.at_most, rules.budget * (1 + SAME / 2), self.first, self.last, self.cyclic,
         )  # fmt: skip
 

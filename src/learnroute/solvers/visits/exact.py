@@ -74,32 +74,32 @@ def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover
     """Return what proves the optimum of such an objective; None where there are too many sequences."""
     rules, limits = objective.rules, params.visit_proof
     regions = int(rules.allowed.sum())
-    counts = (regions, min(rules.repeat, rules.at_most), rules.at_most)
+    repeats = np.minimum(rules.repeats[rules.allowed], rules.at_most)
     if separable(objective):
         if rules.repeat == 1 and rules.budget == math.inf and regions <= params.held_karp.most_regions:
             return _over_sets
-        if regions * counts[1].bit_length() <= 64 and multisets(*counts) <= limits.multisets:
+        if regions * int(repeats.max()).bit_length() <= 64 and multisets(repeats, rules.at_most) <= limits.multisets:
             return _by_labels
-    return _over_sequences if sequences(*counts) <= limits.sequences else None
+    return _over_sequences if sequences(repeats, rules.at_most) <= limits.sequences else None
 
 
-def multisets(regions: int, repeat: int, at_most: int) -> float:
-    """Return how many multisets of up to `at_most` visits there are."""
-    return _count(regions, np.ones(repeat + 1), at_most, np.ones(at_most + 1))
+def multisets(repeats: IntArray, at_most: int) -> float:
+    """Return how many multisets of up to `at_most` visits there are, where regions have so many visits each."""
+    return _count(repeats, np.ones(at_most + 1), at_most, np.ones(at_most + 1))
 
 
-def sequences(regions: int, repeat: int, at_most: int) -> float:
+def sequences(repeats: IntArray, at_most: int) -> float:
     """Return how many sequences of up to `at_most` visits there are, by exponential generating functions."""
     with np.errstate(over="ignore", under="ignore"):
         factorials = np.cumprod([1.0, *range(1, at_most + 1)])
-        return _count(regions, 1 / factorials[: repeat + 1], at_most, factorials)
+        return _count(repeats, 1 / factorials, at_most, factorials)
 
 
-def _count(regions: int, series: FloatArray, at_most: int, times: FloatArray) -> float:
+def _count(repeats: IntArray, series: FloatArray, at_most: int, times: FloatArray) -> float:
     product = np.ones(1)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for _ in range(regions):
-            product = np.convolve(product, series)[: at_most + 1]
+        for repeat in repeats.tolist():
+            product = np.convolve(product, series[: repeat + 1])[: at_most + 1]
         found = float((product * times[: len(product)])[1:].sum())
     return math.inf if math.isnan(found) else found
 

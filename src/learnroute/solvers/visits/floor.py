@@ -35,7 +35,8 @@ def floor_bound(objective: VisitObjective) -> Simple | None:
 def _least_error(objective: VisitObjective) -> float:
     """Return what T times the error of no allowed sequence is below."""
     known, rules, size = objective.known, objective.rules, objective.size
-    apart = centred(known.points)
+    weights = known.region_weights
+    apart = centred(known.points, weights)
     radii = np.einsum("ij,ij->i", apart, apart)
     farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
     below, above = known.misfit
@@ -48,12 +49,13 @@ def _least_error(objective: VisitObjective) -> float:
     first = known.initial - radii
     scatter = np.unique(np.maximum(first, 0.0))
     rest = first[None, :] - scatter[:, None]
-    missed = np.maximum(-rest if convex else np.abs(rest), 0.0).sum(axis=1)
+    missed = np.maximum(-rest if convex else np.abs(rest), 0.0) @ weights
+    uneven = abs(math.fsum([*weights, -size])) + size * UNIT  # between the sum of the weights and T
     worst = np.maximum(rest if convex else np.abs(rest), 0.0).max(axis=1)
 
     lost, noisy, kept = np.zeros(len(scatter)), 0.0, 1.0
     learnt, left, unlearnt, best = 0.0, 1.0, 0.0, np.full(len(scatter), np.inf)
-    sizes = math.fsum(radii)
+    sizes = math.fsum(weights * radii)
     for t in range(rules.at_most):
         p, learns, q, rho = retention[t], plasticity[t], coupling[t], second[t]
         excess, beyond = rho - p + q, float(np.maximum(q - p * learns, 0.0).max()) + 8 * UNIT
@@ -73,11 +75,12 @@ def _least_error(objective: VisitObjective) -> float:
         if t + 1 < rules.at_least:
             continue
         parts = [size * noisy, size * kept * scatter, -size * lost, -learnt * below, -left * missed]
-        parts.append(-size * unlearnt * farthest)
+        reach = max(1.0, learnt + left)
+        parts += [-size * unlearnt * farthest, -uneven * reach**2 * (farthest + scatter)]
         best = np.minimum(best, sum(parts))
         sizes = max(sizes, float(np.max(sum(map(np.abs, parts)))))
     columns = known.points.shape[1]
-    return math.fsum(radii) + float(best.max()) - margin(64 * (size + rules.at_most) + columns, sizes)
+    return math.fsum(weights * radii) + float(best.max()) - margin(64 * (size + rules.at_most) + columns, sizes)
 
 
 def least_travel(objective: VisitObjective) -> float:

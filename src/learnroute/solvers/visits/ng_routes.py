@@ -38,7 +38,7 @@ def ng_route_bound(
     fitting = [n for n in range(params.nearest + 1) if size**2 << min(n, size - 1) <= most]
     if not fitting:
         return None
-    ng_sets = _nearest(problem, fitting[-1] if problem.repeat == 1 else 0)
+    ng_sets = _nearest(problem, fitting[-1] if _once(problem) else 0)
     multipliers, ascent, left = np.zeros(size + 1), params.first_ascent, params.work
     best: _Found | None = None
     while True:
@@ -49,7 +49,7 @@ def ng_route_bound(
         left -= found.work
         if found.bound >= target:
             break
-        grown = problem.repeat == 1 and _augment(ng_sets, found.routes[-params.cycles :], params.largest)
+        grown = _once(problem) and _augment(ng_sets, found.routes[-params.cycles :], params.largest)
         if not grown and gain < params.gain * (target - found.bound):
             break
         arcs = sum(size << len(row) for row in ng_sets)
@@ -101,9 +101,9 @@ class _Relaxation:
         self.nodes = retained[:-1, None] * (plasticity * problem.scores) + objective.count * kept[:-1, None] * noise
         self.left = retained[1:] * objective.total
         self.left[: objective.rules.at_least - 1] = np.inf
-        if problem.repeat == 1 and problem.last >= 0:
+        if _once(problem) and problem.last >= 0:
             self.nodes[1:, problem.last] = np.inf
-        self.fewest, self.most = problem.required.astype(float), np.full(problem.size, float(problem.repeat))
+        self.fewest, self.most = problem.required.astype(float), problem.repeats.astype(float)
         numbers = np.arange(problem.size)
         self.no_begin = np.where((problem.first < 0) | (numbers == problem.first), 0.0, np.inf)
         self.no_end = np.where((problem.last < 0) | (numbers == problem.last), 0.0, np.inf)
@@ -147,7 +147,7 @@ class _Relaxation:
         by_region = np.abs(found.multipliers[:-1])
         sizes = [
             abs(found.bound), abs(target), 4 * problem.at_most * float(by_region.max()),
-            4 * problem.repeat * math.fsum(by_region), 4 * price * self.budget if price else 0.0,
+            4 * math.fsum(problem.repeats * by_region), 4 * price * self.budget if price else 0.0,
         ]  # fmt: skip
         vectors = objective.known.vectors
         terms = 32 * (problem.at_most + problem.size) + (0 if vectors is None else vectors.shape[1])
@@ -159,9 +159,13 @@ class _Relaxation:
         return VisitRoutes(bound, multipliers, tuple(ng_sets), price)
 
 
+def _once(problem: CoreProblem) -> bool:
+    return bool((problem.repeats == 1).all())
+
+
 def _least_products(factors: FloatArray, problem: CoreProblem) -> FloatArray:
     """Return the least product of each number of factors; no region has more than its repeats."""
-    some = np.sort(np.repeat(factors, problem.repeat))[: problem.at_most]
+    some = np.sort(np.repeat(factors, problem.repeats))[: problem.at_most]
     with np.errstate(under="ignore"):
         return np.concatenate([[1.0], np.cumprod(some)])
 
@@ -175,14 +179,14 @@ class _Network:
         self.first = np.concatenate([[0], np.cumsum(counts)])  # the state of each region with nothing else behind
         self.region = np.repeat(np.arange(size), counts)
         behind = np.zeros((len(self.region), size), dtype=np.bool_)
-        if problem.repeat == 1:
+        if _once(problem):
             behind[np.arange(len(self.region)), self.region] = True
         for region, row in enumerate(ng_sets):
             masks = np.arange(counts[region])
             for bit, other in enumerate(row):
                 behind[self.first[region] : self.first[region + 1], other] |= (masks >> bit & 1).astype(np.bool_)
         open_ = ~behind
-        if problem.repeat == 1 and problem.first >= 0:  # nothing comes before the first region
+        if _once(problem) and problem.first >= 0:  # nothing comes before the first region
             open_[self.region == problem.first] = False
         origins, heads = [], []
         for region, row in enumerate(ng_sets):

@@ -79,13 +79,14 @@ class _Annealing:
         """Return sequences to start from, the most promising last: good last visits, and `initial` as rules allow."""
         problem, rules, objective = self.problem, self.objective.rules, self.objective
         front = [problem.first] if problem.first >= 0 else []
-        back = [problem.last] if problem.last >= 0 and (problem.last != problem.first or problem.repeat > 1) else []
+        again = problem.last != problem.first or problem.repeats[problem.last] > 1
+        back = [problem.last] if problem.last >= 0 and again else []
         found = [[*front, *back]]
         if not back:
             alone = np.array([objective([region]) for region in self.regions])
             lasts = np.argsort(alone, kind="stable")[: self.params.starts].tolist()
-            found = [[*front, last] for last in reversed(lasts) if front != [last] or problem.repeat > 1]
-            found += [front] * len(front)
+            found = [[*front, last] for last in reversed(lasts) if front != [last] or problem.repeats[last] > 1]
+            found.append(front)
         if initial is not None:
             inner = problem.numbers(initial).tolist()
             inner = inner[bool(front) and inner[:1] == front :]
@@ -94,14 +95,17 @@ class _Annealing:
             kept = []
             for region in inner:
                 counts[region] += 1
-                if counts[region] <= problem.repeat:
+                if counts[region] <= problem.repeats[region]:
                     kept.append(region)
             whole = [*front, *kept, *back]
             if len(whole) > problem.at_most or objective.travel_cost(self.regions[whole]) > rules.budget:
                 once = dict.fromkeys(region for region in kept if problem.required[region])
                 whole = [*front, *(region for region in once if region not in (*front, *back)), *back]
             found.append(whole)
-        starts = [np.array(each, dtype=np.int64) for each in found if len(each) <= problem.at_most]
+        needed = set(np.flatnonzero(problem.required).tolist())
+        starts = [
+            np.array(each, dtype=np.int64) for each in found if len([*each, *(needed - {*each})]) <= problem.at_most
+        ]
         return [each for each in starts if objective.travel_cost(self.regions[each]) <= rules.budget]
 
     def descents(self, starts: list[IntArray], budget: Budget) -> list[IntArray]:
@@ -122,7 +126,10 @@ class _Annealing:
         missing = self.rng.permutation(np.setdiff1d(np.arange(self.problem.size), start))
         missing = missing[np.argsort(~self.problem.required[missing], kind="stable")]
         for first in range(0, max(1, len(missing)), self.iterations_a_call):
-            if not search.insert(missing[first : first + self.iterations_a_call]):
+            some = missing[first : first + self.iterations_a_call]
+            if first > 0 and budget.exhausted and not self.problem.required[some].any():
+                break
+            if not search.insert(some):
                 return start[:0]
         left = self.params.descent
         while left > 0 and len(search.best) and not budget.exhausted:

@@ -1,6 +1,6 @@
 // The service: short calls, and long ones as jobs with progress.
 
-const LONG = 15; // regions from which a plan is a job that can be followed and cancelled
+const LONG = 15; // regions from which a calculation is a job that can be followed and cancelled
 
 const token = takeToken();
 
@@ -81,7 +81,7 @@ export async function job(task, body, signal, onProgress) {
   }
 }
 
-/** Plan at once, or as a job where it may take long: many regions, or λ to be chosen. */
-export const plan = (body, signal, onProgress) =>
+/** Calculate at once, or as a job where it may take long: many regions, or λ to be chosen. */
+export const calculated = (task, body, signal, onProgress) =>
   (body.problem.travel.length < LONG && typeof body.problem.learner.regularization !== "string"
-    ? post("plan", body, signal) : job("plan", body, signal, onProgress));
+    ? post(task, body, signal) : job(task, body, signal, onProgress));

@@ -1,6 +1,6 @@
 // The page: one state, one way to change it, one way to show it.
 
-import { get, job, plan as planned, post } from "./api.js";
+import { calculated, get, job, post } from "./api.js";
 import { Newest, setStale } from "./calculating.js";
 import { depotFollowing, depotWithOneLess, depotWithOneMore, madeDepot, withoutDepot } from "./depot.js";
 import { $, el } from "./dom.js";
@@ -16,6 +16,7 @@ import { complain, refuse, say } from "./saying.js";
 import { listenToTerms } from "./terms.js";
 import { startTheme } from "./theme.js";
 import { drawTradeoff } from "./tradeoff.js";
+import { VisitCurve, wishOf, withNextWish, withVisiting } from "./visits.js";
 import { Worth, learnerOf } from "./worth.js";
 
 const CURVE = $("tradeoff-text").textContent; // what the trade-off is, before it is drawn
@@ -26,15 +27,16 @@ const MOST_HISTORY = 300; // regions up to which errors over time are asked for
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
-  method: "auto", rate: 1, given: null, plan: null, errorHistory: null, time: 0, part: 1, curve: null, chosen: null, before: null, ways: null, source: "",
+  method: "auto", rate: 1, given: null, plan: null, errorHistory: null, visits: 0, time: 0, part: 1, curve: null, chosen: null, before: null, ways: null, source: "",
   rivals: { baseline: { shown: false, plan: null }, travel: { shown: false, plan: null } },
 };
 const map = new RouteMap($("map"), {
-  move: moveRegion, moveDepot, release: (far) => far && say(`${state.problem.regions[state.selected]} moved.`), choose, remove: removeRegion, add: addRegion,
+  move: moveRegion, moveDepot, release: (far) => far && say(`${state.problem.regions[state.selected]} moved.`), choose, press, remove: removeRegion, add: addRegion,
 });
 const player = new Player((time, part) => setTime(time, part));
 const steps = new Steps();
 const worth = new Worth(showProgress, takeRow);
+const visitCurve = new VisitCurve(showProgress, (route) => changed("visits", true, route));
 let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem: { write: [], degrees: [] } };
 
 // ---- changing
@@ -62,8 +64,8 @@ function restore(old) {
   const anew = !state.problem || old.problem.travel.length !== state.problem.travel.length || old.geographic !== state.geographic || old.source !== state.source;
   Object.assign(state, old, { selected: null, before: null, part: 1 });
   if (anew) {
-    Object.assign(state, { plan: null, errorHistory: null, time: old.problem.travel.length });
-    for (const rival of Object.values(state.rivals)) rival.plan = null;
+    forgetPlan();
+    state.time = Infinity; // the end
     map.fit(state.problem, state.geographic);
   }
   forgetCurve(CURVE);
@@ -75,6 +77,12 @@ function restore(old) {
   showSource(state);
   showFormats(known, state);
   changed(null, false);
+}
+
+/** There is no plan of what is shown: not yet, or none at all. */
+function forgetPlan() {
+  Object.assign(state, { plan: null, errorHistory: null });
+  for (const rival of Object.values(state.rivals)) rival.plan = null;
 }
 
 function showSteps() {
@@ -101,6 +109,7 @@ function changed(kind = null, step = true, given = null) {
   showEnds(state.problem);
   showLearner(state);
   worth.refresh(state);
+  visitCurve.show(state);
   map.draw(state);
   newest.refresh();
 }
@@ -125,7 +134,8 @@ function changeDepot() {
   const had = Boolean(state.problem.depot);
   const made = had ? withoutDepot(state.problem, state.ways) : madeDepot(state.problem, state.selected, state.detour, state.ways);
   player.stop();
-  Object.assign(state, { ...made, selected: null, plan: null, errorHistory: null, time: made.problem.travel.length, curve: null });
+  forgetPlan();
+  Object.assign(state, { ...made, selected: null, curve: null });
   changed();
   say(had ? `${name} removed.` : `${name} is the depot: routes start and end there, and nothing is learnt there.`);
 }
@@ -134,8 +144,9 @@ function addRegion(place) {
   const made = added(state.problem, place, state.detour, state.geographic);
   const ways = waysWithOneMore(state.ways, state.problem.travel.length);
   made.problem = depotWithOneMore(made.problem, state.detour, state.geographic);
-  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, time: made.problem.travel.length, curve: null, ways });
   player.stop();
+  forgetPlan();
+  Object.assign(state, { problem: made.problem, detour: made.detour, selected: made.problem.travel.length - 1, curve: null, ways });
   changed();
   map.focusRegion(state.selected);
   say(`Region added, halfway between ${made.between.join(" and ")}.`);
@@ -148,7 +159,8 @@ function removeRegion(region) {
   const left = removed(state.problem, region, state.detour);
   left.problem = depotWithOneLess(left.problem, region);
   player.stop();
-  Object.assign(state, { ...left, selected: null, plan: null, errorHistory: null, time: left.problem.travel.length, curve: null, ways: waysWithOneLess(state.ways, region) });
+  forgetPlan();
+  Object.assign(state, { ...left, selected: null, curve: null, ways: waysWithOneLess(state.ways, region) });
   changed();
   map.focusRegion(region);
   say(`${name} removed.`);
@@ -159,6 +171,15 @@ function choose(region) {
   state.selected = region;
   showSelected(state);
   map.draw(state);
+}
+
+/** A region is clicked: where visits are optional, it becomes required, then forbidden, then optional again. */
+function press(region) {
+  choose(region);
+  if (!state.problem.visits) return;
+  state.problem = withNextWish(state.problem, region);
+  changed();
+  say(`${state.problem.regions[region]} is ${wishOf(state.problem, region)}.`);
 }
 
 function setTime(time, part = 1) {
@@ -174,7 +195,7 @@ function setTime(time, part = 1) {
 
 function jump(time) {
   player.stop();
-  setTime(Math.min(Math.max(time, 0), state.problem.travel.length));
+  setTime(Math.min(Math.max(time, 0), state.visits));
 }
 
 // ---- calculating
@@ -205,8 +226,8 @@ function takeRow(row) {
 }
 
 async function calculate(signal) {
-  const inputs = ["features", "samples", "noise", "rate", "steps", "step-size"].map($).filter((input) => !input.disabled);
-  const wrong = inputs.filter((input) => input.value === "" || !input.checkValidity());
+  const inputs = ["features", "samples", "noise", "rate", "steps", "step-size", "budget"].map($).filter((input) => !input.disabled);
+  const wrong = inputs.filter((input) => (input.required && input.value === "") || !input.checkValidity());
   if (!showRegime(state)) throw new Error("Nothing is planned in the forbidden middle: change m or n, or move λ to the right.");
   if (wrong.length) throw new Error(`Check the fields: ${wrong.map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
   let { learner } = state.problem;
@@ -214,7 +235,7 @@ async function calculate(signal) {
   const dropped = () => state.problem.travel.length !== size || state.problem.learner !== learner;
   const asked = { problem: state.problem, travel_rate: state.rate };
   const found = state.given ? await post("evaluate", { ...asked, route: state.given }, signal)
-    : await planned({ ...asked, method: state.method }, signal, showProgress);
+    : await calculated("plan", { ...asked, method: state.method }, signal, showProgress);
   $("working").hidden = true;
   if (dropped() || (undecided(learner) && newest.superseded)) return;
   if (undecided(learner)) {
@@ -227,23 +248,27 @@ async function calculate(signal) {
   }
   state.plan = found;
   performance.mark("route-drawn");
-  if (state.time > size) state.time = size;
+  if (state.time >= state.visits) state.time = Infinity; // what was at the end stays there
+  state.visits = found.order.length;
+  state.time = Math.min(state.time, state.visits);
   showPlan(found);
   showStops(state);
   worth.refresh(state);
+  visitCurve.show(state);
   map.draw(state);
   if (!newest.superseded) setStale("rest");
   if ($("status").textContent === refusal) say(""); // why there was no plan; other messages stay
+  const everywhere = { ...asked, problem: { ...asked.problem, visits: undefined } }; // one-sided routes visit all regions
   const [errorHistory, ...rivals] = await Promise.all([
     size > MOST_HISTORY ? null : post("error_history", { ...asked, route: found.order }, signal),
-    ...Object.keys(state.rivals).map((method) => post("plan", { ...asked, method }, signal).catch(unlessAborted)),
+    ...Object.keys(state.rivals).map((method) => post("plan", { ...everywhere, method }, signal).catch(unlessAborted)),
   ]);
   if (dropped()) return;
   state.errorHistory = errorHistory;
   Object.values(state.rivals).forEach((rival, k) => { rival.plan = rivals[k]; });
   map.draw(state);
   showRegime(state);
-  showRivals(found, state.rivals);
+  showRivals(state);
   if (errorHistory) {
     showTime(state);
     drawHeat(state, jump);
@@ -251,6 +276,7 @@ async function calculate(signal) {
   showCurve();
   if (!newest.superseded) setStale(null);
   document.body.dataset.plans = String(Number(document.body.dataset.plans ?? 0) + 1);
+  if (!newest.superseded) await visitCurve.ask(state, signal);
 }
 
 /** A one-sided route that is refused is not shown. */
@@ -272,8 +298,8 @@ function nothing(error) {
     changed(null, false);
     return;
   }
-  Object.assign(state, { plan: null, errorHistory: null });
-  for (const rival of Object.values(state.rivals)) rival.plan = null;
+  forgetPlan();
+  visitCurve.forget();
   showNoPlan();
   showStops(state);
   map.draw(state);
@@ -351,6 +377,14 @@ function readControls(kind = null) {
   changed(kind);
 }
 
+/** Visit all regions, or those that pay, within a travel budget. */
+function readVisiting(event) {
+  if (event.target === $("visit-count")) return visitCurve.slide();
+  $("budget").setAttribute("aria-invalid", "false");
+  state.problem = withVisiting(state.problem);
+  return changed(event.target === $("budget") ? "write budget" : null);
+}
+
 /** Show what was read. */
 async function open(reading) {
   try {
@@ -384,7 +418,9 @@ function listen() {
   $("best-lambda").addEventListener("click", () => chooseLambda("auto"));
   $("best-schedule").addEventListener("click", () => chooseLambda("schedule"));
   listenToTerms();
-  for (const id of ["controls", "selected"]) $(id).addEventListener("submit", (event) => event.preventDefault());
+  $("visiting").addEventListener("input", readVisiting);
+  $("best-visits").addEventListener("click", () => changed());
+  for (const id of ["controls", "selected", "visiting"]) $(id).addEventListener("submit", (event) => event.preventDefault());
   $("add").addEventListener("click", () => addRegion(map.middlePlace()));
   $("remove").addEventListener("click", () => removeRegion(state.selected));
   $("depot").addEventListener("click", changeDepot);
@@ -393,7 +429,7 @@ function listen() {
   $("link").addEventListener("click", makeLink);
   for (const way of ["undo", "redo"]) $(way).addEventListener("click", () => step(way));
   document.addEventListener("keydown", (event) => {
-    const writing = event.target.matches?.("input:not([type=range]):not([type=checkbox]), select");
+    const writing = event.target.matches?.("input:not([type=range], [type=checkbox], [type=radio]), select");
     const key = event.key.toLowerCase();
     if (writing || !(event.ctrlKey || event.metaKey) || !["z", "y"].includes(key)) return;
     event.preventDefault();
@@ -438,7 +474,7 @@ function listen() {
   $("time").addEventListener("input", (event) => jump(Number(event.target.value)));
   $("back").addEventListener("click", () => jump(state.time - 1));
   $("forward").addEventListener("click", () => jump(state.time + 1));
-  $("play").addEventListener("click", () => state.errorHistory && player.toggle(state.time, state.problem.travel.length));
+  $("play").addEventListener("click", () => state.errorHistory && player.toggle(state.time, state.visits));
   $("curve").addEventListener("click", computeCurve);
   $("compare-learners").addEventListener("click", () => worth.ask(state));
   $("cancel").addEventListener("click", () => { newest.abort(); worth.cancel(); });
@@ -457,6 +493,7 @@ function listen() {
     if (state.errorHistory) drawHeat(state, jump);
     showLearner(state);
     worth.refresh(state);
+    visitCurve.show(state);
     showCurve();
   });
 }

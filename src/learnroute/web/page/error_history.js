@@ -7,29 +7,32 @@ const MOST_CELLS = 60; // regions up to which the heat map is drawn
 
 /** Say what holds after `time` visits. */
 export function showTime({ problem, errorHistory, time }) {
-  const size = errorHistory.order.length;
-  $("time").max = size;
+  const { order } = errorHistory;
+  $("time").max = order.length;
   $("time").value = time;
-  $("time-label").textContent = `${time} of ${size}`;
+  $("time-label").textContent = `${time} of ${order.length}`;
   const now = errorHistory.errors[time];
-  const mean = number(now.reduce((a, b) => a + b, 0) / size, 4);
+  const mean = number(now.reduce((a, b) => a + b, 0) / now.length, 4);
   if (time === 0) {
     $("error-history-text").textContent = `Before the first visit: the first model, expected error ${mean} on average.`;
     return;
   }
-  const forgotten = errorHistory.order.slice(0, time - 1)
-    .map((region, k) => ({ region, more: now[region] - errorHistory.errors[k + 1][region] }))
-    .filter(({ region, more }) => more > 1e-9 * (1 + now[region]))
+  const forgotten = order.slice(0, time - 1)
+    .map((region, k) => ({ region, again: order.lastIndexOf(region, time - 1) > k, more: now[region] - errorHistory.errors[k + 1][region] }))
+    .filter(({ region, again, more }) => !again && more > 1e-9 * (1 + now[region]))
     .sort((a, b) => b.more - a.more);
   const shown = forgotten.slice(0, 4).map(({ region, more }) => `${problem.regions[region]} (+${number(more, 3)})`).join(", ");
   const rest = forgotten.length > 4 ? ` and ${forgotten.length - 4} more` : "";
   const lost = forgotten.length ? `Forgotten since their own visit: ${shown}${rest}.` : "Nothing forgotten so far.";
-  $("error-history-text").textContent = `After visit ${time}, ${problem.regions[errorHistory.order[time - 1]]}: expected error ${mean} on average. ${lost}`;
+  $("error-history-text").textContent = `After visit ${time}, ${problem.regions[order[time - 1]]}: expected error ${mean} on average. ${lost}`;
 }
 
-/** Expected error of each region (rows, in order of visit) after each visit (columns). */
+/** Expected error of each region (rows, in order of first visit, skipped ones last) after each visit (columns). */
 export function drawHeat({ problem, errorHistory, time }, onTime) {
-  const size = errorHistory.order.length;
+  const { order, errors: history } = errorHistory;
+  const visits = order.length;
+  const rows = [...new Set([...order, ...problem.regions.keys()])];
+  const size = rows.length;
   const node = $("heat");
   node.toggleAttribute("hidden", size > MOST_CELLS);
   if (size > MOST_CELLS) {
@@ -38,28 +41,28 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
   }
   const whole = node.parentElement.clientWidth || 600;
   const names = whole < 480 ? FEW_NAMES : NAMES;
-  const wide = Math.min(46, (whole - names - 4) / (size + 1));
+  const wide = Math.min(46, (whole - names - 4) / (visits + 1));
   const gap = wide > 8 ? 1 : 0;
   const high = size > 25 ? 14 : 20;
-  const values = errorHistory.errors.flat();
+  const values = history.flat();
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const parts = [];
-  errorHistory.order.forEach((region, row) => {
+  rows.forEach((region, row) => {
     const name = problem.regions[region];
     parts.push(svg("text", { x: names - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > names / 7.5 ? `${name.slice(0, Math.floor(names / 7.5) - 1)}…` : name));
-    errorHistory.errors.forEach((errors, t) => {
+    history.forEach((errors, t) => {
       const share = most > least ? (errors[region] - least) / (most - least) : 0;
       const cell = { x: names + t * wide, y: row * high, width: wide - gap, height: high - 1, class: "cell", fill: shade(share), "data-time": t };
       parts.push(svg("rect", cell, svg("title", {}, `${name} after visit ${t}: ${number(errors[region], 4)}`)));
-      if (t === row + 1) parts.push(svg("circle", { cx: names + (t + 0.5) * wide - 0.5, cy: row * high + high / 2, r: Math.min(3.2, 0.45 * wide), fill: inkOn(share), "pointer-events": "none" }));
+      if (t && order[t - 1] === region) parts.push(svg("circle", { cx: names + (t + 0.5) * wide - 0.5, cy: row * high + high / 2, r: Math.min(3.2, 0.45 * wide), fill: inkOn(share), "pointer-events": "none" }));
     });
   });
-  for (let t = 0; t <= size; t++) {
+  for (let t = 0; t <= visits; t++) {
     if (t % Math.ceil(18 / wide) === 0) parts.push(svg("text", { x: names + (t + 0.5) * wide, y: size * high + 14, "text-anchor": "middle" }, t));
   }
   parts.push(svg("rect", { class: "now", x: names + time * wide - 1, y: -1, width: wide + 1, height: size * high + 1 }));
-  node.setAttribute("viewBox", `0 -2 ${names + (size + 1) * wide + 4} ${size * high + 22}`);
-  node.style.width = `${names + (size + 1) * wide + 4}px`;
+  node.setAttribute("viewBox", `0 -2 ${names + (visits + 1) * wide + 4} ${size * high + 22}`);
+  node.style.width = `${names + (visits + 1) * wide + 4}px`;
   node.style.height = `${size * high + 22}px`;
   node.replaceChildren(...parts);
   node.onclick = (event) => event.target.dataset?.time !== undefined && onTime(Number(event.target.dataset.time));

@@ -2,17 +2,19 @@
 
 import { stopPlaces, stopsOf } from "./depot.js";
 import { inkOn, largest, number, shade, svg, ticks } from "./dom.js";
+import { wishOf } from "./visits.js";
 
 const MOST_NAMES = 40;
 const MOST_NUMBERS = 120;
 const NARROW = 520; // px
+const FAR = 4; // px from which a press is a drag
 const STAR = Array.from({ length: 10 }, (_, k) => {
   const [r, a] = [k % 2 ? 0.5 : 1.25, (k * Math.PI) / 5 - Math.PI / 2];
   return `${(r * Math.cos(a)).toFixed(3)},${(r * Math.sin(a)).toFixed(3)}`;
 }).join(" ");
 
 export class RouteMap {
-  /** `on` has move(region, place), moveDepot(place), release(), choose(region), remove(region), add(place). */
+  /** `on` has move(region, place), moveDepot(place), release(), choose(region), press(region), remove(region), add(place). */
   constructor(node, on) {
     this.node = node;
     this.on = on;
@@ -152,11 +154,10 @@ export class RouteMap {
 
   /** Expected error of the model held now, as an area around each region. */
   drawHalos({ errorHistory, time, problem }) {
-    const size = problem.travel.length;
-    if (!errorHistory || errorHistory.errors[0].length !== size) return this.layers.halos.replaceChildren();
+    if (!errorHistory) return this.layers.halos.replaceChildren();
     const most = Math.max(largest(errorHistory.errors.slice(1)), 1e-300);
     const now = errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)];
-    this.layers.halos.replaceChildren(...this.spots.slice(0, size).map(([cx, cy], i) =>
+    this.layers.halos.replaceChildren(...this.spots.slice(0, problem.travel.length).map(([cx, cy], i) =>
       svg("circle", { class: "halo", cx, cy, r: 13 + 26 * Math.sqrt(Math.min(1, Math.max(0, now[i] / most))) })));
   }
 
@@ -168,7 +169,7 @@ export class RouteMap {
 
   drawRivals({ rivals, problem }) {
     const lines = Object.entries(rivals)
-      .filter(([, rival]) => rival.shown && rival.plan && rival.plan.order.length === problem.travel.length)
+      .filter(([, rival]) => rival.shown && rival.plan)
       .map(([name, rival]) => svg("polyline", {
         class: `rival ${name}`, points: stopsOf(rival.plan, problem)
           .flatMap((i, k, order) => (k ? this.way(order[k - 1], i) : [this.spots[i]])).map((spot) => spot.join(",")).join(" "),
@@ -178,11 +179,10 @@ export class RouteMap {
 
   drawRoute({ plan, problem, time }) {
     const parts = [];
-    const size = problem.travel.length;
-    const stops = plan && plan.order.length === size ? stopsOf(plan, problem) : [];
+    const stops = plan ? stopsOf(plan, problem) : [];
     for (let k = 1; k < stops.length; k++) {
       const way = this.way(stops[k - 1], stops[k]);
-      const ahead = k - (problem.depot ? 1 : 0) >= time && time < size ? " ahead" : "";
+      const ahead = k - (problem.depot ? 1 : 0) >= time && time < plan.order.length ? " ahead" : "";
       parts.push(svg("polyline", { class: `leg${ahead}`, points: way.map((spot) => spot.join(",")).join(" ") }));
       const { length, x, y, angle } = alongWay(way, 0.55);
       if (length > 34) parts.push(svg("path", { class: `arrow${ahead}`, d: "M6 0 -5 -5 -5 5z", transform: `translate(${x} ${y}) rotate(${angle})` }));
@@ -195,17 +195,20 @@ export class RouteMap {
     const size = problem.travel.length;
     while (this.groups.length > size) this.groups.pop().remove();
     while (this.groups.length < size) this.groups.push(this.newRegion(this.groups.length));
-    const order = plan && plan.order.length === size ? plan.order : [];
-    const visit = new Map(order.map((region, k) => [region, k + 1]));
+    const order = plan ? plan.order : [];
+    const visits = Array.from({ length: size }, () => []);
+    order.forEach((region, k) => visits[region].push(k + 1));
     const [least, most] = [Math.min(...scores), Math.max(...scores)];
     const radius = size > MOST_NUMBERS ? 4 : size > MOST_NAMES ? 7 : this.size[0] < NARROW ? 9 : 11;
     const taken = [];
     this.groups.forEach((group, i) => {
       const share = most > least ? (scores[i] - least) / (most - least) : 0;
-      const last = order.length > 0 && order[size - 1] === i;
-      const k = visit.get(i);
+      const last = order[order.length - 1] === i;
+      const [k] = visits[i];
+      const wish = wishOf(problem, i);
+      const skipped = plan && !k ? " skipped" : "";
       group.setAttribute("transform", `translate(${this.spots[i].join(" ")})`);
-      group.setAttribute("class", `region${last ? " last" : ""}${i === selected ? " chosen" : ""}${i === this.dragged ? " dragged" : ""}`);
+      group.setAttribute("class", `region${last ? " last" : ""}${skipped} ${wish}${i === selected ? " chosen" : ""}${i === this.dragged ? " dragged" : ""}`);
       const [ring, dot, star, label, name] = group.children;
       ring.setAttribute("r", radius + 5);
       dot.setAttribute("r", radius);
@@ -214,14 +217,14 @@ export class RouteMap {
       star.setAttribute("visibility", last ? "visible" : "hidden");
       star.setAttribute("fill", shade(share));
       star.setAttribute("transform", `scale(${radius * 1.35})`);
-      label.textContent = k && size <= MOST_NUMBERS ? k : "";
-      label.style.fill = inkOn(share);
-      label.style.fontSize = size <= MOST_NAMES ? "12px" : "8px";
+      label.textContent = wish === "forbidden" ? "×" : size <= MOST_NUMBERS ? visits[i].join() : "";
+      label.style.fill = skipped ? "" : inkOn(share);
+      label.style.fontSize = wish === "forbidden" ? "17px" : size <= MOST_NAMES ? "12px" : "8px";
       name.textContent = size <= MOST_NAMES ? problem.regions[i] : "";
       this.placeName(name, i, order, k, radius, taken);
-      const error = errorHistory && errorHistory.errors[0].length === size ? `, expected error now ${number(errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)][i], 3)}` : "";
-      const role = k ? `, visit ${k} of ${size}${last ? ", last" : ""}` : "";
-      group.setAttribute("aria-label", `${problem.regions[i]}${role}, score ${number(scores[i], 3)}${error}`);
+      const error = errorHistory ? `, expected error now ${number(errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)][i], 3)}` : "";
+      const role = k ? `, visit ${visits[i].join(" and ")} of ${order.length}${last ? ", last" : ""}` : skipped && ", skipped";
+      group.setAttribute("aria-label", `${problem.regions[i]}${role}${wish ? `, ${wish}` : ""}, score ${number(scores[i], 3)}${error}`);
     });
     this.drawDepot(problem, order, radius, taken);
   }
@@ -305,21 +308,26 @@ export class RouteMap {
     group.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       this.dragged = i;
+      this.from = [event.clientX, event.clientY];
       this.far = false;
       group.setPointerCapture(event.pointerId);
       this.on.choose(i);
     });
     group.addEventListener("pointermove", (event) => {
       if (this.dragged !== i) return;
-      this.far = true;
-      this.on.move(i, this.placeAt(event));
+      this.far ||= Math.hypot(event.clientX - this.from[0], event.clientY - this.from[1]) >= FAR;
+      if (this.far) this.on.move(i, this.placeAt(event));
     });
     const release = () => {
       if (this.dragged !== i) return;
       this.dragged = undefined;
       this.on.release(this.far);
     };
-    group.addEventListener("pointerup", release);
+    group.addEventListener("pointerup", () => {
+      const pressed = this.dragged === i && !this.far;
+      release();
+      if (pressed) this.on.press(i);
+    });
     group.addEventListener("pointercancel", release);
     group.addEventListener("focus", () => this.on.choose(i));
     group.addEventListener("keydown", (event) => this.key(event, i));
@@ -333,7 +341,7 @@ export class RouteMap {
       this.on.release(true);
     } else if (event.key === "Delete" || event.key === "Backspace") this.on.remove(i);
     else if (event.key === "+" || event.key === "-") this.zoomBy(event.key === "+" ? 1.4 : 1 / 1.4, this.spots[i]);
-    else if (event.key === "Enter" || event.key === " ") this.on.choose(i);
+    else if (event.key === "Enter" || event.key === " ") this.on.press(i);
     else return;
     event.preventDefault();
   }
@@ -344,9 +352,8 @@ export class RouteMap {
 
   /** Where the learner is: at the last region visited, or `part` of the way to it. */
   drawAgent({ plan, problem, time, part = 1 }) {
-    const size = problem.travel.length;
-    const stops = plan && plan.order.length === size ? stopsOf(plan, problem) : [];
-    const shown = time > 0 && stops.length > 0 && (time < size || part < 1);
+    const stops = plan ? stopsOf(plan, problem) : [];
+    const shown = plan && time > 0 && (time < plan.order.length || part < 1);
     this.agent.setAttribute("visibility", shown ? "visible" : "hidden");
     if (!shown) return;
     const at = time - (problem.depot ? 0 : 1);

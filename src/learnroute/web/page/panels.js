@@ -77,6 +77,8 @@ export function showPlan(plan) {
     method: `${plan.method}, ${number(1000 * plan.seconds, 3)} ms`,
     last: plan.route[plan.route.length - 1],
   };
+  if (plan.skipped.length) facts.skipped = plan.skipped.join(", ");
+  if (plan.untrained !== null) facts["without any visit"] = number(plan.untrained, 6);
   if (plan.dissimilarities === "estimate") facts.dissimilarities = "unbiased estimates";
   if (plan.loss_at_most !== null && plan.loss_at_most - plan.loss.total > 1e-9 * Math.abs(plan.loss.total)) facts["loss at most"] = number(plan.loss_at_most, 6);
   if (plan.true_loss) facts["with true models"] = number(plan.true_loss.total, 6);
@@ -132,27 +134,29 @@ function drawBar({ loss, lower_bound: bound, optimal }) {
 }
 
 /** The one-sided routes beside this one. */
-export function showRivals(plan, rivals) {
+export function showRivals({ plan, problem, rivals }) {
   const entry = (name, found) => {
     const error = found.loss.total - found.loss.travel;
     return el("tr", {}, el("td", {}, name), ...[found.loss.total, found.loss.travel, error].map((value) => el("td", {}, number(value, 4))),
       el("td", {}, plan.loss.total > 0 ? number(found.loss.total / plan.loss.total, 4) : "–"));
   };
-  const rows = Object.entries(rivals).filter(([, rival]) => rival.plan).map(([name, rival]) => entry(RIVALS[name], rival.plan));
+  const rows = Object.entries(rivals).filter(([, rival]) => rival.plan).map(([name, rival]) => entry(`${RIVALS[name]}${problem.visits ? ", all regions" : ""}`, rival.plan));
   $("rivals").tBodies[0].replaceChildren(entry("this route", plan), ...rows);
 }
 
-/** The stops in order, as plain text, with the way to each and its λ where stops have their own. */
+/** The stops in order, as plain text, with the way to each, its λ where stops have their own, and what an optional visit saves. */
 export function showStops({ plan, problem }) {
   const lambdas = Array.isArray(problem.learner.regularization) ? problem.learner.regularization : null;
-  const size = problem.travel.length;
-  const stops = plan && plan.order.length === size ? stopsOf(plan, problem) : [];
+  const stops = plan ? stopsOf(plan, problem) : [];
   const first = problem.depot ? 0 : 1; // the depot is no visit
   $("stops").replaceChildren(...stops.map((stop, k) => {
     const visit = k + first;
     const travel = k ? [`travel ${number(travelBetween(problem, stops[k - 1], stop), 4)}`] : [];
-    const notes = [...travel, ...(lambdas && visit >= 1 && visit <= size ? [`λ ${number(lambdas[visit - 1], 3)}`] : [])];
-    const name = visit > size ? `back to ${stopName(problem, stop)}` : visit ? stopName(problem, stop) : `from ${stopName(problem, stop)}`;
+    const visited = visit >= 1 && visit <= plan.order.length;
+    const lambda = lambdas && visited ? [`λ ${number(lambdas[visit - 1], 3)}`] : [];
+    const saved = plan.contributions && visited ? [`saves ${number(plan.contributions[visit - 1] - plan.loss.total, 3)}`] : [];
+    const notes = [...travel, ...lambda, ...saved];
+    const name = visit > plan.order.length ? `back to ${stopName(problem, stop)}` : visit ? stopName(problem, stop) : `from ${stopName(problem, stop)}`;
     return el("li", { value: visit }, name, el("span", { class: "hint" }, notes.length ? ` ${notes.join(", ")}` : ""));
   }));
 }
@@ -166,6 +170,7 @@ export function showLegend({ scores, madeUp, rivals, problem }) {
     el("span", {}, svg("svg", {}, svg("circle", { class: "halo", cx: 17, cy: 7, r: 7 })), "expected error now"),
     el("span", {}, "★ last region"),
     ...(problem.depot ? [el("span", {}, "□ depot")] : []),
+    ...(problem.visits ? ["○ skipped", "× forbidden", "bold outline: required"].map((text) => el("span", {}, text)) : []),
     ...Object.entries(RIVALS).filter(([name]) => rivals[name].shown).map(([name, text]) => el("span", {}, line(`rival ${name}`), text)),
     ...(madeUp ? [el("span", {}, "places made up from travel costs")] : []));
 }

@@ -106,27 +106,35 @@ export function removed(problem, region, detour) {
   for (const field of ["regions", "coordinates", "vectors", "initial", "initial_estimate", "truth", "samples"]) {
     if (problem[field]) made[field] = list(problem[field]);
   }
-  if (problem.constraints) made.constraints = ends(problem, (name) => (name === problem.regions[region] ? undefined : name));
+  Object.assign(made, withNames(problem, (name) => (name === problem.regions[region] ? undefined : name)));
   return { problem: made, detour: { ...detour, factors: matrix(detour.factors) } };
 }
 
 /** Call a region otherwise. */
 export function renamed(problem, region, name) {
   const old = problem.regions[region];
-  const made = { ...problem, regions: problem.regions.map((other, i) => (i === region ? name : other)) };
-  if (problem.constraints) made.constraints = ends(problem, (end) => (end === old ? name : end));
-  return made;
+  const regions = problem.regions.map((other, i) => (i === region ? name : other));
+  return { ...problem, regions, ...withNames(problem, (other) => (other === old ? name : other)) };
 }
 
-/** The constraints with the names of both ends changed; an end without a name is free. */
-function ends(problem, change) {
-  const changed = { ...problem.constraints };
-  for (const end of ["start", "end"]) {
-    if (!(end in changed)) continue;
-    changed[end] = change(changed[end]);
-    if (changed[end] === undefined) delete changed[end];
+/** Constraints and visits with the names of regions changed; what has no name any more is left out. */
+function withNames({ constraints, visits }, change) {
+  const made = {};
+  if (constraints) {
+    made.constraints = { ...constraints };
+    for (const end of ["start", "end"]) {
+      if (!(end in constraints)) continue;
+      made.constraints[end] = change(constraints[end]);
+      if (made.constraints[end] === undefined) delete made.constraints[end];
+    }
   }
-  return changed;
+  if (visits) {
+    made.visits = { ...visits };
+    for (const list of ["required", "forbidden"]) {
+      if (Array.isArray(visits[list])) made.visits[list] = visits[list].map(change).filter((name) => name !== undefined);
+    }
+  }
+  return made;
 }
 
 function freeName(names) {

@@ -4,7 +4,7 @@ import { $ } from "./dom.js";
 
 const FIELDS = {
   "learner.features": "features", "learner.samples": "samples", "learner.noise": "noise", "learner.steps": "steps", "learner.rate": "step-size",
-  travel_rate: "rate",
+  travel_rate: "rate", "visits.budget": "budget",
 };
 
 export function say(text) {

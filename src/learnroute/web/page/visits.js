@@ -1,0 +1,171 @@
+// How many visits: which regions must, may and cannot be visited, and the best route for each number of visits.
+
+import { calculated } from "./api.js";
+import { $, el, number, svg, ticks } from "./dom.js";
+
+const NEXT = { optional: "required", required: "forbidden", forbidden: "optional" };
+const EDGE = { left: 62, right: 30, top: 22, bottom: 36 };
+const SIDES = { total: "total loss (error and travel)", error: "expected error" };
+const PARTS = ["visits-curve", "visits-legend"];
+
+/** Whether a region must (required), may (optional) or cannot (forbidden) be visited; "" where all regions are visited. */
+export function wishOf({ visits, regions }, region) {
+  if (!visits) return "";
+  if (visits.required === "all" || visits.required?.includes(regions[region])) return "required";
+  return visits.forbidden?.includes(regions[region]) ? "forbidden" : "optional";
+}
+
+/** The problem with the next wish for a region. */
+export function withNextWish(problem, region) {
+  const { visits, regions } = problem;
+  const others = (names = []) => (names === "all" ? regions : names).filter((name) => name !== regions[region]);
+  const made = { required: others(visits.required), forbidden: others(visits.forbidden) };
+  made[NEXT[wishOf(problem, region)]]?.push(regions[region]);
+  return { ...problem, visits: { ...visits, ...made } };
+}
+
+/** The problem with the visits that the fields ask for: all regions, or those that pay within the travel budget. */
+export function withVisiting({ visits = {}, ...problem }) {
+  if ($("visit-all").checked) return problem;
+  const { budget, ...rest } = visits;
+  return { ...problem, visits: { ...rest, ...($("budget").value === "" ? {} : { budget: Number($("budget").value) }) } };
+}
+
+/** The fields, the slider and the curve; the curve is calculated for what is shown. */
+export class VisitCurve {
+  /** `onProgress` hears how far a calculation is; `onRoute(route)` that a row's route is to be shown. */
+  constructor(onProgress, onRoute) {
+    Object.assign(this, { onProgress, onRoute, found: null, problem: null, rate: null });
+  }
+
+  /** Calculate the curve of what is shown, unless it is there already. */
+  async ask(state, signal) {
+    const { problem, rate } = state;
+    if (!problem.visits || this.isOf(state)) return;
+    this.say("Calculating the best route for each number of visits…");
+    try {
+      const found = await calculated("visits", { problem, travel_rate: rate }, signal, this.onProgress);
+      Object.assign(this, { found, problem, rate });
+      this.show(state);
+    } catch (error) {
+      this.forget();
+      if (error.name === "AbortError") this.say("Cancelled.");
+      else this.say(error.message, "wrong");
+    } finally {
+      $("working").hidden = true;
+    }
+  }
+
+  isOf({ problem, rate }) {
+    return this.found !== null && problem === this.problem && rate === this.rate;
+  }
+
+  /** Take the curve away. */
+  forget() {
+    this.found = null;
+    for (const id of PARTS) $(id).setAttribute("hidden", "");
+    $("visit-count").disabled = true;
+    $("visit-count-label").textContent = "";
+    this.say("");
+  }
+
+  say(text, kind = "") {
+    $("visits-text").className = `hint ${kind}`;
+    $("visits-text").textContent = text;
+  }
+
+  /** Rows that have a route, in the order of the slider. */
+  get routes() {
+    return this.found.rows.filter((row) => row.visits > 0);
+  }
+
+  /** The slider moves. */
+  slide() {
+    this.onRoute(this.routes[Number($("visit-count").value) - 1].route);
+  }
+
+  /** Show which regions are to be visited, and the curve; the curve of another problem is dim. */
+  show(state) {
+    const { problem: { visits }, plan, given } = state;
+    if (!visits && $("visits-chosen").hidden) return; // as it was
+    $(visits ? "visit-paying" : "visit-all").checked = true;
+    for (const id of ["budget-label", "visits-chosen"]) $(id).hidden = !visits;
+    $("budget").disabled = !visits;
+    if (document.activeElement !== $("budget")) $("budget").value = visits?.budget ?? "";
+    $("best-visits").setAttribute("aria-pressed", String(!given));
+    if (!visits) this.forget();
+    if (!this.found) return;
+    const current = this.isOf(state);
+    for (const id of [...PARTS, "visits-text"]) $(id).classList.toggle("old", !current);
+    $("visit-count").disabled = !current;
+    if (!current) return;
+    const now = this.routes.findIndex((row) => row.route === given);
+    this.draw(now >= 0 ? now : this.routes.findIndex((row) => row.visits === plan?.order.length));
+  }
+
+  draw(now) {
+    const { rows, best, summary, notes } = this.found;
+    for (const id of PARTS) $(id).removeAttribute("hidden");
+    const row = this.routes[now];
+    $("visit-count").max = this.routes.length;
+    if (row) $("visit-count").value = now + 1;
+    const text = row ? `${visitsText(row.visits)}${row === rows[best] ? ", the best number" : ""}` : "";
+    $("visit-count").setAttribute("aria-valuetext", text);
+    $("visit-count-label").textContent = row ? `${text}: error ${number(row.error, 4)}, travel ${number(row.travel, 4)}, total ${number(row.total, 4)}` : "";
+    this.say([summary, ...notes].map((said) => `${said[0].toUpperCase()}${said.slice(1)}.`).join(" "));
+    drawCurve(this.found, row, this.onRoute);
+  }
+}
+
+const visitsText = (many) => (many === 0 ? "untrained" : many === 1 ? "1 visit" : `${many} visits`);
+
+/** Expected error and total loss against travel; points of the total are labelled by their number of visits. */
+function drawCurve({ rows, best, floor }, row, onRoute) {
+  const node = $("visits-curve");
+  const [width, height] = [node.clientWidth || 320, node.clientHeight || 260];
+  node.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  const losses = [floor, ...rows.flatMap(({ error, total }) => [error, total])];
+  const [x1, low, high] = [Math.max(...rows.map(({ travel }) => travel)) || 1, Math.min(...losses), Math.max(...losses)];
+  const room = 0.06 * (high - low || Math.abs(high) || 1);
+  const [y0, y1] = [low - room, high + room];
+  const [left, bottom] = [EDGE.left + 12, height - EDGE.bottom];
+  const x = (travel) => left + (travel / x1) * (width - EDGE.right - left);
+  const y = (loss) => bottom - ((loss - y0) / (y1 - y0)) * (bottom - EDGE.top);
+  const parts = [
+    svg("line", { class: "axis", x1: EDGE.left, x2: width - EDGE.right, y1: bottom, y2: bottom }),
+    svg("line", { class: "axis", x1: EDGE.left, x2: EDGE.left, y1: EDGE.top, y2: bottom }),
+    svg("text", { x: (width + EDGE.left) / 2, y: height - 4, "text-anchor": "middle" }, "travel of the whole route"),
+    svg("text", { transform: `translate(12 ${(bottom + EDGE.top) / 2}) rotate(-90)`, "text-anchor": "middle" }, "loss per region"),
+    svg("line", { class: "floor", x1: EDGE.left, x2: width - EDGE.right, y1: y(floor), y2: y(floor) }, svg("title", {}, `error of the mean model ${number(floor)}`)),
+  ];
+  for (const value of ticks(0, x1, 5)) parts.push(svg("text", { x: x(value), y: bottom + 15, "text-anchor": "middle" }, number(value, 4)));
+  for (const value of ticks(y0, y1, 5)) parts.push(svg("text", { x: EDGE.left - 5, y: y(value) + 4, "text-anchor": "end" }, number(value, 4)));
+  if (row) parts.push(svg("line", { class: "visits-now", x1: x(row.travel), x2: x(row.travel), y1: EDGE.top, y2: bottom }));
+  for (const side of Object.keys(SIDES)) {
+    parts.push(svg("polyline", { class: `visits-line ${side}`, points: rows.map((one) => `${x(one.travel)},${y(one[side])}`).join(" ") }));
+    for (const one of rows) {
+      parts.push(mark(side, x(one.travel), y(one[side]), one === row ? 6.5 : 4, one.visits ? { "data-row": one.visits, onclick: () => onRoute(one.route) } : {},
+        svg("title", {}, `${visitsText(one.visits)}: ${side} ${number(one[side])}, travel ${number(one.travel)}`)));
+    }
+  }
+  parts.push(svg("circle", { class: "visits-best", cx: x(rows[best].travel), cy: y(rows[best].total), r: 10 }));
+  const placed = [];
+  for (const one of new Set([rows[0], rows[best], rows[rows.length - 1], ...(row ? [row] : []), ...rows])) {
+    const text = one.visits ? String(one.visits) : "untrained";
+    const box = [x(one.travel) + 8, y(one.total) - 9, x(one.travel) + 8 + 7 * text.length];
+    if (placed.some(([from, at, to]) => box[0] < to + 3 && from < box[2] + 3 && Math.abs(at - box[1]) < 13)) continue;
+    placed.push(box);
+    parts.push(svg("text", { class: "visits-label", x: box[0], y: box[1] }, text));
+  }
+  node.replaceChildren(...parts);
+  const sample = (...shapes) => svg("svg", { "aria-hidden": "true" }, ...shapes);
+  $("visits-legend").replaceChildren(
+    ...Object.entries(SIDES).map(([side, text]) => el("span", {}, sample(svg("line", { class: `visits-line ${side}`, x1: 1, x2: 33, y1: 7, y2: 7 }), mark(side, 17, 7, 4)), text)),
+    el("span", {}, sample(svg("circle", { class: "visits-best", cx: 17, cy: 7, r: 6 })), "least total loss"),
+    el("span", {}, sample(svg("line", { class: "floor", x1: 1, x2: 33, y1: 7, y2: 7 })), "error of the mean model"));
+}
+
+/** Totals are squares, errors are dots. */
+const mark = (side, cx, cy, r, more = {}, ...children) => (side === "total"
+  ? svg("rect", { class: `visits-mark ${side}`, x: cx - r, y: cy - r, width: 2 * r, height: 2 * r, ...more }, ...children)
+  : svg("circle", { class: `visits-mark ${side}`, cx, cy, r, ...more }, ...children));

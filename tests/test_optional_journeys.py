@@ -1,0 +1,127 @@
+"""Journeys where visits are optional: the best way ahead, visits that no longer pay, rules, files."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from learnroute import InputError, Journey, Problem, Visits, plan
+from test_optional_visits import random_visits, small, travel_of
+
+
+def ahead(journey: Journey) -> float:
+    """The least loss of all ways ahead that keep the rules, or of none, by the law, visit by visit."""
+    problem, rules = journey.problem, journey.problem.rules
+    assert rules is not None
+    made = journey.order[: len(journey.visits)]
+    regions = np.flatnonzero(rules.allowed).tolist()
+    found = []
+    for many in range(rules.at_most - len(made) + 1):
+        for more in itertools.product(regions, repeat=many):
+            whole = (*made, *more)
+            if not whole or len(whole) < rules.at_least or not {*np.flatnonzero(rules.required)} <= {*whole}:
+                continue
+            if any(whole.count(k) > rules.repeats[k] for k in whole):
+                continue
+            last, start = problem.ends.last, problem.constraints.start
+            if last not in (None, whole[-1]) or (not made and start not in (None, problem.regions[whole[0]])):
+                continue
+            way = travel_of(problem, whole)
+            if not math.isinf(rules.budget) and way > Fraction(rules.budget) * Fraction(1 + 1e-12):
+                continue
+            found.append(loss_after(journey, more, len(made)) + problem.travel_rate * float(way) / problem.size)
+    return min(found)
+
+
+def loss_after(journey: Journey, more: tuple[int, ...], many: int) -> float:
+    problem = journey.problem
+    own, common = journey.errors - journey.common, journey.common
+    for t, k in enumerate(more, many):
+        p, learnt, q, second, noise = (float(table[t, k]) for table in problem.updates.tables)
+        common = second * common - q * own[k] + noise
+        own = p * own + learnt * problem.dissimilarities_to(k)
+    return float((problem.region_weights * own).mean() + common)
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_the_way_ahead_is_the_best_of_all(block: int) -> None:
+    """After each visit, whatever was measured: the rest, or the end, is the best of all sequences."""
+    rng = np.random.default_rng(block)
+    for seed in range(40 * block, 40 * block + 40):
+        problem = random_visits(seed, most=4)
+        if problem is None or problem.rules is None or problem.learner.undecided or problem.most_visits > 4:
+            continue
+        with np.errstate(all="ignore"):
+            try:
+                journey = Journey(problem)
+            except InputError:
+                continue  # no route keeps the rules
+            while True:
+                best, scale = ahead(journey), abs(journey.common) + float(np.abs(journey.errors).max())
+                assert journey.expected_loss == pytest.approx(best, rel=1e-9, abs=1e-11 * scale), (seed, journey)
+                if journey.next is None:
+                    break
+                some = zip(problem.regions[:2], np.abs(journey.errors), strict=False)
+                journey.visit(errors={name: float(rng.uniform(0.5, 2) * old) for name, old in some if seed % 2})
+
+
+def test_visits_that_no_longer_pay_are_dropped_with_the_reason(tmp_path: Path) -> None:
+    problem = small(travel_rate=0.02)
+    journey = Journey(problem, file=tmp_path / "j.json")
+    assert journey.route == plan(problem).route
+    planned = journey.rest
+    assert len(planned) > 2
+    journey.visit(errors=dict.fromkeys(problem.regions, 1e-3))
+    assert journey.rest == ()
+    assert journey.next is None
+    assert set(journey.dropped) == set(planned[1:])
+    assert all("is dropped: a visit would add " in note for note in journey.notes)
+    assert "no further visit pays" in str(journey.sheet())
+    with pytest.raises(InputError, match="no further visit pays; the journey is over"):
+        journey.visit()
+    again = Journey.resume(tmp_path / "j.json")
+    assert again.to_dict() == journey.to_dict()
+    assert again.notes == journey.notes
+    journey.visit(planned[1], errors=dict.fromkeys(problem.regions, 50.0))  # it may go on, and visits pay again
+    assert journey.rest
+    assert not set(journey.rest) & set(journey.dropped)
+
+
+def test_rules_hold_along_the_whole_journey() -> None:
+    visits = Visits(["R5"], ["R1"], 2, 1, 4, 6.0)
+    problem = small(visits=visits, travel_rate=0.01)
+    journey = Journey(problem)
+    with pytest.raises(InputError, match="may not be visited"):
+        journey.visit("R1")
+    while journey.next is not None:
+        journey.visit()
+    names = [visit.region for visit in journey.visits]
+    assert "R5" in names
+    assert "R1" not in names
+    assert len(names) <= 4
+    assert max(map(names.count, names)) <= 2
+    assert journey.travel_cost <= 6
+
+
+def test_a_journey_off_the_plan_says_what_cannot_be_kept() -> None:
+    journey = Journey(small(visits=Visits(["R6"], repeat=2, budget=5.0), travel_rate=0.01))
+    for name in ("R3", "R1"):
+        journey.visit(name)
+    assert journey.rest == ()
+    assert journey.notes[0] == "no route from here keeps the rules (visits): R6 must be visited"
+
+
+def test_regions_come_and_go() -> None:
+    problem: Problem = small(travel_rate=0.02, visits=Visits(["R2"], ["R3"]))
+    journey = Journey(problem)
+    journey.visit()
+    gone = next(name for name in journey.left if name != "R2")
+    journey.drop(gone)
+    assert gone not in journey.problem.regions
+    journey.add("new", coordinates=(2.5, 0.1), vector=(0.0, 0.0, 0.0), initial=1.0)
+    assert "new" in journey.left
