@@ -15,19 +15,22 @@ from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
-from learnroute.model.losses import Loss, as_order, objective_of
+from learnroute.model.losses import Loss, as_order, objective_of, visit_objective_of
 from learnroute.model.notes import first_model_note, travel_note, visits_notes
 from learnroute.model.objective import Objective, Weighted
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import OPTIMALITY, margin
 from learnroute.model.validation import IntArray, as_count
+from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.construction.insertion import completed
 from learnroute.solvers.contract import Answer, Budget, Progress, Solver
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
 from learnroute.solvers.registry import METHODS, Method, method_named
+from learnroute.solvers.visits.bounds import NO_BOUND, visits_bound
+from learnroute.solvers.visits.exact import prover
 from learnroute.tuning import Tuned, objective_for_method, route_finder, solve_visits, tune, tuned_for
 
 TIED = 1e-17  # of the value: less than this cannot be told from nothing
@@ -122,8 +125,21 @@ def _plan_visits(
     """Choose which regions to visit, how often, and in which order."""
     started = time.monotonic()
     start = None if initial is None else _indices(problem, initial, "initial")
-    answer = solve_visits(problem, method, np.random.default_rng(seed), budget, params, start)
-    return assessed(problem, answer, None, method.name, seed, time.monotonic() - started, budget)
+    objective = visit_objective_of(problem)
+    searching = budget if prover(objective, params) else budget.part(1 - params.visit_bound.share)
+    answer = solve_visits(problem, method, np.random.default_rng(seed), searching, params, start)
+    return _assess_visits(problem, objective, answer, method.name, seed, started, budget, params)
+
+
+def _assess_visits(
+    problem: Problem, objective: VisitObjective, answer: Answer, requested: str, seed: int, started: float,
+    budget: Budget, params: SolverParams = DEFAULTS,
+) -> Plan:  # fmt: skip
+    """Bound what is not proved optimal, and recompute everything that is claimed."""
+    certificate = None if answer.optimal else visits_bound(objective, answer.order, budget, params)
+    if certificate is None and not answer.optimal:
+        answer = replace(answer, notes=(*answer.notes, NO_BOUND))
+    return assessed(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
 
 
 def _less_the_check(problem: Problem, budget: Budget) -> Budget:
@@ -255,7 +271,7 @@ def evaluate_within(problem: Problem, route: Sequence[str | int], budget: Budget
         found = tuned_for(problem, order.tolist(), kind, budget.part(TUNING_SHARE))
         return _as_chosen(evaluate_within(problem.regularized(found.regularization), route, budget), problem, found)
     if problem.rules is not None:
-        return assessed(problem, Answer(order, GIVEN), None, GIVEN, 0, time.monotonic() - started, budget)
+        return _assess_visits(problem, visit_objective_of(problem), Answer(order, GIVEN), GIVEN, 0, started, budget)
     stops = problem.from_depot(order)
     certificate = lower_bound(objective_of(problem), stops, budget)
     return assessed(problem, Answer(stops, GIVEN), certificate, GIVEN, 0, time.monotonic() - started, budget)

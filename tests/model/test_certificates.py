@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from learnroute import Learner, Plan, plan
+from learnroute import Learner, Plan, Visits, plan
 from learnroute.formats.schemas import plan_schema
 from learnroute.model.certificates import KINDS, BranchAndBound, NgRoutes, read_certificate
 from learnroute.study.families import random_problem
@@ -27,6 +27,8 @@ def plan_of(kind: str) -> Plan:
         return plan(random_problem("euclidean", 90, UNDER, 1), "nearest")
     if kind == "ng-routes":
         return plan(random_problem("vectors", 30, Learner(1000, 100, 0.1), 4), "exact")
+    if kind == "visit-routes":
+        return plan(random_problem("vectors", 9, UNDER, 1).changed(visits=Visits("all", budget=1e6)), "search")
     return plan(random_problem("vectors", 80, Learner(80, 100, 0.1), 3), "exact")
 
 

@@ -442,5 +442,7 @@ class Plan(ResultMixin):
             "seed": self.seed,
             "notes": list(self.notes),
             "true_loss": self.true_loss.to_dict() if self.true_loss else None,
-            "certificate": self.certificate.to_dict(len(self.order)) if self.certificate else None,
+            "certificate": self.certificate.to_dict(len({*self.order}) + len(self.skipped))
+            if self.certificate
+            else None,
         }

@@ -369,6 +369,22 @@ class VisitProofParams(NamedTuple):
     nodes_a_call: int = 500_000  # nodes of that search, and labels, between two looks at the clock
 
 
+class VisitBoundParams(NamedTuple):
+    """The lower bound of sequences of visits (`visits.ng_routes`)."""
+
+    nearest: int = 4  # regions nearest to each that its ng-set starts with
+    largest: int = 8  # regions in an ng-set, at most
+    cycles: int = 10  # last routes of an ascent, the cycles of which are broken then
+    first_ascent: AscentParams = AscentParams(120, patience=8)  # the ascent with the first ng-sets
+    # the same after each augmentation
+    next_ascent: AscentParams = AscentParams(40, patience=8, slowest=0.05, progress=1e-3)
+    gain: float = 0.1  # share of the gap that an ascent without cycles must close, or it is the last one
+    work: float = 1e9  # arcs that are looked at in all; a step looks at each once per layer
+    steps: int = 20  # for which that must be enough: else ng-sets start with fewer regions
+    arcs: int = 4_000_000  # arcs between two layers, at most; about 40 bytes each
+    share: float = 0.25  # of the time that is left for it where a search would spend all
+
+
 class SolverParams(NamedTuple):
     """All of them; see the class of each. `proof` is what the method `exact` spends."""
 
@@ -383,6 +399,7 @@ class SolverParams(NamedTuple):
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
     visit_proof: VisitProofParams = VisitProofParams()
+    visit_bound: VisitBoundParams = VisitBoundParams()
 
 
 DEFAULTS = SolverParams()

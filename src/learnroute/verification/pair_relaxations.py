@@ -33,11 +33,10 @@ class Relaxed(NamedTuple):
 
 def relaxations_of(problem: Problem, terms: Terms) -> Iterator[Relaxed]:
     """Return scores, shares, factors and constant of linear models below the loss."""
-    updates, size = problem.updates, problem.size
-    retention, _, coupling, second, _ = updates.tables
+    retention, _, coupling, second, _ = problem.updates.tables
     convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0 and second.max() <= 1)
     yield from _rearranged(problem, terms) if convex else (_worst_case(problem, terms),)
-    if terms.points is not None or (size <= SORTED_REGIONS and _symmetric(terms.floats)):
+    if has_points(terms):
         yield _floor(problem, terms, convex)
 
 
@@ -149,19 +148,9 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
     """
     size, updates, weights = problem.size, problem.updates, problem.region_weights
     retention, plasticity, coupling, second, _ = updates.tables
-    points = _fitted(terms.floats) if terms.points is None else terms.points
-    scores, given = distance_sums(points, weights), _rationals(weights)
+    given = _rationals(weights)
     everything = sum(given, Fraction(0))
-    spread = sum((w * score for w, score in zip(given, scores, strict=True)), Fraction(0)) / (2 * everything)
-    radii = [(score - spread) / everything for score in scores]
-    floor, uneven = spread * size / everything, abs(everything - size)
-    below, above, lowest = Fraction(0), Fraction(0), Fraction(0)
-    if terms.points is None:
-        apart = np.array([((points - point) ** 2).sum(axis=1) for point in points])
-        slack = 64 * (points.shape[1] + 8) * UNIT * apart
-        under, over = np.maximum(apart + slack - terms.floats, 0.0), np.maximum(terms.floats - apart + slack, 0.0)
-        below = Fraction(float(_high((under * weights).sum(axis=1), size).max()))
-        above, lowest = Fraction(float(over.max())), Fraction(float(under.max()))
+    floor, radii, uneven, below, above, lowest = spread_of(terms, weights)
     farthest = 4 * max(radii)  # no squared distance between two of the points is larger
     first = [radius - Fraction(float(x)) for radius, x in zip(radii, problem.initial_errors, strict=True)]
     later = _rationals(_high(size * _after(second.max(axis=1)), size))
@@ -195,6 +184,45 @@ def _floor(problem: Problem, terms: Terms, convex: bool) -> Relaxed:
         - uneven * (before[-1] + survives[-1]) * largest
     )
     return Relaxed((Fraction(0),) * size, (0,) * size, None, constant)
+
+
+class Spread(NamedTuple):
+    """Points for the dissimilarities: the floor, squared distances to the weighted mean, and what points miss.
+
+    `uneven`: how far the sum of the weights is from T. `below`: how far dissimilarities are below squared distances,
+    summed over a row by weights; `above`, `lowest`: how far above and below, each.
+    """
+
+    floor: Fraction
+    radii: list[Fraction]
+    uneven: Fraction
+    below: Fraction
+    above: Fraction
+    lowest: Fraction
+
+
+def has_points(terms: Terms) -> bool:
+    """Whether dissimilarities are, or may be fitted by, squared distances."""
+    return terms.points is not None or (len(terms.scores) <= SORTED_REGIONS and _symmetric(terms.floats))
+
+
+def spread_of(terms: Terms, weights: FloatArray) -> Spread:
+    """Return the points whose squared distances are the dissimilarities, or are near to them."""
+    size = len(terms.scores)
+    points = _fitted(terms.floats) if terms.points is None else terms.points
+    scores, given = distance_sums(points, weights), _rationals(weights)
+    everything = sum(given, Fraction(0))
+    spread = sum((w * score for w, score in zip(given, scores, strict=True)), Fraction(0)) / (2 * everything)
+    radii = [(score - spread) / everything for score in scores]
+    below, above, lowest = Fraction(0), Fraction(0), Fraction(0)
+    if terms.points is None:
+        apart = np.array([((points - point) ** 2).sum(axis=1) for point in points])
+        slack = 64 * (points.shape[1] + 8) * UNIT * apart
+        under, over = np.maximum(apart + slack - terms.floats, 0.0), np.maximum(terms.floats - apart + slack, 0.0)
+        if under.any():
+            below = Fraction(float(_high((under * weights).sum(axis=1), size).max()))
+        above, lowest = Fraction(float(over.max())), Fraction(float(under.max()))
+    return Spread(spread * size / everything, radii, abs(everything - size), below, above, lowest)
 
 
 def _worst_case(problem: Problem, terms: Terms) -> Relaxed:

@@ -169,7 +169,7 @@ class _PlanChecker:
             if problem.rules is None:
                 self.checker = PairChecker(self.losses, self.certificate)
             else:
-                self.checker = VisitChecker(self.losses, problem.rules)
+                self.checker = VisitChecker(self.losses, problem.rules, self.certificate)
 
     def checks(self) -> list[Check]:
         """Return the verdicts on all claims but the route."""

@@ -10,17 +10,20 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from learnroute.model.certificates import Certificate, Simple, VisitRoutes
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import SAME
 from learnroute.model.validation import FloatArray
 from learnroute.model.visit_objective import VisitRules
-from learnroute.verification import held_karp
+from learnroute.verification import held_karp, visit_floor, visit_routes
 from learnroute.verification.bounds import Outcome
+from learnroute.verification.checks import EffortExceededError
 from learnroute.verification.exact import initial_sum, losses_of
 from learnroute.verification.pairs import BEYOND, PairLosses
 
@@ -57,26 +60,49 @@ class _Layer(NamedTuple):
 class VisitChecker:
     """Settles whether any sequence of visits is below a goal (T times a loss)."""
 
-    def __init__(self, losses: PairLosses, rules: VisitRules) -> None:
-        self.losses, self.rules, self.problem = losses, rules, losses.problem
+    def __init__(self, losses: PairLosses, rules: VisitRules, certificate: Certificate | None = None) -> None:
+        self.losses, self.rules, self.problem, self.certificate = losses, rules, losses.problem, certificate
         self.known = BELOW_ALL
 
     def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
-        """Say whether no sequence is below a goal."""
+        """Say whether no sequence is below a goal: by the certificate, else by trying all."""
         if goal <= self.known:
             return Outcome(proved=True)
         problem, rules = self.problem, self.rules
-        if _sequences(rules) <= MOST_SEQUENCES:
+        found = self._by_certificate(goal)
+        if found.follows is not None:
+            self.known = max(self.known, found.follows)
+        sets = not problem.learner.couples and rules.repeat == 1 and math.isinf(rules.budget)
+        if not found.proved and _sequences(rules) <= MOST_SEQUENCES:
             found = self._by_sequences(goal)
-        elif problem.learner.couples or rules.repeat > 1 or not math.isinf(rules.budget):
-            return Outcome(why="there are too many sequences of visits to try them all")
-        elif problem.size > held_karp.MOST_REGIONS:
-            return Outcome(why=f"sets of more than {held_karp.MOST_REGIONS} regions cannot be enumerated")
-        else:
+        elif not found.proved and sets and problem.size <= held_karp.MOST_REGIONS:
             found = self._by_sets(goal)
         if found.proved:
             self.known = max(self.known, goal)
         return found
+
+    def _by_certificate(self, goal: Fraction) -> Outcome:
+        """Recompute what the certificate proves."""
+        certificate, problem = self.certificate, self.problem
+        if isinstance(certificate, VisitRoutes) and visit_routes.applies(problem, self.losses.terms.scores):
+            if goal <= 0:  # no cost is negative
+                return Outcome(proved=True)
+            costs = visit_routes.RouteCosts(problem, self.rules, self.losses.terms, certificate, ROOM)
+            try:
+                least = costs.least(goal)
+            except EffortExceededError:
+                return Outcome(why="its ng-sets are too large to repeat it")
+        elif isinstance(certificate, Simple) and self._floor is not None:
+            least = self._floor
+        else:
+            return Outcome(why="there are too many sequences of visits to try them all")
+        if least >= goal:
+            return Outcome(proved=True)
+        return Outcome(follows=least, why="the certificate proves a lower bound only")
+
+    @cached_property
+    def _floor(self) -> Fraction | None:
+        return visit_floor.least_total(self.problem, self.rules, self.losses.terms)
 
     def keeps_budget(self, order: Sequence[int]) -> bool:
         """Whether a sequence travels no farther than its budget, up to rounding."""

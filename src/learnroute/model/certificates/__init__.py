@@ -17,6 +17,7 @@ from learnroute.model.certificates.held_karp import HeldKarp
 from learnroute.model.certificates.ng_route import NgRelaxation, NgRoutes, Rows, grow
 from learnroute.model.certificates.one_tree import OneTree
 from learnroute.model.certificates.simple import Simple
+from learnroute.model.certificates.visit_routes import VisitRoutes
 from learnroute.model.validation import as_choice, as_number
 
 __all__ = [
@@ -30,13 +31,14 @@ __all__ = [
     "OneTree",
     "Rows",
     "Simple",
+    "VisitRoutes",
     "certificate_schema",
     "grow",
     "read_certificate",
 ]
 
 KINDS: dict[str, type[Certificate]] = {
-    each.kind: each for each in (Simple, OneTree, HeldKarp, NgRoutes, BranchAndBound)
+    each.kind: each for each in (Simple, OneTree, HeldKarp, NgRoutes, BranchAndBound, VisitRoutes)
 }
 
 

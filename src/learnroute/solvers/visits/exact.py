@@ -75,7 +75,7 @@ def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover
     rules, limits = objective.rules, params.visit_proof
     regions = int(rules.allowed.sum())
     repeats = np.minimum(rules.repeats[rules.allowed], rules.at_most)
-    if objective.steady and not objective.updates.coupled and _monotone(objective):
+    if separable(objective):
         if rules.repeat == 1 and rules.budget == math.inf and regions <= params.held_karp.most_regions:
             return _over_sets
         if regions * int(repeats.max()).bit_length() <= 64 and multisets(repeats, rules.at_most) <= limits.multisets:
@@ -104,10 +104,11 @@ def _count(repeats: IntArray, series: FloatArray, at_most: int, times: FloatArra
     return math.inf if math.isnan(found) else found
 
 
-def _monotone(objective: VisitObjective) -> bool:
-    """Whether nothing cancels: all that the value is made of is >= 0, and training retains a share of it."""
+def separable(objective: VisitObjective) -> bool:
+    """Whether what a visit counts depends on the visits that follow alone, and nothing in a value is negative."""
     retention, plasticity, _, second, noise = (table.min() for table in objective.updates.tables)
-    return bool(min(retention, plasticity, second, noise, objective.known.scores.min(), objective.total) >= 0)
+    least = min(retention, plasticity, second, noise, objective.known.scores.min(), objective.total)
+    return bool(objective.steady and not objective.updates.coupled and least >= 0)
 
 
 def _turns(objective: VisitObjective) -> list[VisitObjective]:

@@ -1,0 +1,33 @@
+"""Lower bounds on the value of sequences of visits that are too many to try."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from learnroute.model.certificates import Certificate
+from learnroute.model.validation import IntArray
+from learnroute.model.visit_objective import VisitObjective
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.params import DEFAULTS, SolverParams
+from learnroute.solvers.visits.exact import separable
+from learnroute.solvers.visits.floor import floor_bound
+from learnroute.solvers.visits.ng_routes import ng_route_bound
+
+NO_BOUND = "no lower bound is known for optional visits where errors are coupled and dissimilarities are no distances"
+
+
+def visits_bound(
+    objective: VisitObjective, visits: IntArray, budget: Budget, params: SolverParams = DEFAULTS
+) -> Certificate | None:
+    """Return the best lower bound that a moment's work gives; None where none is known.
+
+    `visits` is a sequence whose value it should come near to. When the budget is used up, the best so far is returned.
+    """
+    found: Certificate | None = None
+    with np.errstate(over="ignore", invalid="ignore"):
+        if separable(objective):
+            found = ng_route_bound(objective, objective(visits), budget, params.visit_bound)
+        found = found or floor_bound(objective)
+    return found if found is not None and math.isfinite(found.bound) else None

@@ -1,0 +1,102 @@
+"""The floor of visits: no model's mean error is below that of the mean of all regions' models; docs/bounds.md.
+
+It holds for squared distances between points and for laws that models obey. What dissimilarities and laws miss of that
+counts at its worst, as in `model.pairs`; here for any number of visits.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from learnroute.model.certificates import Simple
+from learnroute.model.dissimilarities import centred
+from learnroute.model.pairs import SORTED_REGIONS
+from learnroute.model.rounding import UNIT, margin
+from learnroute.model.validation import FloatArray
+from learnroute.model.visit_objective import VisitObjective
+from learnroute.solvers.spanning_tree import minimum_spanning_tree
+
+
+def floor_bound(objective: VisitObjective) -> Simple | None:
+    """Return the floor of the error, plus the least travel through all regions that must be visited.
+
+    None where the dissimilarities differ by direction, or a visit reverses what all regions gained in common.
+    """
+    known = objective.known
+    fitted = known.vectors is not None or objective.size <= SORTED_REGIONS
+    if not known.symmetric or not fitted or objective.updates.second.min() < 0:
+        return None
+    terms = [_least_error(objective), objective.rate * least_travel(objective)]
+    return Simple(math.fsum(terms) - margin(objective.size + 2, math.fsum(map(abs, terms))))
+
+
+def _least_error(objective: VisitObjective) -> float:
+    """Return what T times the error of no allowed sequence is below."""
+    known, rules, size = objective.known, objective.rules, objective.size
+    weights = known.region_weights
+    apart = centred(known.points, weights)
+    radii = np.einsum("ij,ij->i", apart, apart)
+    farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
+    below, above = known.misfit
+    tables = [table[: rules.at_most, rules.allowed] for table in objective.updates.tables]
+    retention, plasticity, coupling, second, noise = tables
+    convex = bool(retention.min() >= 0 and retention.max() <= 1 and coupling.min() >= 0)
+    if not convex:
+        below, above = below + size * above, above + below
+    # the first model is as far from all regions as their mean, and has some scatter: any scatter >= 0 will do
+    first = known.initial - radii
+    scatter = np.unique(np.maximum(first, 0.0))
+    rest = first[None, :] - scatter[:, None]
+    missed = np.maximum(-rest if convex else np.abs(rest), 0.0) @ weights
+    uneven = abs(math.fsum([*weights, -size])) + size * UNIT  # between the sum of the weights and T
+    worst = np.maximum(rest if convex else np.abs(rest), 0.0).max(axis=1)
+
+    lost, noisy, kept = np.zeros(len(scatter)), 0.0, 1.0
+    learnt, left, unlearnt, best = 0.0, 1.0, 0.0, np.full(len(scatter), np.inf)
+    sizes = math.fsum(weights * radii)
+    for t in range(rules.at_most):
+        p, learns, q, rho = retention[t], plasticity[t], coupling[t], second[t]
+        excess, beyond = rho - p + q, float(np.maximum(q - p * learns, 0.0).max()) + 8 * UNIT
+        if convex:
+            lacking = max(float(excess.max()) + 8 * UNIT, beyond)
+        else:  # shares of either sign: the model may lie outside of the points
+            reach = max(1.0, learnt + left)
+            lacking = reach * ((1 + reach) * (float(np.abs(excess).max()) + 8 * UNIT) + reach * beyond)
+        paired = float(np.abs(q).max()) * (learnt * above + left * worst + unlearnt * farthest)
+        low, high, least = float(rho.min()), float(rho.max()), float(noise[t].min())
+        lost = high * lost + lacking * (farthest + scatter) + paired
+        noisy, kept = (low if noisy >= 0 else high) * noisy + least, low * kept
+        retains = float(np.abs(p).max())
+        learnt, left = retains * learnt + float(np.abs(learns).max()), retains * left
+        learnt = min(learnt, 1.0) if convex else learnt
+        unlearnt = retains * unlearnt + float(np.abs(learns - (1 - p)).max()) + UNIT
+        if t + 1 < rules.at_least:
+            continue
+        parts = [size * noisy, size * kept * scatter, -size * lost, -learnt * below, -left * missed]
+        reach = max(1.0, learnt + left)
+        parts += [-size * unlearnt * farthest, -uneven * reach**2 * (farthest + scatter)]
+        best = np.minimum(best, sum(parts))
+        sizes = max(sizes, float(np.max(sum(map(np.abs, parts)))))
+    columns = known.points.shape[1]
+    return math.fsum(weights * radii) + float(best.max()) - margin(64 * (size + rules.at_most) + columns, sizes)
+
+
+def least_travel(objective: VisitObjective) -> float:
+    """Return a lower bound on travel: a spanning tree of all stops that a route must visit, by shortest ways."""
+    stops = np.flatnonzero(objective.rules.allowed)
+    required = objective.rules.required[stops]
+    if objective.origin is not None:
+        stops, required = np.append(stops, objective.origin), np.append(required, True)
+    if required.sum() < 2 or not objective.rate:
+        return 0.0
+    ways: FloatArray = objective.travel[np.ix_(stops, stops)]
+    ways = np.minimum(ways, ways.T)
+    for via in range(len(stops)):
+        ways = np.minimum(ways, ways[:, via, None] + ways[via])
+    longest = float(objective.travel[np.ix_(stops[required], stops[required])].max())
+    ways = ways[np.ix_(required, required)]
+    tree = minimum_spanning_tree(ways)
+    total = math.fsum(ways[tree[:, 0], tree[:, 1]])
+    return max(0.0, total - margin(len(stops), total + longest / 8))  # the checker's grid is as coarse

@@ -1,0 +1,163 @@
+"""Check the floor of visits: the error of the mean model for any number of visits, and a spanning tree for travel.
+
+docs/bounds.md has the proof. Sums are exact, or rounded to the side that counts against a claim.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from learnroute.model.problem import Problem
+from learnroute.model.validation import FloatArray
+from learnroute.model.visit_objective import VisitRules
+from learnroute.verification.pair_relaxations import has_points, spread_of
+from learnroute.verification.pair_terms import Terms
+from learnroute.verification.simple import spanning_tree
+
+HUGE = Fraction(10) ** 150
+BITS = 58  # of the longest way, in whole units: two of them do not overflow
+
+
+def least_total(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction | None:
+    """Return what T times the loss of no sequence is below; None where there is no floor."""
+    if not has_points(terms) or problem.updates.second.min() < 0:
+        return None
+    return _least_error(problem, rules, terms) + Fraction(problem.travel_rate) * _least_travel(problem, rules)
+
+
+class _Lengths(NamedTuple):
+    """What a number of visits does at worst; each is rounded against the bound.
+
+    Attributes
+    ----------
+    noise, kept
+        The least noise in an error, and what is left of the first model's scatter.
+    beyond, first, other
+        What may be lost of it: times the largest distance, times what the first model misses, and as it is.
+    learnt, left, unlearnt
+        The largest shares of regions and of the first model, and how far all shares together are from 1.
+    """
+
+    noise: Fraction = Fraction(0)
+    kept: Fraction = Fraction(1)
+    beyond: Fraction = Fraction(0)
+    first: Fraction = Fraction(0)
+    other: Fraction = Fraction(0)
+    learnt: Fraction = Fraction(0)
+    left: Fraction = Fraction(1)
+    unlearnt: Fraction = Fraction(0)
+
+
+def _least_error(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction:
+    size, weights = problem.size, problem.region_weights
+    floor, radii, uneven, below, above, lowest = spread_of(terms, weights)
+    farthest = 4 * max(radii)
+    tables = [table[: rules.at_most, rules.allowed] for table in problem.updates.tables]
+    convex = bool(tables[0].min() >= 0 and tables[0].max() <= 1 and tables[2].min() >= 0)
+    if not convex:
+        below, above = below + (size + uneven) * above, above + lowest
+    lengths, now = [], _Lengths()
+    for t in range(rules.at_most):
+        laws = set(zip(*(table[t].tolist() for table in tables), strict=True))
+        now = _trained(now, [tuple(map(Fraction, law)) for law in laws], convex, above, farthest, terms.places)
+        if t + 1 >= rules.at_least:
+            lengths.append(now)
+    away = [Fraction(float(x)) - radius for x, radius in zip(problem.initial_errors, radii, strict=True)]
+    scatter = _best_scatter(lengths, away, weights, farthest, below, convex)
+    rest = [x - scatter if convex else abs(x - scatter) for x in away]
+    given = map(Fraction, weights.tolist())
+    missed = sum((w * (max(-x, Fraction(0)) if convex else x) for w, x in zip(given, rest, strict=True)), Fraction(0))
+    worst = max(max(rest), Fraction(0))
+    return floor + min(
+        size * (one.noise + one.kept * scatter - one.beyond * (farthest + scatter) - one.first * worst)
+        - size * one.other
+        - (size + uneven) * one.unlearnt * farthest
+        - uneven * max(Fraction(1), one.learnt + one.left) ** 2 * (farthest + scatter)
+        - one.learnt * below
+        - one.left * missed
+        for one in lengths
+    )
+
+
+def _best_scatter(
+    lengths: list[_Lengths],
+    away: list[Fraction],
+    weights: FloatArray,
+    farthest: Fraction,
+    below: Fraction,
+    convex: bool,
+) -> Fraction:
+    """Return the scatter of the first model whose bound is best, by floats: any number >= 0 will do."""
+    scale = max(*map(abs, away), farthest) or Fraction(1)
+    size, first = len(away), np.array([float(x / scale) for x in away])
+    scatter = np.maximum(first, 0.0)
+    rest = first - scatter[:, None]
+    missed = np.maximum(-rest if convex else np.abs(rest), 0.0) @ weights
+    worst = np.maximum(rest if convex else np.abs(rest), 0.0).max(axis=1)
+    bounds = np.full(size, np.inf)
+    for one in lengths:
+        fixed = one.noise - one.other - (one.beyond + one.unlearnt) * farthest - one.learnt * below / size
+        gained = _float(fixed / scale) + _float(one.kept - one.beyond) * scatter - _float(one.first) * worst
+        bounds = np.minimum(bounds, size * gained - _float(one.left) * missed)
+    return max(away[int(np.argmax(bounds))], Fraction(0))
+
+
+def _float(number: Fraction) -> float:
+    return float(max(min(number, HUGE), -HUGE))
+
+
+def _trained(
+    now: _Lengths, laws: list[tuple[Fraction, ...]], convex: bool, above: Fraction, farthest: Fraction, places: int
+) -> _Lengths:
+    """Return the same after a further visit, by the worst law of any region."""
+    retains = max(abs(p) for p, *_ in laws)
+    learns = max(abs(plasticity) for _, plasticity, *_ in laws)
+    paired = max(abs(q) for _, _, q, _, _ in laws)
+    low, high = min(rho for *_, rho, _ in laws), max(rho for *_, rho, _ in laws)
+    spread = max(max(Fraction(0), q - p * plasticity) for p, plasticity, q, _, _ in laws)
+    if convex:
+        lacking = max(spread, *(rho - p + q for p, _, q, rho, _ in laws))
+    else:
+        reach = max(Fraction(1), now.learnt + now.left)
+        lacking = reach * ((1 + reach) * max(abs(rho - p + q) for p, _, q, rho, _ in laws) + reach * spread)
+    learnt = retains * now.learnt + learns
+    further = _Lengths(
+        -((low if now.noise >= 0 else high) * now.noise + min(noise for *_, noise in laws)),
+        -low * now.kept,
+        high * now.beyond + lacking,
+        high * now.first + paired * now.left,
+        high * now.other + paired * (now.learnt * above + now.unlearnt * farthest),
+        min(learnt, Fraction(1)) if convex else learnt,
+        retains * now.left,
+        retains * now.unlearnt + max(abs(p + plasticity - 1) for p, plasticity, *_ in laws),
+    )
+    up = _Lengths(*(Fraction(-((-x.numerator << places) // x.denominator), 1 << places) for x in further))
+    return up._replace(noise=-up.noise, kept=-up.kept)
+
+
+def _least_travel(problem: Problem, rules: VisitRules) -> Fraction:
+    """Return a lower bound on travel: a spanning tree of all stops that a route must visit, by shortest ways."""
+    depot = [] if problem.depot is None else [problem.size]
+    stops = [*np.flatnonzero(rules.allowed).tolist(), *depot]
+    required = [k for k, stop in enumerate(stops) if stop in depot or rules.required[stop]]
+    ways = problem.ways.matrix[np.ix_(stops, stops)]
+    if len(required) < 2 or not problem.travel_rate:
+        return Fraction(0)
+    most = float(ways[np.ix_(required, required)].max())  # no shortest way between two of them is longer
+    if not most:
+        return Fraction(0)
+    longest = Fraction(most)
+    unit = Fraction(2) ** (longest.numerator.bit_length() - longest.denominator.bit_length() + 1 - BITS)
+    whole = np.array(
+        [[int(Fraction(way) / unit) for way in row] for row in np.minimum(ways, most).tolist()], dtype=np.int64
+    )
+    whole = np.minimum(whole, whole.T)
+    for via in range(len(stops)):
+        whole = np.minimum(whole, whole[:, [via]] + whole[[via], :])
+    between = whole[np.ix_(required, required)]
+    tree = spanning_tree(len(required), lambda v: between[v])
+    assert tree is not None
+    return tree * unit
