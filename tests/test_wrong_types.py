@@ -173,7 +173,7 @@ METHODS: dict[str, Callable[[], tuple[Callable[..., Any], dict[str, Any]]]] = {
             "vector": None,
             "initial": 0.5,
             "samples": None,
-            "importance": 1.0,
+            "importance": None,
             "progress": None,
             "time_limit": None,
         },
