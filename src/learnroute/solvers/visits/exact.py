@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learnroute import _core
-from learnroute.errors import InputError, RefusedError
+from learnroute.errors import RefusedError
 from learnroute.model.rounding import PROOF, margin
 from learnroute.model.validation import FloatArray, IntArray
 from learnroute.model.visit_objective import VisitObjective
@@ -24,7 +24,7 @@ from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.suffix_labelling import CANCELLED
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.visits.core_problem import CoreProblem
-from learnroute.solvers.visits.search import find_visits
+from learnroute.solvers.visits.search import find_visits, refusal
 
 
 class Proof(NamedTuple):
@@ -62,8 +62,7 @@ def exact(
         if cause:
             break
     if best is None:
-        reason = f"{cause} before a route was found" if cause else "no route does: allow more visits or travel"
-        raise InputError(reason, field="visits", found="rule each other out" if not cause else "")
+        raise refusal(objective, rng, budget, params)
     if cause:
         note = f"{cause} before the proof was complete; this is the best route found"
         return Answer(best, "search", complete=False, notes=(note,))

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from learnroute import _core
-from learnroute.errors import RefusedError
+from learnroute.errors import InputError
 from learnroute.model.law import STAY, Updates
 from learnroute.model.validation import IntArray
 from learnroute.model.visit_objective import VisitObjective
@@ -32,8 +32,19 @@ def search(
     """
     found = find_visits(objective, rng, budget, params.visit_search, initial)
     if found is None:
-        raise RefusedError("no route keeps all rules, as far as was found: allow more visits or travel")
+        raise refusal(objective, rng, budget, params)
     return Answer(found, "search", complete=not budget.exhausted)
+
+
+def refusal(objective: VisitObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
+    """Return what to say where no route keeps all rules: how far one has to travel, where the budget forbids it."""
+    limit = objective.rules.budget
+    shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params.visit_search)
+    if shortest is None or limit == np.inf:
+        return InputError("no route keeps all these rules, as far as was found; require less", field="visits")
+    least = objective.travel_cost(shortest)
+    reason = f"no route that visits what it must travels so little, as far as was found; give at least {least:.6g}"
+    return InputError(reason, field="visits.budget", found=f"= {limit:g}")
 
 
 def find_visits(
