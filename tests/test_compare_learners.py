@@ -16,6 +16,7 @@ import oracle
 from calls import call
 from learnroute import Constraints, InputError, Learner, LearnerTable, Problem, Proximal, compare_learners, plan
 from learnroute.comparison.of_learners import (
+    CHOSEN,
     FIRST,
     MEAN_MODEL,
     OWN,
@@ -130,7 +131,8 @@ def test_no_learner_is_below_the_floor(shape: str, seed: int) -> None:
     assert found.floor.error == pytest.approx(float(((vectors - vectors.mean(axis=0)) ** 2).sum()) / 7, rel=1e-12)
     for one in found.rows[:-1]:
         assert one.error is None or one.error > float(found.floor.error or 0)
-        assert one.total is None or one.total > float(found.floor.total or 0)
+        if one.learner != CHOSEN:  # it travels less
+            assert one.total is None or one.total > float(found.floor.total or 0)
 
 
 SHAPES = [
@@ -177,7 +179,7 @@ def test_savings_and_memory_are_told() -> None:
     assert [one.saves for one in found.rows[1:]] == pytest.approx([sums[0] - value for value in sums[1:]])
     assert [one.step for one in found.rows[1:]] == pytest.approx([a - b for a, b in itertools.pairwise(sums)])
     assert (found.rows[0].saves, found.rows[0].step) == (None, None)
-    assert [one.memory for one in found.rows] == [60, 60, 120, 120, 120, 120, 120, 3660, None]
+    assert [one.memory for one in found.rows] == [60, 60, 120, 120, 120, 120, 120, 120, 3660, None]
     assert found.best.total == min(sums[:-1])
 
 
@@ -211,7 +213,7 @@ def test_a_table_is_the_same_for_a_seed_and_comes_in_time() -> None:
     assert not hurried.complete
     assert "time limit" in hurried.sheet().lines[-1][1]
     assert [one.learner for one in hurried.rows][-1] == MEAN_MODEL
-    assert all(sorted(one.order or ()) == list(range(10)) for one in hurried.rows)
+    assert all(sorted(one.order or ()) == list(range(10)) for one in hurried.rows if one.learner != CHOSEN)
 
 
 def test_dissimilarities_that_no_models_have_are_told() -> None:
@@ -266,7 +268,7 @@ def test_the_figures_of_the_documents_are_those_of_the_command(capsys: pytest.Ca
     printed = [line.split() for line in out.splitlines()]
     page = (ROOT / "docs" / "choosing.md").read_text().split("learnroute learners")[1].split("```")[2]
     rows = [line.split() for line in page.splitlines() if line.strip()]
-    assert len(rows) == 11
+    assert len(rows) == 12
     for one in rows:
         assert one in printed
     readme = (ROOT / "README.md").read_text().split("learnroute learners")[1].split("![")[0]

@@ -301,7 +301,7 @@ def test_recursive_least_squares_can_be_the_best_row() -> None:
     models = 0.05 * rng.standard_normal((5, 20))  # nearly the same everywhere: one fit of all samples is best
     problem = Problem(
         None, Learner(20, 30, 0.5), vectors=models, initial=((models - 0.5) ** 2).sum(axis=1),
-        coordinates=rng.random((5, 2)),
+        coordinates=rng.random((5, 2)), travel_rate=0.0,
     )  # fmt: skip
     found = compare_learners(problem)
     assert found.best.learner == "recursive"

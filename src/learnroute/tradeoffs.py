@@ -153,8 +153,10 @@ class Tradeoff(ResultMixin):
 
     def table(self, picked: Choice | None = None, marks: Mapping[str, Choice] | None = None) -> Table:
         """Return one row per route of the curve and, where `marks` are given, one per method of them."""
+        optional = self.problem is not None and self.problem.rules is not None
         columns = (
             Column("method" if marks else None, "", left=True),
+            Column(*(("visits",) * 2 if optional else (None, None))),
             Column("travel_cost", "travel", ".6g"),
             Column("error", "expected error", ".6g"),
             Column("loss"),
@@ -167,8 +169,9 @@ class Tradeoff(ResultMixin):
         chosen = self.points[self.chosen]
         labels = ["picked" if point is picked else "chosen" if point is chosen else "" for point in self.points]
         rows = [
-            (label, point.travel_cost, point.error, point.loss(self.rate), *(point.rates or (math.nan, math.nan)),
-             point is chosen, point.route, point.rates_text, point.route[0], point.route[-1])
+            (label, len(point.order), point.travel_cost, point.error, point.loss(self.rate),
+             *(point.rates or (math.nan, math.nan)), point is chosen, point.route, point.rates_text, point.route[0],
+             point.route[-1])
             for label, point in [*zip(labels, self.points, strict=True), *(marks or {}).items()]
         ]  # fmt: skip
         return Table(columns, rows)

@@ -24,6 +24,7 @@ from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
+from learnroute.model.visits import Visits
 from learnroute.solvers.contract import Budget, Progress
 from learnroute.solvers.registry import METHODS
 from learnroute.tuning import (
@@ -38,13 +39,14 @@ from learnroute.tuning import (
 )
 
 LEAST_SQUARES, PROXIMAL = LeastSquares.rule, Proximal.rule
-SCHEDULE, RUNNING_MEAN, RECURSIVE, MEAN_MODEL = (
-    "schedule", "running-mean", "recursive", "mean-model",
+SCHEDULE, CHOSEN, RUNNING_MEAN, RECURSIVE, MEAN_MODEL = (
+    "schedule", "chosen-visits", "running-mean", "recursive", "mean-model",
 )  # fmt: skip
 LEARNERS = {
     LEAST_SQUARES: "least squares (paper)",
     PROXIMAL: "proximal, one λ",
     SCHEDULE: "proximal, λ by visit",
+    CHOSEN: "proximal, chosen visits",
     RUNNING_MEAN: "running mean, λ = t-1",
     RECURSIVE: "recursive least sq.",
     MEAN_MODEL: "floor: mean model",
@@ -240,7 +242,8 @@ def compare_learners(
     Parameters
     ----------
     problem
-        What to plan.
+        What to plan. All rows but that of chosen visits visit each region once; that one keeps the problem's `visits`,
+        and chooses freely where there are none.
     seed
         Same problem and seed: same table.
     time_limit
@@ -265,7 +268,7 @@ def compare_learners(
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
     check_first_model(problem)
-    table = _Table(problem.regularized(1.0), seed, budget)
+    table = _Table(problem.regularized(1.0).changed(visits=None), problem.visits or Visits(), seed, budget)
     return LearnerTable(
         rows=_with_savings(table.rows()),
         regularizations=tuple(CURVE.tolist()),
@@ -280,7 +283,7 @@ def compare_learners(
 class _Table:
     """Plans the routes, chooses the regularisations and prices the rows."""
 
-    def __init__(self, problem: Problem, seed: int, budget: Budget) -> None:
+    def __init__(self, problem: Problem, visits: Visits, seed: int, budget: Budget) -> None:
         self.problem = problem
         self.budget = budget
         self.late = False  # whether curves are left out
@@ -305,6 +308,11 @@ class _Table:
         if self.scheduled is self.running:  # that is a schedule, too
             self.scheduled = tune_schedule(problem, search, part, self.running)
         budget.progress("schedule", 1.0)
+        self.optional = problem.changed(visits=visits)
+        choose = route_finder(self.optional, METHODS["auto"], seed, part)
+        chosen = tune_constant(self.optional, choose, part)
+        self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
+        budget.progress("visits", 1.0)
 
     def rows(self) -> list[LearnerRow]:
         """Return the rows, without what they save."""
@@ -323,6 +331,7 @@ class _Table:
             *least_squares,
             *proximal,
             self._tuned_row(SCHEDULE, OWN, self.scheduled),
+            self._tuned_row(CHOSEN, OWN, self.chosen, self.optional),
             replace(self._tuned_row(RUNNING_MEAN, SHORTEST, self.running), regularization_range=None),
             self._recursive(),
             self._priced(MEAN_MODEL, None, floor_of(self.problem)),
@@ -398,11 +407,12 @@ class _Table:
         travel = travel_cost(problem, order)
         return LearnerRow(learner, kind, memory, order, self._names(order), loss.error, travel, loss.total)
 
-    def _tuned_row(self, learner: str, kind: str, tuned: Tuned | None) -> LearnerRow:
+    def _tuned_row(self, learner: str, kind: str, tuned: Tuned | None, problem: Problem | None = None) -> LearnerRow:
+        problem = self.problem if problem is None else problem
         memory = 2 * self.problem.learner.features
         if tuned is None:
             return self._row(learner, kind, memory, None, None)
-        row = self._row(learner, kind, memory, tuned.order, self.problem.regularized(tuned.regularization))
+        row = self._row(learner, kind, memory, tuned.order, problem.regularized(tuned.regularization))
         return replace(row, regularization=tuned.regularization, regularization_range=(tuned.low, tuned.high))
 
     def _recursive(self) -> LearnerRow:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
 from learnroute.model.labelled_tables import align_square
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_matrix
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_matrix
 
 MEANING: Mapping[str, str] = MappingProxyType(
     {
@@ -72,7 +72,14 @@ def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None) -> Metric
         Where the errors are not T rows of T numbers, T ≥ 2, nor as `visits` says.
     """
     if visits is not None:
-        return _metrics(as_matrix("errors", errors, len(visits), None, least=-LARGEST_VALUE, meaning="errors"), visits)
+        if isinstance(visits, str) or not isinstance(visits, Sequence) or not visits:
+            raise InputError("a list of columns is needed", field="visits", value=visits)
+        table = as_matrix("errors", errors, len(visits), None, least=-LARGEST_VALUE, meaning="errors")
+        width = table.shape[1]
+        columns = [as_count("visits", one, least=0, meaning="the index of a column") for one in visits]
+        if max(columns) >= width:
+            raise InputError(f"there are {width} columns; indices go from 0", field="visits", value=max(columns))
+        return _metrics(table, columns)
     matrix = as_matrix("errors", align_square("errors", errors), None, None, least=-LARGEST_VALUE, meaning="errors")
     size = len(matrix)
     if size < 2 or matrix.shape[1] != size:

@@ -75,7 +75,7 @@ export function added(problem, place, detour, geographic) {
   }
   made.learner = withPositions(problem.learner, old + 1);
   if (problem.truth) made.truth = [...problem.truth, halfway(problem.truth)];
-  if (problem.samples) made.samples = [...problem.samples, problem.samples[a]];
+  for (const field of ["samples", "importance"]) if (problem[field]) made[field] = [...problem[field], problem[field][a]];
   if (problem.dissimilarity_low) {
     made.dissimilarity_low = [...problem.dissimilarity_low.map((line) => [...line, 0]), Array(old + 1).fill(0)];
   }
@@ -103,7 +103,7 @@ export function removed(problem, region, detour) {
   for (const field of ["travel", "dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer"]) {
     if (problem[field]) made[field] = matrix(problem[field]);
   }
-  for (const field of ["regions", "coordinates", "vectors", "initial", "initial_estimate", "truth", "samples"]) {
+  for (const field of ["regions", "coordinates", "vectors", "initial", "initial_estimate", "truth", "samples", "importance"]) {
     if (problem[field]) made[field] = list(problem[field]);
   }
   Object.assign(made, withNames(problem, (name) => (name === problem.regions[region] ? undefined : name)));

@@ -5,11 +5,11 @@ import { $, el, number, svg, ticks } from "./dom.js";
 import { basis, holds, rule } from "./learner.js";
 
 const LEARNERS = {
-  "least-squares": "least squares (paper)", proximal: "proximal, one λ", schedule: "proximal, λ by visit", "running-mean": "running mean, λ = t − 1",
+  "least-squares": "least squares (paper)", proximal: "proximal, one λ", schedule: "proximal, λ by visit", "chosen-visits": "proximal, chosen visits", "running-mean": "running mean, λ = t − 1",
   recursive: "recursive least squares", "mean-model": "floor: mean model",
 };
 const ROUTES = { shortest: "shortest", "papers-best": "paper’s best", "own-best": "own best" };
-const NO_RULE = ["recursive", "mean-model"]; // rows that are no rule of a problem's learner
+const NO_RULE = ["chosen-visits", "recursive", "mean-model"]; // rows that are no rule of a problem's learner
 const EDGE = { left: 62, right: 22, top: 12, bottom: 36 };
 const [PAPER, GAP] = [12, 30]; // px from the axis to the paper's learner, and from there to the least λ
 const WIDE = 6; // times the least loss: losses further apart are drawn on a logarithmic axis
