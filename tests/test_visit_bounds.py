@@ -121,6 +121,7 @@ CASES: dict[str, dict[str, Any]] = {
     "last and back": {"constraints": Constraints(end="R9", returns=True)},
     "cycle": {"constraints": Constraints(returns=True)},
     "samples": {"samples": [90 + 5 * (i % 4) for i in range(24)]},
+    "importance": {"importance": [i % 3 for i in range(24)]},
     "calibrated": {"learner": Calibrated(noise=0.1, retention=0.4, coupling=0.0)},
 }
 
@@ -169,8 +170,9 @@ LEARNERS = [
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_coupled_learners_have_the_floor(learner: Learner) -> None:
-    problem = large(learner=learner)
+@pytest.mark.parametrize("importance", [None, [i % 3 for i in range(24)]])
+def test_coupled_learners_have_the_floor(learner: Learner, importance: list[int] | None) -> None:
+    problem = large(learner=learner, importance=importance)
     found = plan(problem, "search")
     assert isinstance(found.certificate, Simple)
     assert found.gap is not None
