@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -123,8 +124,10 @@ def test_files_have_all_stops(problem: Problem, route: str, tmp_path: Path) -> N
     assert len("".join(next(lines).itertext()).split()) >= 2
     assert np.loadtxt(tmp_path / "p.txt", dtype=int, ndmin=1).tolist() == list(found.order)
     for again in (plan_from(read_plan(tmp_path / "p.json"), problem), pickle.loads(pickle.dumps(found))):
-        assert again == found
-        assert again.to_dict() == found.to_dict()
+        assert replace(again, certificate=None) == replace(found, certificate=None)
+        assert again.certificate is not None
+        assert found.certificate is not None
+        assert again.certificate.bound == pytest.approx(found.certificate.bound, rel=1e-12)  # per region in files
 
 
 def test_tours_visit_each_node_once(tmp_path: Path) -> None:

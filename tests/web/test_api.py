@@ -314,7 +314,7 @@ JSON = {"content-type": "application/json"}
         ({"problem": {**example(), "visits": {"repeat": 0}}}, "problem.visits.repeat"),
         ({"problem": {**example(), "visits": {"at_most": 2.5}}}, "problem.visits.at_most"),
         ({"problem": {**example(), "visits": {"budget": -1}}}, "problem.visits.budget"),
-        ({"problem": {**example(), "visits": {"required": "all", "budget": 1}}}, "problem.visits"),
+        ({"problem": {**example(), "visits": {"required": "all", "budget": 1}}}, "problem.visits.budget"),
         ({"problem": 3}, "problem"),
         ({"method": ["exact"]}, "method"),
         ({"seed": None, "method": None, "time_limit": -1}, "time_limit"),
