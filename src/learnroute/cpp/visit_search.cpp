@@ -154,7 +154,7 @@ bool VisitSearch::recreate(double contrary) {
     auto const &problem = route_.problem();
     for (auto left = absent_.size(); left > 1; --left)
         std::swap(absent_[left - 1], absent_[below(left)]);
-    if (problem.budget < inf)
+    if (problem.budget < inf || trial_.size() + absent_.size() > static_cast<std::size_t>(problem.at_most))
         std::ranges::stable_partition(absent_, [&](Index region) { return problem.required[region] != 0; });
     for (auto const region : absent_) {
         auto const required = problem.required[region] && counts_[region] == 0;
