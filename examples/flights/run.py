@@ -21,7 +21,7 @@ import numpy as np
 from flights_data import COLUMNS, great_circle, load
 
 from learnroute import Problem, evaluate, expected_loss, plan
-from learnroute.formats.files import write_text, atomic_write
+from learnroute.formats.files import atomic_write, write_text
 from learnroute.learning import Estimate, ProximalRegressor, RegionData, RouteRegressor, estimate, follow
 
 try:
