@@ -12,4 +12,5 @@ NB_MODULE(_core, m) {
     learnroute::bind_metric(m);
     learnroute::bind_proofs(m);
     learnroute::bind_visits(m);
+    learnroute::bind_fleets(m);
 }

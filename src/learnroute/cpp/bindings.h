@@ -6,6 +6,7 @@ namespace learnroute {
 void bind_candidates(nanobind::module_ &m);
 void bind_construction(nanobind::module_ &m);
 void bind_crossover(nanobind::module_ &m);
+void bind_fleets(nanobind::module_ &m);
 void bind_local_search(nanobind::module_ &m);
 void bind_matching(nanobind::module_ &m);
 void bind_metric(nanobind::module_ &m);

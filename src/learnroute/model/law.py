@@ -148,7 +148,7 @@ class ErrorParts(NamedTuple):
         return [*self.dissimilarity, self.initial, *self.noise, *self.pairs]
 
 
-def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: float, count: int) -> ErrorParts:
+def error_parts(known: Dissimilarities, order: IntArray, along: Updates, total: float, count: float) -> ErrorParts:
     """Return the final error of an order as a sum: the law, unrolled.
 
     Parameters

@@ -12,6 +12,7 @@ import numpy as np
 
 from learnroute.errors import InputError, check_callable
 from learnroute.model.certificates import Certificate
+from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.validation import IntArray, as_number
 from learnroute.solvers.params import DEFAULTS, SolverParams
 
@@ -100,6 +101,7 @@ class Answer:
     `optimal` claims that no order has a smaller value (up to the rounding of float64 sums). `complete` is
     False where the time limit cut the method short: then whatever the method guarantees does not hold.
     `basis` names a method that the order is no worse than, besides its own: what that one guarantees holds too.
+    `routes` are those of a fleet; `order` then has the regions of all visits, vehicle after vehicle.
     """
 
     order: IntArray
@@ -109,6 +111,12 @@ class Answer:
     notes: tuple[str, ...] = ()
     certificate: Certificate | None = None
     basis: str = ""
+    routes: FleetRoutes | None = None
+
+    @classmethod
+    def of_fleet(cls, routes: FleetRoutes, method: str, **claims: Any) -> Answer:
+        """Return the routes of a fleet, and what is claimed about them."""
+        return cls(np.array(routes.regions, dtype=np.int64), method, routes=routes, **claims)
 
 
 class Solver(Protocol):

@@ -357,6 +357,7 @@ class VisitSearchParams(NamedTuple):
     hot: float = 0.3  # the first temperature, in typical losses of an iteration, ...
     cold: float = 0.01  # ... and the last one, ...
     temperatures: int = 100  # ... in so many steps at least
+    repair: int = 50_000  # iterations after which no place is sought any more for required regions of a fleet
     work: float = 3e6  # places and regions that a call of the core looks at, between two looks at the clock
 
 
@@ -398,6 +399,7 @@ class SolverParams(NamedTuple):
     auto: AutoParams = AutoParams()
     pareto: ParetoParams = ParetoParams()
     visit_search: VisitSearchParams = VisitSearchParams()
+    fleet_search: VisitSearchParams = VisitSearchParams()
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
 

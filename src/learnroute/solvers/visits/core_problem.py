@@ -12,14 +12,14 @@ from learnroute.model.visit_objective import VisitObjective
 
 
 class CoreProblem:
-    """The core's problem, and the numbers of its regions; regions that may not be visited have none.
+    """The core's problem, and the numbers of its regions; regions that may not be visited have none, unless asked for.
 
     Routes within the core's budget keep that of the rules up to rounding, and all that keep it exactly are within.
     """
 
-    def __init__(self, objective: VisitObjective) -> None:
+    def __init__(self, objective: VisitObjective, with_forbidden: bool = False) -> None:
         rules, ends, first = objective.rules, objective.ends, objective.first
-        self.regions: IntArray = np.flatnonzero(rules.allowed)
+        self.regions: IntArray = np.flatnonzero(rules.allowed | with_forbidden)
         self.size = len(self.regions)
         self._number = np.full(objective.size, -1)
         self._number[self.regions] = np.arange(self.size)
@@ -45,8 +45,8 @@ class CoreProblem:
         positions = slice(1 if objective.steady else self.at_most)
         self.tables = [np.ascontiguousarray(table[positions, self.regions]) for table in objective.updates.tables]
         self.scores, self.initial = objective.known.scores[self.regions], objective.known.initial[self.regions]
-        coupled = objective.updates.coupled
-        apart = objective.known.matrix[np.ix_(self.regions, self.regions)] if coupled else np.zeros((self.size,) * 2)
+        needed = objective.updates.coupled or with_forbidden
+        apart = objective.known.matrix[np.ix_(self.regions, self.regions)] if needed else np.zeros((self.size,) * 2)
         retention, plasticity, coupling, second, noise = self.tables
         self.core = _core.VisitProblem(
             travel, objective.rate, retention, plasticity, coupling, second, noise, np.ascontiguousarray(apart),

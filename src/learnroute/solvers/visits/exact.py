@@ -84,23 +84,28 @@ def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover
 
 def multisets(repeats: IntArray, at_most: int) -> float:
     """Return how many multisets of up to `at_most` visits there are, where regions have so many visits each."""
-    return _count(repeats, np.ones(at_most + 1), at_most, np.ones(at_most + 1))
+    return float(_by_length(repeats, np.ones(at_most + 1), at_most, np.ones(at_most + 1)).sum())
 
 
 def sequences(repeats: IntArray, at_most: int) -> float:
-    """Return how many sequences of up to `at_most` visits there are, by exponential generating functions."""
+    """Return how many sequences of up to `at_most` visits there are."""
+    return float(sequences_by_length(repeats, at_most).sum())
+
+
+def sequences_by_length(repeats: IntArray, at_most: int) -> FloatArray:
+    """Return how many sequences of 1, 2, … visits there are, by exponential generating functions."""
     with np.errstate(over="ignore", under="ignore"):
         factorials = np.cumprod([1.0, *range(1, at_most + 1)])
-        return _count(repeats, 1 / factorials, at_most, factorials)
+        return _by_length(repeats, 1 / factorials, at_most, factorials)
 
 
-def _count(repeats: IntArray, series: FloatArray, at_most: int, times: FloatArray) -> float:
+def _by_length(repeats: IntArray, series: FloatArray, at_most: int, times: FloatArray) -> FloatArray:
     product = np.ones(1)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for repeat in repeats.tolist():
             product = np.convolve(product, series[: repeat + 1])[: at_most + 1]
-        found = float((product * times[: len(product)])[1:].sum())
-    return math.inf if math.isnan(found) else found
+        found = (product * times[: len(product)])[1:]
+    return np.nan_to_num(found, nan=np.inf, posinf=np.inf)
 
 
 def separable(objective: VisitObjective) -> bool:

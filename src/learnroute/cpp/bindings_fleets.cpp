@@ -1,0 +1,109 @@
+#include "arrays.h"
+#include "bindings.h"
+#include "fleet_enumeration.h"
+#include "fleet_search.h"
+#include "merge_weights.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace learnroute {
+using namespace nb::literals;
+
+namespace {
+using Rows = std::vector<std::vector<Index>>;
+
+/// Regions and models of the visits, one row per vehicle.
+std::pair<Rows, Rows> to_rows(FleetRoutes const &routes) {
+    std::pair<Rows, Rows> found;
+    for (auto const &route : routes) {
+        auto &regions = found.first.emplace_back();
+        auto &models = found.second.emplace_back();
+        for (auto const &visit : route) {
+            regions.push_back(visit.region);
+            models.push_back(visit.model);
+        }
+    }
+    return found;
+}
+
+FleetRoutes from_rows(Rows const &regions, Rows const &models) {
+    FleetRoutes found(regions.size());
+    for (std::size_t vehicle = 0; vehicle < regions.size(); ++vehicle)
+        for (std::size_t place = 0; place < regions[vehicle].size(); ++place)
+            found[vehicle].push_back({regions[vehicle][place], models[vehicle][place]});
+    return found;
+}
+} // namespace
+
+void bind_fleets(nb::module_ &m) {
+    m.def(
+        "merge_weights",
+        [](FloatVector const &means, FloatMatrix const &between) {
+            return to_numpy(MergeWeights().best(span_of(means), matrix_of(between)));
+        },
+        "means"_a, "between"_a, nb::rv_policy::automatic,
+        "Return the weights of the average of models that has the least error: by the error of each, and by the "
+        "squared "
+        "distances between them times the number of regions.");
+    nb::class_<FleetProblem>(m, "FleetProblem", "Vehicles and models (`model.fleet_objective`).")
+        .def(
+            "__init__",
+            [](FleetProblem *self, std::shared_ptr<VisitProblem const> visits, FloatVector const &importance,
+               Index vehicles, Index models, bool merged, bool equal, bool longest, double limit) {
+                new (self) FleetProblem{std::move(visits),
+                                        {importance.data(), importance.data() + importance.size()},
+                                        vehicles,
+                                        models,
+                                        merged,
+                                        equal,
+                                        longest,
+                                        limit};
+            },
+            "visits"_a, "importance"_a, nb::kw_only(), "vehicles"_a, "models"_a, "merged"_a, "equal"_a, "longest"_a,
+            "limit"_a, "`models` are all of them, one per vehicle where there are several.");
+    nb::class_<FleetEnumeration>(m, "FleetEnumeration", "The best of all routes of a fleet, each of them tried.")
+        .def(nb::init<std::shared_ptr<FleetProblem const>, double>(), "problem"_a, "relative"_a)
+        .def("advance", &FleetEnumeration::advance, "nodes"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Go on by so many nodes; return whether all routes were seen.")
+        .def_prop_ro(
+            "best", [](FleetEnumeration const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
+            "The regions and the models of the best routes; empty where none keep the rules.")
+        .def_prop_ro("low", &FleetEnumeration::low, "A lower bound of all values, rounding included.");
+    nb::class_<FleetSearch>(m, "FleetSearch", "Ruin and recreate of the routes of a fleet, by simulated annealing.")
+        .def(
+            "__init__",
+            [](FleetSearch *self, std::shared_ptr<FleetProblem const> problem, IntMatrix const &near, double rearranged,
+               double removed, Index string, Index added, double blink, double contrary, std::uint64_t seed) {
+                new (self) FleetSearch(std::move(problem), matrix_of(near),
+                                       {rearranged, removed, string, added, blink, contrary}, seed);
+            },
+            "problem"_a, "near"_a, nb::kw_only(), "rearranged"_a, "removed"_a, "string"_a, "added"_a, "blink"_a,
+            "contrary"_a, "seed"_a, "`near` lists the nearest other regions of each, nearest first.")
+        .def(
+            "start",
+            [](FleetSearch &self, Rows const &regions, Rows const &models, std::vector<double> weights,
+               std::vector<Index> served_by) {
+                self.start(from_rows(regions, models), {std::move(weights), std::move(served_by)});
+            },
+            "regions"_a, "models"_a, "weights"_a, "served_by"_a,
+            "Start from routes that begin and end where they must.")
+        .def(
+            "insert",
+            [](FleetSearch &self, IntVector const &regions) {
+                nb::gil_scoped_release release;
+                self.insert(indices_of(regions));
+            },
+            "regions"_a, "Put in regions that are required or pay.")
+        .def("run", &FleetSearch::run, "iterations"_a, "temperature"_a, nb::call_guard<nb::gil_scoped_release>(),
+             "Ruin and recreate so many times.")
+        .def_prop_ro(
+            "best", [](FleetSearch const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
+            "The regions and the models of the best routes since the start; empty where none kept all rules.")
+        .def_prop_ro("best_value", &FleetSearch::best_value, "Their value.")
+        .def_prop_ro("missing", &FleetSearch::missing, "How many required regions have no place in the present routes.")
+        .def_prop_ro("typical_loss", &FleetSearch::typical_loss,
+                     "The median of what iterations of the last run cost that made the routes worse.");
+}
+} // namespace learnroute

@@ -1,0 +1,325 @@
+#include "fleet.h"
+
+#include "dice.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace learnroute {
+namespace {
+constexpr auto inf = std::numeric_limits<double>::infinity();
+constexpr auto shorter = 0.01; // what the travel of all vehicles counts beside the longest route, per vehicle
+} // namespace
+
+Fleet::Fleet(std::shared_ptr<FleetProblem const> problem)
+    : problem_(std::move(problem)), routes_(problem_->vehicles), ways_(problem_->vehicles),
+      trainings_(problem_->models, Training(problem_->visits)), means_(problem_->models), mix_(visits().regions),
+      scores_(visits().regions) {
+    auto const models = static_cast<std::size_t>(problem_->models);
+    auto const regions = static_cast<std::size_t>(visits().regions);
+    between_.resize(models * models);
+    own_scores_.resize(models * regions);
+    own_totals_.resize(models);
+    own_counts_.resize(models);
+    for (std::size_t vehicle = 0; vehicle < routes_.size(); ++vehicle)
+        walk(vehicle);
+}
+
+MatrixView<double> Fleet::between() const {
+    return {between_.data(), trainings_.size(), trainings_.size()};
+}
+
+std::size_t Fleet::visit_count() const {
+    return std::accumulate(routes_.begin(), routes_.end(), std::size_t{0},
+                           [](std::size_t sum, auto const &route) { return sum + route.size(); });
+}
+
+bool Fleet::within_limits() const {
+    return travel_ <= visits().budget &&
+           std::ranges::all_of(ways_, [&](Way const &way) { return way.travel <= problem_->limit; });
+}
+
+void Fleet::walk(std::size_t vehicle) {
+    auto const &route = routes_[vehicle];
+    auto &[stops, legs, travel] = ways_[vehicle];
+    auto const size = route.size();
+    auto const outside = visits().outside();
+    auto const round = visits().cyclic && size > 0;
+    stops.resize(size + 2);
+    stops.front() = round ? route.back().region : outside;
+    std::ranges::transform(route, stops.begin() + 1, &FleetVisit::region);
+    stops.back() = round ? route.front().region : outside;
+    legs.resize(size + 1);
+    for (std::size_t place = 0; place <= size; ++place)
+        legs[place] = size == 0 ? 0.0 : visits().travel(stops[place], stops[place + 1]);
+    travel = std::accumulate(legs.begin(), legs.end() - (visits().cyclic ? 1 : 0), 0.0);
+    travel_ =
+        std::accumulate(ways_.begin(), ways_.end(), 0.0, [](double sum, Way const &way) { return sum + way.travel; });
+}
+
+void Fleet::train(Index model) {
+    regions_.clear();
+    if (problem_->vehicles > 1)
+        for (auto const &visit : routes_[model])
+            regions_.push_back(visit.region);
+    else
+        for (auto const &visit : routes_[0])
+            if (visit.model == model)
+                regions_.push_back(visit.region);
+    trainings_[model].assign(regions_);
+}
+
+/// Bring up to date what an average depends on after a change of one model.
+void Fleet::measure(Index model) {
+    auto const errors = trainings_[model].errors();
+    auto const to_first = trainings_[model].to_first();
+    auto const models = static_cast<Index>(trainings_.size());
+    means_[model] = std::inner_product(errors.begin(), errors.end(), problem_->importance.begin(), 0.0);
+    for (Index other = 0; other < models; ++other) {
+        auto const apart = other == model ? 0.0 : visits().count * trainings_[other].distance(errors, to_first);
+        between_[model * models + other] = between_[other * models + model] = apart;
+    }
+}
+
+double Fleet::merged_error(std::span<double const> weights) const {
+    return MergeWeights::value(means_, between(), weights);
+}
+
+/// Tell all models what is asked of them, where they are averaged.
+void Fleet::weigh() {
+    auto const regions = mix_.size();
+    auto const count = visits().count;
+    std::ranges::fill(mix_, 0.0);
+    auto first = 0.0;
+    for (std::size_t model = 0; model < trainings_.size(); ++model) {
+        auto const weight = service_.weights[model];
+        if (weight == 0.0)
+            continue;
+        auto const errors = trainings_[model].errors();
+        for (std::size_t j = 0; j < regions; ++j)
+            mix_[j] += weight * errors[j];
+        first += weight * trainings_[model].to_first();
+    }
+    for (std::size_t model = 0; model < trainings_.size(); ++model) {
+        auto const weight = service_.weights[model];
+        if (weight == 0.0)
+            continue;
+        auto const errors = trainings_[model].errors();
+        for (std::size_t j = 0; j < regions; ++j)
+            scores_[j] = visits().scores[j] - count * (mix_[j] - weight * errors[j]);
+        auto const total = visits().total - count * (first - weight * trainings_[model].to_first());
+        trainings_[model].weigh(scores_, total, count * weight);
+    }
+}
+
+void Fleet::set_equal_weights() {
+    auto const trained = std::ranges::count_if(trainings_, [](auto const &one) { return !one.regions().empty(); });
+    for (std::size_t model = 0; model < trainings_.size(); ++model)
+        service_.weights[model] = trainings_[model].regions().empty() ? 0.0 : 1.0 / static_cast<double>(trained);
+    if (trained == 0)
+        service_.weights[0] = 1.0;
+}
+
+/// Let a model serve a region (sign 1), or no longer (-1).
+void Fleet::serve_by(Index region, Index model, double sign) {
+    auto const regions = static_cast<std::size_t>(visits().regions);
+    auto const weight = sign * problem_->importance[region];
+    if (model < 0) {
+        unserved_ += weight * visits().initial[region];
+        return;
+    }
+    auto const *const seen = visits().seen_from(region);
+    auto *const scores = own_scores_.data() + model * regions;
+    for (std::size_t k = 0; k < regions; ++k)
+        scores[k] += weight * seen[k];
+    own_totals_[model] += weight * visits().initial[region];
+    own_counts_[model] += weight;
+}
+
+void Fleet::assign(FleetRoutes const &routes, Service const &service) {
+    auto const models = static_cast<Index>(trainings_.size());
+    for (std::size_t vehicle = 0; vehicle < routes.size(); ++vehicle)
+        if (routes_[vehicle] != routes[vehicle]) {
+            routes_[vehicle] = routes[vehicle];
+            walk(vehicle);
+        }
+    std::vector<Index> changed;
+    for (Index model = 0; model < models; ++model) {
+        train(model);
+        if (problem_->merged && !trainings_[model].is_known())
+            changed.push_back(model);
+    }
+    if (problem_->merged) {
+        for (auto const model : changed)
+            measure(model);
+        service_ = service;
+        if (problem_->equal)
+            set_equal_weights();
+        weigh();
+        return;
+    }
+    auto const regions = static_cast<std::size_t>(visits().regions);
+    if (service_.served_by.empty()) {
+        service_.served_by.assign(regions, -1);
+        unserved_ =
+            std::inner_product(visits().initial.begin(), visits().initial.end(), problem_->importance.begin(), 0.0);
+    }
+    std::vector<bool> weighed(models, false);
+    for (std::size_t j = 0; j < regions; ++j)
+        if (service_.served_by[j] != service.served_by[j]) {
+            for (auto const &[model, sign] : {std::pair{service_.served_by[j], -1.0}, {service.served_by[j], 1.0}}) {
+                serve_by(static_cast<Index>(j), model, sign);
+                if (model >= 0)
+                    weighed[model] = true;
+            }
+            service_.served_by[j] = service.served_by[j];
+        }
+    for (Index model = 0; model < models; ++model)
+        if (weighed[model])
+            trainings_[model].weigh({own_scores_.data() + model * regions, regions}, own_totals_[model],
+                                    own_counts_[model]);
+}
+
+double Fleet::error() const {
+    if (problem_->merged)
+        return merged_error(service_.weights);
+    return std::accumulate(trainings_.begin(), trainings_.end(), unserved_,
+                           [](double sum, Training const &training) { return sum + training.value(); });
+}
+
+/// What travel counts if one vehicle makes a detour.
+double Fleet::paid(std::size_t vehicle, double detour) const {
+    if (!problem_->longest)
+        return visits().rate * (travel_ + detour);
+    auto longest = 0.0;
+    for (std::size_t other = 0; other < ways_.size(); ++other)
+        longest = std::max(longest, ways_[other].travel + (other == vehicle ? detour : 0.0));
+    return visits().rate * (longest + shorter / static_cast<double>(ways_.size()) * (travel_ + detour));
+}
+
+double Fleet::value() const {
+    return paid() + error();
+}
+
+std::pair<Service, double> Fleet::serve() {
+    auto const models = static_cast<Index>(trainings_.size());
+    auto found = service_;
+    if (problem_->merged) {
+        if (!problem_->equal)
+            MergeWeights::descend(means_, between(), found.weights);
+        return {found, merged_error(found.weights)};
+    }
+    std::ranges::fill(found.served_by, -1);
+    auto least = visits().initial;
+    for (Index model = 0; model < models; ++model) {
+        if (trainings_[model].regions().empty())
+            continue;
+        auto const errors = trainings_[model].errors();
+        for (std::size_t j = 0; j < least.size(); ++j)
+            if (errors[j] < least[j]) {
+                least[j] = errors[j];
+                found.served_by[j] = model;
+            }
+    }
+    return {found, std::inner_product(least.begin(), least.end(), problem_->importance.begin(), 0.0)};
+}
+
+/// The error if a model that was not trained so far is trained in a region, with the service that is best for it then.
+double Fleet::opened(Index region, Index model) {
+    auto const &update = visits().update(0, region);
+    auto const common = update.noise - update.coupling * visits().initial[region];
+    auto const *const towards = visits().towards_of(region);
+    auto const models = trainings_.size();
+    if (!problem_->merged) {
+        auto found = 0.0;
+        for (std::size_t j = 0; j < mix_.size(); ++j) {
+            auto const by = service_.served_by[j];
+            auto const present = by < 0 ? visits().initial[j] : trainings_[by].errors()[j];
+            auto const now = update.retention * visits().initial[j] + update.plasticity * towards[j] + common;
+            found += problem_->importance[j] * std::min(present, now);
+        }
+        return found;
+    }
+    means_tried_ = means_;
+    between_tried_ = between_;
+    weights_tried_ = service_.weights;
+    means_tried_[model] =
+        update.retention * visits().total + update.plasticity * visits().scores[region] + visits().count * common;
+    for (std::size_t other = 0; other < models; ++other)
+        if (other != static_cast<std::size_t>(model)) {
+            auto const apart = update.retention * trainings_[other].to_first() +
+                               update.plasticity * trainings_[other].errors()[region] + common;
+            between_tried_[model * models + other] = between_tried_[other * models + model] = visits().count * apart;
+        }
+    if (problem_->equal) {
+        auto const trained = std::ranges::count_if(trainings_, [](auto const &one) { return !one.regions().empty(); });
+        for (std::size_t other = 0; other < models; ++other)
+            weights_tried_[other] = trainings_[other].regions().empty() && other != static_cast<std::size_t>(model)
+                                        ? 0.0
+                                        : 1.0 / static_cast<double>(trained + 1);
+    } else
+        MergeWeights::descend(means_tried_, {between_tried_.data(), models, models}, weights_tried_);
+    return MergeWeights::value(means_tried_, {between_tried_.data(), models, models}, weights_tried_);
+}
+
+void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, double blink, Dice &dice) {
+    auto &training = trainings_[model];
+    auto const untrained = training.regions().empty();
+    auto const errors = training.prices(region);
+    auto const share = problem_->merged ? service_.weights[model] : 1.0;
+    auto const rest = untrained ? opened(region, model) : error() - share * training.value();
+    auto const &[stops, legs, travel] = ways_[vehicle];
+    auto const &route = routes_[vehicle];
+    auto const *const to = visits().travel_to(region);
+    auto const *const from = visits().travel_from(region);
+    auto const spare = std::min(visits().budget - travel_, problem_->limit - travel);
+    std::size_t const begin = visits().first >= 0 ? 1 : 0;
+    auto const end = route.size() + (visits().last >= 0 ? 0 : 1);
+    std::size_t position = 0;
+    for (std::size_t place = 0; place < end; ++place) {
+        if (place > 0 && route[place - 1].model == model)
+            ++position;
+        if (place < begin)
+            continue;
+        auto const detour =
+            route.empty() && visits().cyclic ? 0.0 : to[stops[place]] + from[stops[place + 1]] - legs[place];
+        if (detour > spare)
+            continue;
+        auto const value = paid(vehicle, detour) + rest + (untrained ? 0.0 : share * errors[position]);
+        if (value < best.value && (blink == 0.0 || dice.uniform() >= blink))
+            best = {value, vehicle, static_cast<Index>(place), model};
+    }
+}
+
+Insertion Fleet::best_insertion(Index region, double blink, Dice &dice) {
+    Insertion best;
+    if (static_cast<Index>(visit_count()) >= visits().at_most)
+        return best;
+    auto untrained = false; // all models that were not trained are alike
+    for (Index model = 0; model < static_cast<Index>(trainings_.size()); ++model) {
+        auto const fresh = trainings_[model].regions().empty();
+        if (!fresh || !untrained)
+            price(region, problem_->vehicles > 1 ? model : 0, model, best, blink, dice);
+        untrained = untrained || fresh;
+    }
+    return best;
+}
+
+void Fleet::insert(Index region, Insertion const &where) {
+    auto &route = routes_[where.vehicle];
+    auto const opens = trainings_[where.model].regions().empty();
+    route.insert(route.begin() + where.place, {region, where.model});
+    walk(where.vehicle);
+    train(where.model);
+    if (problem_->merged) {
+        measure(where.model);
+        if (problem_->equal)
+            set_equal_weights();
+        else if (opens)
+            MergeWeights::descend(means_, between(), service_.weights);
+        weigh();
+    } else if (opens)
+        assign(FleetRoutes(routes_), serve().first);
+}
+} // namespace learnroute

@@ -1,0 +1,303 @@
+#include "fleet_search.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace learnroute {
+namespace {
+constexpr auto inf = std::numeric_limits<double>::infinity();
+constexpr std::size_t neighbours = 10; // of a region that moves make its neighbours along the route
+constexpr std::size_t rare = 20;       // of so many moves, one changes where a route begins or ends
+constexpr std::size_t short_segment = 3;
+constexpr std::size_t longest_segment = 50;
+} // namespace
+
+FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
+                         std::uint64_t seed)
+    : fleet_(std::move(problem)), listed_(near.columns()), params_(params), dice_(seed), counts_(visits().regions),
+      places_(visits().regions) {
+    for (std::size_t row = 0; row < near.rows(); ++row)
+        for (auto const region : near[row])
+            near_.push_back(static_cast<Index>(region));
+}
+
+std::vector<Index> FleetSearch::count() const {
+    std::vector<Index> found(visits().regions, 0);
+    for (auto const &route : trial_)
+        for (auto const &visit : route)
+            ++found[visit.region];
+    return found;
+}
+
+void FleetSearch::start(FleetRoutes routes, Service service) {
+    current_ = {std::move(routes), std::move(service), {}, inf};
+    best_ = {};
+    trial_ = current_.routes;
+    counts_ = count();
+    fleet_.assign(trial_, current_.service);
+}
+
+void FleetSearch::insert(std::span<Index const> regions) {
+    trial_ = current_.routes;
+    counts_ = count();
+    fleet_.assign(trial_, current_.service);
+    absent_.assign(regions.begin(), regions.end());
+    current_ = take(recreate(0.0));
+    for (Index region = 0; region < visits().regions; ++region)
+        if (visits().required[region] && counts_[region] == 0 &&
+            std::ranges::find(current_.missing, region) == current_.missing.end())
+            current_.missing.push_back(region);
+    if (current_.missing.empty() && current_.value < best_.value)
+        best_ = current_;
+}
+
+/// Let models serve as is best for the routes tried, and return all of it.
+FleetSearch::Solution FleetSearch::take(std::vector<Index> missing) {
+    auto [service, error] = fleet_.serve();
+    auto const enough = static_cast<Index>(fleet_.visit_count()) >= visits().at_least;
+    return {trial_, std::move(service), std::move(missing), enough ? fleet_.paid() + error : inf};
+}
+
+void FleetSearch::locate() {
+    std::ranges::fill(places_, Place{});
+    movable_.clear();
+    for (std::size_t vehicle = 0; vehicle < current_.routes.size(); ++vehicle) {
+        auto const &route = current_.routes[vehicle];
+        auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
+        for (Index at = visits().first >= 0 ? 1 : 0; at < end; ++at) {
+            Place const place{static_cast<Index>(vehicle), at};
+            movable_.push_back(place);
+            auto &known = places_[route[at].region];
+            if (known.vehicle < 0 || dice_.coin())
+                known = place;
+        }
+    }
+}
+
+/// Let a random visit train another model; return whether there is one.
+bool FleetSearch::relabel() {
+    auto &route = trial_[0];
+    auto const models = fleet_.problem().models;
+    if (fleet_.problem().vehicles > 1 || models == 1 || route.empty())
+        return false;
+    auto const other = dice_.below(models);
+    auto const from = dice_.below(route.size());
+    auto const length = dice_.coin() ? 1 : 1 + dice_.below(short_segment);
+    for (auto at = from; at < std::min(from + length, static_cast<Index>(route.size())); ++at)
+        route[at].model = other;
+    return true;
+}
+
+/// Make a random move of near visits; return whether there was one.
+bool FleetSearch::rearrange() {
+    trial_ = current_.routes;
+    if (fleet_.problem().vehicles == 1 && fleet_.problem().models > 1 && dice_.below(3) == 0)
+        return relabel();
+    if (movable_.size() < 2 || listed_ == 0)
+        return false;
+    auto const here = movable_[dice_.below(movable_.size())];
+    auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // further ones lead to other clusters
+    auto const region = trial_[here.vehicle][here.at].region;
+    auto const there = places_[near_[region * listed_ + dice_.below(choice)]];
+    if (dice_.below(rare) == 0)
+        return rearrange_within(here, here);
+    if (there.vehicle < 0 || (there.vehicle == here.vehicle && there.at == here.at))
+        return false;
+    return here.vehicle == there.vehicle ? rearrange_within(here, there) : rearrange_between(here, there);
+}
+
+bool FleetSearch::rearrange_within(Place here, Place there) {
+    auto &route = trial_[here.vehicle];
+    Index const begin = visits().first >= 0 ? 1 : 0;
+    auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
+    auto const at = [&](Index place) { return route.begin() + place; };
+    if (here.at == there.at) { // turn the beginning or the end, or cut between the two elsewhere
+        auto const turn = dice_.below(3);
+        if (turn == 0)
+            std::reverse(at(begin), at(here.at + 1));
+        else if (turn == 1)
+            std::reverse(at(here.at), at(end));
+        else
+            std::rotate(at(begin), at(here.at), at(end));
+        return true;
+    }
+    auto const turned = dice_.coin();
+    auto const [one, two] = std::minmax(here.at, there.at);
+    if (turned && dice_.coin()) // 2-opt: the two become neighbours
+        std::reverse(at(one + 1), at(two + 1));
+    else if (turned)
+        std::reverse(at(one), at(two));
+    else { // Or-opt: a segment goes to the other side of what is between
+        auto const length = 1 + dice_.below(dice_.coin() ? short_segment : longest_segment);
+        if (here.at < there.at)
+            std::rotate(at(here.at + 1), at(there.at), at(std::min(end, there.at + length)));
+        else
+            std::rotate(at(std::max(begin, there.at + 1 - length)), at(there.at + 1), at(here.at));
+    }
+    return true;
+}
+
+bool FleetSearch::rearrange_between(Place here, Place there) {
+    auto &one = trial_[here.vehicle];
+    auto &other = trial_[there.vehicle];
+    auto const kind = dice_.below(4);
+    if (kind == 0) { // 2-opt*: the tails change places
+        std::vector<FleetVisit> const tail(one.begin() + here.at + 1, one.end());
+        one.erase(one.begin() + here.at + 1, one.end());
+        one.insert(one.end(), other.begin() + there.at, other.end());
+        other.erase(other.begin() + there.at, other.end());
+        other.insert(other.end(), tail.begin(), tail.end());
+    } else if (kind == 1) { // 2-opt* where one of the two is turned
+        std::vector<FleetVisit> const head(one.begin(), one.begin() + here.at + 1);
+        std::vector<FleetVisit> const front(other.begin(), other.begin() + there.at + 1);
+        std::vector<FleetVisit> const tail(one.begin() + here.at + 1, one.end());
+        one.assign(head.begin(), head.end());
+        one.insert(one.end(), front.rbegin(), front.rend());
+        std::vector<FleetVisit> const back(other.begin() + there.at + 1, other.end());
+        other.assign(tail.rbegin(), tail.rend());
+        other.insert(other.end(), back.begin(), back.end());
+    } else { // a segment goes behind the other visit; in exchange for one of the other route, if it is a swap
+        auto const length = [&](auto const &route, Index from) {
+            auto const wanted = 1 + dice_.below(dice_.coin() ? short_segment : longest_segment);
+            return std::min(wanted, static_cast<Index>(route.size()) - from);
+        };
+        auto const from = there.at;
+        auto const many = length(other, from);
+        std::vector<FleetVisit> moved(other.begin() + from, other.begin() + from + many);
+        if (dice_.coin())
+            std::ranges::reverse(moved);
+        auto const behind = here.at + 1;
+        auto const swapped = kind == 3 ? std::min(static_cast<Index>(one.size()) - behind, dice_.below(many + 1)) : 0;
+        std::vector<FleetVisit> const given(one.begin() + behind, one.begin() + behind + swapped);
+        other.erase(other.begin() + from, other.begin() + from + many);
+        other.insert(other.begin() + from, given.begin(), given.end());
+        one.erase(one.begin() + behind, one.begin() + behind + swapped);
+        one.insert(one.begin() + behind, moved.begin(), moved.end());
+    }
+    for (auto const vehicle : {here.vehicle, there.vehicle})
+        for (auto &visit : trial_[vehicle])
+            visit.model = vehicle;
+    return true;
+}
+
+void FleetSearch::ruin() {
+    trial_ = current_.routes;
+    counts_ = count();
+    absent_.clear();
+    auto const seed = movable_.empty() ? dice_.below(visits().regions) : [&] {
+        auto const [vehicle, at] = movable_[dice_.below(movable_.size())];
+        return current_.routes[vehicle][at].region;
+    }();
+    auto const remove = [&](Index region, Index longest) {
+        auto const [vehicle, place] = places_[region];
+        if (vehicle < 0 || trial_[vehicle][place].region < 0)
+            return false;
+        auto &route = trial_[vehicle];
+        auto const begin = visits().first >= 0 ? 1 : 0;
+        auto const end = static_cast<Index>(route.size()) - (visits().last >= 0 ? 1 : 0);
+        auto const length = 1 + dice_.below(std::min(longest, end - begin));
+        auto const from = std::max(begin, place - dice_.below(length));
+        for (auto at = from; at < std::min(end, from + length); ++at)
+            if (route[at].region >= 0) {
+                absent_.push_back(route[at].region);
+                --counts_[route[at].region];
+                route[at].region = -1;
+            }
+        return true;
+    };
+    if (!movable_.empty()) {
+        auto const longest = std::min(params_.string, static_cast<Index>(movable_.size()));
+        auto const most = std::max(1.0, 4 * params_.removed / (1 + longest) - 1);
+        auto strings = static_cast<Index>(1 + dice_.uniform() * most);
+        strings -= remove(seed, longest) ? 1 : 0;
+        for (std::size_t i = 0; i < listed_ && strings > 0; ++i)
+            strings -= remove(near_[seed * listed_ + i], longest) ? 1 : 0;
+        for (auto &route : trial_)
+            std::erase_if(route, [](FleetVisit const &visit) { return visit.region < 0; });
+    }
+    absent_.insert(absent_.end(), current_.missing.begin(), current_.missing.end());
+    add_others(seed);
+}
+
+void FleetSearch::add_others(Index seed) {
+    auto const added = dice_.below(params_.added + 1);
+    for (Index i = 0; i < added; ++i) {
+        auto const is_near = listed_ > 0 && dice_.coin();
+        auto const region = is_near
+                                ? near_[seed * listed_ + dice_.below(std::min<std::size_t>(listed_, 2 * params_.added))]
+                                : dice_.below(visits().regions);
+        auto const times = std::ranges::count(absent_, region);
+        if (counts_[region] + times < visits().repeats[region])
+            absent_.push_back(region);
+    }
+}
+
+/// Put absent regions in, those that are not required where that pays; a share of these is decided the other way.
+///
+/// Returns the required regions that found no place.
+std::vector<Index> FleetSearch::recreate(double contrary) {
+    std::vector<Index> missing;
+    for (auto left = absent_.size(); left > 1; --left)
+        std::swap(absent_[left - 1], absent_[dice_.below(left)]);
+    if (fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most) || visits().budget < inf ||
+        fleet_.problem().limit < inf)
+        std::ranges::stable_partition(absent_, [&](Index region) { return visits().required[region] != 0; });
+    for (auto const region : absent_) {
+        auto const required = visits().required[region] && counts_[region] == 0;
+        auto const needed = required || static_cast<Index>(fleet_.visit_count()) < visits().at_least;
+        auto const where = fleet_.best_insertion(region, params_.blink, dice_);
+        if (where.value == inf) {
+            if (required && std::ranges::find(missing, region) == missing.end())
+                missing.push_back(region);
+            continue;
+        }
+        auto const pays = where.value < fleet_.value();
+        if (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary))
+            continue;
+        fleet_.insert(region, where);
+        ++counts_[region];
+    }
+    trial_ = fleet_.routes();
+    return missing;
+}
+
+void FleetSearch::look(double temperature) {
+    locate();
+    auto const rearranged = dice_.uniform() < params_.rearranged;
+    std::vector<Index> missing = current_.missing;
+    if (rearranged) {
+        if (!rearrange())
+            return;
+        fleet_.assign(trial_, current_.service);
+    } else {
+        ruin();
+        fleet_.assign(trial_, current_.service);
+        missing = recreate(params_.contrary);
+    }
+    if (!fleet_.within_limits())
+        return;
+    auto found = take(std::move(missing));
+    if (found.value > current_.value && !rearranged && found.missing.size() == current_.missing.size())
+        worse_.push_back(found.value - current_.value);
+    if (!found.better_than(current_, temperature > 0.0 ? temperature * dice_.exponential() : 0.0))
+        return;
+    current_ = std::move(found);
+    if (current_.missing.empty() && current_.value < best_.value)
+        best_ = current_;
+}
+
+void FleetSearch::run(std::int64_t iterations, double temperature) {
+    worse_.clear();
+    for (; iterations > 0; --iterations)
+        look(temperature);
+}
+
+double FleetSearch::typical_loss() const {
+    if (worse_.empty())
+        return 0.0;
+    auto sorted = worse_;
+    auto const middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::ranges::nth_element(sorted, middle);
+    return *middle;
+}
+} // namespace learnroute

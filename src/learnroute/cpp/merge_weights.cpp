@@ -1,0 +1,140 @@
+#include "merge_weights.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+namespace learnroute {
+namespace {
+constexpr auto settled = 1e-15; // of the value: what a sweep must gain, or it is the last one
+constexpr auto sweeps = 200;
+constexpr auto negligible = 1e-13; // of the value: a larger face must gain more than this
+} // namespace
+
+double MergeWeights::value(std::span<double const> linear, MatrixView<double> quadratic,
+                           std::span<double const> weights) {
+    auto found = 0.0;
+    for (std::size_t a = 0; a < linear.size(); ++a) {
+        auto apart = 0.0;
+        for (std::size_t b = 0; b < linear.size(); ++b)
+            apart += quadratic(a, b) * weights[b];
+        found += weights[a] * (linear[a] - 0.5 * apart);
+    }
+    return found;
+}
+
+void MergeWeights::descend(std::span<double const> linear, MatrixView<double> quadratic, std::span<double> weights) {
+    auto const size = linear.size();
+    auto present = value(linear, quadratic, weights);
+    for (auto sweep = 0; sweep < sweeps; ++sweep) {
+        for (std::size_t a = 0; a < size; ++a)
+            for (std::size_t b = 0; b < a; ++b) {
+                auto const both = weights[a] + weights[b];
+                if (both == 0.0)
+                    continue;
+                // with x of the weight on a and the rest on b, the value is slope·x + Q[a, b]·x² and a constant
+                auto slope = linear[a] - linear[b] - quadratic(a, b) * both;
+                for (std::size_t c = 0; c < size; ++c)
+                    if (c != a && c != b)
+                        slope -= (quadratic(a, c) - quadratic(b, c)) * weights[c];
+                auto const curve = quadratic(a, b);
+                auto const at = [&](double x) { return (slope + curve * x) * x; };
+                auto best = at(both) < 0.0 ? both : 0.0;
+                if (curve > 0.0) {
+                    auto const middle = std::clamp(-0.5 * slope / curve, 0.0, both);
+                    if (at(middle) < at(best))
+                        best = middle;
+                }
+                if (at(best) < at(weights[a])) {
+                    weights[a] = best;
+                    weights[b] = both - best;
+                }
+            }
+        auto const reached = value(linear, quadratic, weights);
+        if (!(reached < present - settled * std::abs(present)))
+            return;
+        present = reached;
+    }
+}
+
+/// Find the stationary point on the face of `support_`; return whether there is one, with weights > 0 alone.
+bool MergeWeights::solve(std::span<double const> linear, MatrixView<double> quadratic) {
+    auto const size = support_.size();
+    auto const width = size + 2;
+    system_.assign((size + 1) * width, 0.0);
+    auto const at = [&](std::size_t row, std::size_t column) -> double & { return system_[row * width + column]; };
+    auto scale = 0.0;
+    for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t j = 0; j < size; ++j)
+            scale = std::max(scale, std::abs(quadratic(support_[i], support_[j])));
+    if (scale == 0.0 && size > 1)
+        return false;
+    scale = scale == 0.0 ? 1.0 : scale;
+    for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t j = 0; j < size; ++j)
+            at(i, j) = quadratic(support_[i], support_[j]) / scale;
+        at(i, size) = at(size, i) = 1.0;
+        at(i, size + 1) = linear[support_[i]] / scale;
+    }
+    at(size, size + 1) = 1.0;
+    for (std::size_t column = 0; column <= size; ++column) {
+        auto pivot = column;
+        for (auto row = column + 1; row <= size; ++row)
+            if (std::abs(at(row, column)) > std::abs(at(pivot, column)))
+                pivot = row;
+        if (std::abs(at(pivot, column)) < 1e-12)
+            return false;
+        for (std::size_t k = 0; k < width; ++k)
+            std::swap(at(pivot, k), at(column, k));
+        for (std::size_t row = 0; row <= size; ++row) {
+            if (row == column)
+                continue;
+            auto const factor = at(row, column) / at(column, column);
+            for (auto k = column; k < width; ++k)
+                at(row, k) -= factor * at(column, k);
+        }
+    }
+    std::ranges::fill(point_, 0.0);
+    for (std::size_t i = 0; i < size; ++i) {
+        auto const weight = at(i, size + 1) / at(i, i);
+        if (!(weight > 0.0))
+            return false;
+        point_[support_[i]] = weight;
+    }
+    return true;
+}
+
+std::vector<double> MergeWeights::best(std::span<double const> linear, MatrixView<double> quadratic) {
+    auto const size = linear.size();
+    point_.assign(size, 0.0);
+    std::vector<double> found(size, 0.0);
+    found[std::ranges::min_element(linear) - linear.begin()] = 1.0;
+    if (size > few) {
+        descend(linear, quadratic, found);
+        return found;
+    }
+    auto least = value(linear, quadratic, found);
+    // smaller faces first: weight goes to no more models than it must
+    std::vector<std::uint32_t> faces;
+    for (std::uint32_t face = 1; face < 1U << size; ++face)
+        if (std::popcount(face) > 1)
+            faces.push_back(face);
+    std::ranges::stable_sort(faces, {}, [](std::uint32_t face) { return std::popcount(face); });
+    for (auto const face : faces) {
+        support_.clear();
+        for (std::size_t a = 0; a < size; ++a)
+            if (face >> a & 1U)
+                support_.push_back(static_cast<Index>(a));
+        if (!solve(linear, quadratic))
+            continue;
+        auto const reached = value(linear, quadratic, point_);
+        if (reached < least - negligible * std::abs(least)) {
+            least = reached;
+            found = point_;
+        }
+    }
+    return found;
+}
+} // namespace learnroute

@@ -1,0 +1,209 @@
+#include "training.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace learnroute {
+namespace {
+constexpr auto tiny = 1e-100;      // factors below count for nothing, and would be slow to calculate with
+constexpr auto negligible = 1e-18; // shares of the model below change no error
+double some(double factor) {
+    return std::abs(factor) < tiny ? 0.0 : factor;
+}
+} // namespace
+
+Training::Training(std::shared_ptr<VisitProblem const> problem)
+    : problem_(std::move(problem)), scores_(problem_->scores), total_(problem_->total), count_(problem_->count),
+      sum_{total_}, common_{0.0}, own_(problem_->coupled ? problem_->initial : std::vector<double>()), sum_factor_{1.0},
+      common_factor_{1.0}, noise_{0.0}, scored_{0.0}, own_factor_(problem_->coupled ? problem_->regions : 0),
+      owned_{0.0}, prices_(1) {}
+
+/// What a training does one position later than it stands.
+VisitProblem::Update const &Training::later(std::size_t training) const {
+    return problem_->update(std::min(static_cast<Index>(training) + 1, problem_->at_most - 1), regions_[training]);
+}
+
+void Training::train(std::size_t training) {
+    auto const region = regions_[training];
+    auto const &update = problem_->update(static_cast<Index>(training), region);
+    common_[training + 1] = update.second * common_[training] + update.noise;
+    if (!problem_->coupled)
+        return;
+    auto const size = static_cast<std::size_t>(problem_->regions);
+    auto const *const own = own_.data() + training * size;
+    auto *const next = own_.data() + (training + 1) * size;
+    auto const *const towards = problem_->towards_of(region);
+    common_[training + 1] -= update.coupling * own[region];
+    for (std::size_t j = 0; j < size; ++j)
+        next[j] = update.retention * own[j] + update.plasticity * towards[j];
+}
+
+void Training::train_behind(std::size_t training) {
+    auto const follow = regions_.size() - 1 - training;
+    auto const region = regions_[training];
+    auto const &update = later(training);
+    auto const common_factor = common_factor_[follow];
+    sum_factor_[follow + 1] = some(update.retention * sum_factor_[follow]);
+    common_factor_[follow + 1] = some(update.second * common_factor);
+    noise_[follow + 1] = noise_[follow] + common_factor * update.noise;
+    if (!problem_->coupled)
+        return;
+    auto const size = static_cast<std::size_t>(problem_->regions);
+    auto const *const own = own_factor_.data() + follow * size;
+    auto *const next = own_factor_.data() + (follow + 1) * size;
+    auto const *const seen = problem_->seen_from(region);
+    auto const coupled = update.coupling * common_factor;
+    noise_[follow + 1] += update.plasticity * own[region];
+    if (sum_factor_[follow + 1] == 0.0)
+        std::fill_n(next, size, 0.0);
+    else
+        for (std::size_t j = 0; j < size; ++j)
+            next[j] = update.retention * own[j] - coupled * seen[j];
+}
+
+void Training::weigh_own() {
+    auto const many = regions_.size();
+    auto const size = static_cast<std::size_t>(problem_->regions);
+    owned_[0] = 0.0;
+    for (auto place = many; place-- > 0;) {
+        auto const follow = many - 1 - place;
+        if (problem_->steady) {
+            auto const region = regions_[place];
+            auto const &update = problem_->update(0, region);
+            owned_[follow + 1] = owned_[follow] - update.plasticity * own_factor_[follow * size + region] -
+                                 update.coupling * common_factor_[follow] * own_[place * size + region];
+            continue;
+        }
+        auto const *const own = own_.data() + place * size;
+        auto weighed = 0.0;
+        for (auto training = many; training-- > place;) {
+            auto const &update = later(training);
+            weighed = update.retention * weighed -
+                      update.coupling * common_factor_[many - 1 - training] * own[regions_[training]];
+        }
+        owned_[follow + 1] = weighed;
+    }
+}
+
+/// Bring up to date what depends on scores and total.
+void Training::sum_up(std::size_t kept, std::size_t kept_behind) {
+    auto const many = regions_.size();
+    sum_[0] = total_;
+    for (auto training = kept; training < many; ++training) {
+        auto const region = regions_[training];
+        auto const &update = problem_->update(static_cast<Index>(training), region);
+        sum_[training + 1] = update.retention * sum_[training] + update.plasticity * scores_[region];
+    }
+    for (auto follow = kept_behind; follow < many; ++follow) {
+        auto const training = many - 1 - follow;
+        scored_[follow + 1] =
+            scored_[follow] + sum_factor_[follow] * later(training).plasticity * scores_[regions_[training]];
+    }
+}
+
+void Training::assign(std::span<Index const> regions) {
+    auto const old = regions_.size();
+    auto const many = regions.size();
+    auto const kept = static_cast<std::size_t>(std::ranges::mismatch(regions_, regions).in1 - regions_.begin());
+    if (kept == old && old == many)
+        return;
+    std::size_t kept_behind = 0;
+    if (problem_->steady || old == many)
+        while (kept_behind < std::min(old, many) && regions_[old - 1 - kept_behind] == regions[many - 1 - kept_behind])
+            ++kept_behind;
+    regions_.assign(regions.begin(), regions.end());
+    known_ = false;
+    for (auto *table : {&sum_, &common_, &sum_factor_, &common_factor_, &noise_, &scored_, &owned_, &prices_})
+        table->resize(many + 1);
+    if (problem_->coupled)
+        for (auto *table : {&own_, &own_factor_})
+            table->resize((many + 1) * problem_->regions);
+    for (auto training = kept; training < many; ++training)
+        train(training);
+    for (auto training = many - kept_behind; training-- > 0;)
+        train_behind(training);
+    if (problem_->coupled)
+        weigh_own();
+    sum_up(kept, kept_behind);
+}
+
+void Training::weigh(std::span<double const> scores, double total, double count) {
+    scores_.assign(scores.begin(), scores.end());
+    total_ = total;
+    count_ = count;
+    sum_up(0, 0);
+}
+
+std::span<double const> Training::prices(Index region) {
+    problem_->coupled ? price<true>(region) : price<false>(region);
+    return prices_;
+}
+
+template <bool coupled> void Training::price(Index region) {
+    auto const many = regions_.size();
+    auto const size = static_cast<std::size_t>(problem_->regions);
+    auto const score = scores_[region];
+    auto update = problem_->update(0, region);
+    for (std::size_t place = 0; place <= many; ++place) {
+        if (!problem_->steady)
+            update = problem_->update(std::min(static_cast<Index>(place), problem_->at_most - 1), region);
+        auto const follow = many - place;
+        auto common = noise_[follow] + common_factor_[follow] * (update.second * common_[place] + update.noise);
+        if constexpr (coupled)
+            common += update.retention * owned_[follow] + update.plasticity * own_factor_[follow * size + region] -
+                      update.coupling * common_factor_[follow] * own_[place * size + region];
+        prices_[place] = scored_[follow] +
+                         sum_factor_[follow] * (update.retention * sum_[place] + update.plasticity * score) +
+                         count_ * common;
+    }
+}
+
+/// Find the errors in all regions, and the distance to the first model.
+void Training::know() {
+    auto const size = static_cast<std::size_t>(problem_->regions);
+    errors_.assign(size, common_.back());
+    to_first_ = common_.back();
+    auto left = 1.0;
+    for (auto training = regions_.size(); training-- > 0 && std::abs(left) > negligible;) {
+        auto const region = regions_[training];
+        auto const &update = problem_->update(static_cast<Index>(training), region);
+        auto const share = left * update.plasticity;
+        to_first_ += share * problem_->initial[region];
+        left *= update.retention;
+        if (problem_->coupled)
+            continue;
+        auto const *const towards = problem_->towards_of(region);
+        for (std::size_t j = 0; j < size; ++j)
+            errors_[j] += share * towards[j];
+    }
+    auto const *const rest = problem_->coupled ? own_.data() + regions_.size() * size : problem_->initial.data();
+    auto const share = problem_->coupled ? 1.0 : left;
+    for (std::size_t j = 0; j < size; ++j)
+        errors_[j] += share * rest[j];
+    known_ = true;
+}
+
+std::span<double const> Training::errors() {
+    if (!known_)
+        know();
+    return errors_;
+}
+
+double Training::to_first() {
+    if (!known_)
+        know();
+    return to_first_;
+}
+
+double Training::distance(std::span<double const> errors, double to_first) const {
+    auto found = common_.back();
+    auto left = 1.0;
+    for (auto training = regions_.size(); training-- > 0 && std::abs(left) > negligible;) {
+        auto const &update = problem_->update(static_cast<Index>(training), regions_[training]);
+        found += left * update.plasticity * errors[regions_[training]];
+        left *= update.retention;
+    }
+    return found + left * to_first;
+}
+} // namespace learnroute

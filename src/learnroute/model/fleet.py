@@ -1,0 +1,136 @@
+"""How many vehicles and models there are, how models serve the regions, and which travel is paid for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Self
+
+from learnroute.errors import InputError
+from learnroute.model.fleet_objective import FleetRules
+from learnroute.model.validation import as_choice, as_count, as_members, as_number
+
+MERGED: Final = "merged"
+OWN: Final = "own"
+CHOSEN: Final = "chosen"
+EQUAL: Final = "equal"
+TOTAL: Final = "total"
+LONGEST: Final = "longest"
+MEMBERS = ("vehicles", "models", "serve", "weights", "travel", "limit")
+MOST = 100  # vehicles or models
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "Several vehicles, each with its own model, or one vehicle with several models; one of each if omitted",
+    "additionalProperties": False,
+    "properties": {
+        "vehicles": {"type": "integer", "minimum": 1, "maximum": MOST, "description": "Vehicles; 1 if omitted"},
+        "models": {
+            "type": "integer", "minimum": 1, "maximum": MOST,
+            "description": "Models that one vehicle carries; each visit trains one of them; 1 if omitted",
+        },
+        "serve": {
+            "enum": [MERGED, OWN],
+            "description": "merged: the average of all models serves all regions (default for vehicles); "
+            "own: each region is served by the model with the least expected error there (default for models)",
+        },
+        "weights": {
+            "enum": [CHOSEN, EQUAL],
+            "description": "Weights of the average: chosen with the routes (default), or equal for all trained models",
+        },
+        "travel": {
+            "enum": [TOTAL, LONGEST],
+            "description": "The travel that is paid for: of all vehicles (default), or of the longest route",
+        },
+        "limit": {"$ref": "#/$defs/nonNegative", "description": "The most travel of one vehicle, in units of travel"},
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Several vehicles that each train their own model, or one vehicle that carries several models.
+
+    Parameters
+    ----------
+    vehicles
+        The number of vehicles. A vehicle may stay at home.
+    models
+        The number of models that one vehicle carries; each visit trains one of them. A model may stay untrained.
+    serve
+        `merged`: at the end, the models are averaged, and the average serves all regions. That is the default for
+        vehicles; it needs squared distances and a linear law. `own`: each region is served by the model with the least
+        expected error there, the untrained one included. That is the default for models.
+    weights
+        The weights of the average: `chosen` together with the routes, or `equal` for all models that were trained.
+    travel
+        The travel that is paid for: the `total` of all vehicles, or that of the `longest` route.
+    limit
+        The most travel of one vehicle, in units of travel.
+
+    Raises
+    ------
+    InputError
+        Where a member is of the wrong type, or members contradict each other.
+    """
+
+    vehicles: int = 1
+    models: int = 1
+    serve: Literal["merged", "own"] | None = None
+    weights: Literal["chosen", "equal"] = CHOSEN
+    travel: Literal["total", "longest"] = TOTAL
+    limit: float | None = None
+
+    def __post_init__(self) -> None:
+        checked: dict[str, Any] = {
+            "vehicles": as_count("fleet.vehicles", self.vehicles, meaning="the number of vehicles"),
+            "models": as_count("fleet.models", self.models, meaning="the number of models"),
+            "weights": as_choice("fleet.weights", self.weights, (CHOSEN, EQUAL)),
+            "travel": as_choice("fleet.travel", self.travel, (TOTAL, LONGEST)),
+        }
+        for name in ("vehicles", "models"):
+            if checked[name] > MOST:
+                raise InputError(f"at most {MOST} are possible", field=f"fleet.{name}", value=checked[name])
+        if min(checked["vehicles"], checked["models"]) > 1:
+            reason = "several vehicles carry one model each; leave models or vehicles out"
+            raise InputError(reason, field="fleet.models", value=checked["models"])
+        default = OWN if checked["models"] > 1 else MERGED
+        checked["serve"] = default if self.serve is None else as_choice("fleet.serve", self.serve, (MERGED, OWN))
+        if checked["weights"] == EQUAL and checked["serve"] == OWN:
+            reason = "models that serve their own regions are not averaged; leave weights out, or serve merged"
+            raise InputError(reason, field="fleet.weights", value=EQUAL)
+        if self.limit is not None:
+            checked["limit"] = as_number("fleet.limit", self.limit, least=0.0, meaning="the travel of one vehicle")
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        """The number of models: one per vehicle, or those of the one vehicle."""
+        return max(self.vehicles, self.models)
+
+    @property
+    def merged(self) -> bool:
+        """Whether the average of the models serves all regions."""
+        return self.serve == MERGED
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Build it from the member `fleet` of a problem file."""
+        return cls(**as_members("fleet.", data, MEMBERS))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members that say something, as a problem file has them."""
+        found: dict[str, Any] = {"models": self.models} if self.models > 1 else {"vehicles": self.vehicles}
+        found["serve"] = self.serve
+        if self.merged and self.weights == EQUAL:
+            found["weights"] = EQUAL
+        if self.travel == LONGEST:
+            found["travel"] = LONGEST
+        return found if self.limit is None else found | {"limit": self.limit}
+
+    def compile(self) -> FleetRules:
+        """Return the same as solvers see it."""
+        return FleetRules(
+            self.vehicles, self.models, self.merged, self.weights == EQUAL, self.travel == LONGEST,
+            math.inf if self.limit is None else self.limit,
+        )  # fmt: skip

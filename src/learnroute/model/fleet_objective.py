@@ -1,0 +1,254 @@
+"""The value of the routes of a fleet: several vehicles with a model each, or one vehicle with several models.
+
+Each model obeys the law of distances (`model.law`) along the visits that train it. At the end, the models are averaged,
+or each region is served by the model with the least expected error there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from learnroute import _core
+from learnroute.model.dissimilarities import Dissimilarities, row_sums
+from learnroute.model.law import Distances, ErrorParts, ModelErrors, error_parts, follow
+from learnroute.model.rounding import SAME, is_less
+from learnroute.model.validation import FloatArray, IntArray, frozen
+from learnroute.model.visit_objective import VisitObjective
+
+UNTRAINED = -1  # in the place of a model's number: the first model, which no visit trains
+
+
+@dataclass(frozen=True)
+class FleetRules:
+    """How many vehicles and models there are, how models serve, and which travel is paid for.
+
+    Attributes
+    ----------
+    vehicles, models
+        Their numbers; one of the two is 1. Each vehicle has its own model.
+    merged, equal
+        Whether models are averaged at the end, and whether all trained models have equal weights then.
+    longest
+        Whether the longest route is paid for, and not the travel of all vehicles.
+    limit
+        The most travel of one vehicle, in units of travel; inf where there is no limit.
+    """
+
+    vehicles: int
+    models: int
+    merged: bool
+    equal: bool = False
+    longest: bool = False
+    limit: float = math.inf
+
+    @property
+    def size(self) -> int:
+        """The number of models."""
+        return max(self.vehicles, self.models)
+
+
+class FleetRoutes(NamedTuple):
+    """The visits of each vehicle in order, by region; and the model that each of them trains."""
+
+    routes: tuple[tuple[int, ...], ...]
+    models: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of_vehicles(cls, routes: Sequence[Sequence[int] | IntArray]) -> Self:
+        """Return the routes of several vehicles, each with its own model."""
+        kept = tuple(tuple(map(int, route)) for route in routes)
+        return cls(kept, tuple((vehicle,) * len(route) for vehicle, route in enumerate(kept)))
+
+    @classmethod
+    def of_models(cls, route: Sequence[int] | IntArray, models: Sequence[int] | IntArray) -> Self:
+        """Return the route of one vehicle, with the model that each visit trains."""
+        return cls((tuple(map(int, route)),), (tuple(map(int, models)),))
+
+    def visits(self) -> Iterator[tuple[int, int, int]]:
+        """Yield vehicle, region and model of each visit, vehicle after vehicle."""
+        for vehicle, (route, models) in enumerate(zip(*self, strict=True)):
+            for region, model in zip(route, models, strict=True):
+                yield vehicle, region, model
+
+    def trainings(self, models: int) -> list[list[int]]:
+        """Return for each model the regions that it is trained in, in order."""
+        found: list[list[int]] = [[] for _ in range(models)]
+        for _, region, model in self.visits():
+            found[model].append(region)
+        return found
+
+    def without(self, vehicle: int, place: int) -> Self:
+        """Return the same without one visit."""
+        routes, models = ([list(row) for row in rows] for rows in self)
+        del routes[vehicle][place], models[vehicle][place]
+        return type(self)(tuple(map(tuple, routes)), tuple(map(tuple, models)))
+
+    @property
+    def regions(self) -> list[int]:
+        """The regions of all visits, vehicle after vehicle."""
+        return [region for route in self.routes for region in route]
+
+
+class Service(NamedTuple):
+    """Which model serves each region, and how well.
+
+    Attributes
+    ----------
+    errors
+        The expected error in each region.
+    weights
+        The weight of each model in the average; None where models serve their own regions.
+    served_by
+        The number of the model that serves each region, or `UNTRAINED`; None where models are averaged.
+    between
+        The expected squared distances between models; None where models serve their own regions.
+    """
+
+    errors: FloatArray
+    weights: FloatArray | None = None
+    served_by: IntArray | None = None
+    between: FloatArray | None = None
+
+
+class FleetParts(NamedTuple):
+    """The terms of T times an expected final error; `merging` is what averaging gains, negative or 0."""
+
+    dissimilarity: list[float]
+    initial: list[float]
+    noise: list[float]
+    pairs: list[float]
+    merging: list[float]
+
+    def terms(self) -> list[float]:
+        """Return all terms, to be added up at once."""
+        return [term for part in self for term in part]
+
+
+@dataclass(frozen=True, eq=False)
+class FleetObjective:
+    """The value of the routes of a fleet, to be minimised; T times the loss per region.
+
+    Attributes
+    ----------
+    visits
+        Travel, law and rules of visits. Routes begin at its origin, where there is one; its budget is for the travel
+        of all vehicles.
+    rules
+        Vehicles, models and how they serve.
+    """
+
+    visits: VisitObjective
+    rules: FleetRules
+
+    @property
+    def size(self) -> int:
+        """The number of regions T."""
+        return self.visits.size
+
+    def __call__(self, routes: FleetRoutes) -> float:
+        """Return the value of the routes."""
+        return math.fsum(self._terms(routes))
+
+    def magnitude(self, routes: FleetRoutes) -> float:
+        """Return the sum of the sizes of all terms of a value: what its rounding is relative to."""
+        return math.fsum(map(abs, self._terms(routes)))
+
+    def _terms(self, routes: FleetRoutes) -> list[float]:
+        return [self.visits.rate * self.paid_travel(routes), *self.parts(routes).terms()]
+
+    def travels(self, routes: FleetRoutes) -> list[float]:
+        """Return the travel of each vehicle, in units of travel; 0 of one that stays at home."""
+        return [self.visits.travel_cost(route) if route else 0.0 for route in routes.routes]
+
+    def paid_travel(self, routes: FleetRoutes) -> float:
+        """Return the travel that is paid for, in units of travel."""
+        travels = self.travels(routes)
+        return max(travels) if self.rules.longest else math.fsum(travels)
+
+    def allows(self, routes: FleetRoutes) -> bool:
+        """Whether the routes keep all rules; travel may exceed its limits by rounding."""
+        visits, regions = self.visits, np.array(routes.regions, dtype=np.int64)
+        rules, travels = visits.rules, self.travels(routes)
+        if not rules.at_least <= len(regions) <= rules.at_most:
+            return False
+        counts = np.bincount(regions, minlength=self.size)
+        return bool(
+            (counts <= rules.repeats).all()
+            and counts[rules.required].all()
+            and all(visits.first in (None, route[0]) for route in routes.routes if route)
+            and all(visits.ends.last in (None, route[-1]) for route in routes.routes if route)
+            and not is_less(rules.budget, math.fsum(travels), SAME)
+            and not is_less(self.rules.limit, max(travels), SAME)
+        )
+
+    def service(self, routes: FleetRoutes) -> Service:
+        """Return which model serves each region, and the expected errors."""
+        trainings = routes.trainings(self.rules.size)
+        return self._merged(trainings) if self.rules.merged else self._own(trainings)
+
+    def _own(self, trainings: Sequence[Sequence[int]]) -> Service:
+        known = self.visits.known
+        rows = np.array([known.initial, *(self._errors(regions) for regions in trainings)])
+        served = np.argmin(rows, axis=0)
+        return Service(frozen(rows[served, np.arange(self.size)]), served_by=frozen(served + UNTRAINED))
+
+    def _errors(self, regions: Sequence[int]) -> FloatArray:
+        """Return the expected errors of a model that was trained in these regions, in order."""
+        visits, errors = self.visits, ModelErrors(self.visits.known.initial)
+        for errors in follow(errors, regions, visits.updates.along(regions), visits.known):
+            pass
+        return errors.total
+
+    def _merged(self, trainings: Sequence[Sequence[int]]) -> Service:
+        known, updates = self.visits.known, self.visits.updates
+        distances = Distances(known.matrix, known.initial, len(trainings))
+        for model, regions in enumerate(trainings):
+            for region, step in zip(regions, updates.along(regions), strict=True):
+                distances.train(model, region, step)
+        if self.rules.equal:
+            trained = np.array([bool(regions) for regions in trainings])
+            weights = trained / max(1, int(trained.sum())) if trained.any() else np.eye(len(trainings))[0]
+        else:
+            means = distances.to_regions @ known.region_weights
+            weights = _core.merge_weights(means, self.visits.count * distances.between)
+        return Service(frozen(distances.merge(weights)), weights=frozen(weights), between=frozen(distances.between))
+
+    def parts(self, routes: FleetRoutes, service: Service | None = None) -> FleetParts:
+        """Return the terms of the expected error; `service` if it is known."""
+        found = FleetParts([], [], [], [], [])
+        known, service = self.visits.known, service or self.service(routes)
+        trainings = routes.trainings(self.rules.size)
+        if service.weights is not None:
+            assert service.between is not None
+            for share, regions in zip(service.weights.tolist(), trainings, strict=True):
+                self._add(found, regions, known, share, self.visits.total, self.visits.count)
+            gains = -0.5 * self.visits.count * service.weights[:, None] * service.weights * service.between
+            found.merging.extend(gains[gains != 0].tolist())
+            return found
+        assert service.served_by is not None
+        for model, regions in enumerate([(), *trainings], UNTRAINED):
+            weights = np.where(service.served_by == model, known.region_weights, 0.0)
+            scores = row_sums(known.matrix, weights) if regions else known.scores
+            served = Dissimilarities(known.matrix, None, known.initial, scores, weights)
+            self._add(found, regions, served, 1.0, math.fsum(weights * known.initial), math.fsum(weights))
+        return found
+
+    def _add(
+        self, found: FleetParts, regions: Sequence[int], known: Dissimilarities, share: float, total: float,
+        count: float,
+    ) -> None:  # fmt: skip
+        """Add the terms of one model, times its share in the average."""
+        if not regions:
+            found.initial.append(share * total)
+            return
+        order = np.asarray(regions, dtype=np.int64)
+        parts: ErrorParts = error_parts(known, order, self.visits.updates.along(order), total, count)
+        found.dissimilarity.extend((share * parts.dissimilarity).tolist())
+        found.initial.append(share * float(parts.initial))
+        found.noise.extend((share * parts.noise).tolist())
+        found.pairs.extend((share * parts.pairs).tolist())

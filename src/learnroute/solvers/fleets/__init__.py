@@ -1,0 +1,1 @@
+"""Solvers for several vehicles and several models."""

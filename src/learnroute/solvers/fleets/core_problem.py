@@ -1,0 +1,29 @@
+"""A problem of a fleet as the compiled core sees it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learnroute import _core
+from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
+from learnroute.model.rounding import SAME
+from learnroute.solvers.visits.core_problem import CoreProblem
+
+Rows = tuple[list[list[int]], list[list[int]]]
+
+
+def core_problem(objective: FleetObjective) -> _core.FleetProblem:
+    """Return the core's problem, with the same numbers of regions."""
+    rules = objective.rules
+    return _core.FleetProblem(
+        CoreProblem(objective.visits, with_forbidden=True).core,
+        np.ascontiguousarray(objective.visits.known.region_weights),
+        vehicles=rules.vehicles, models=rules.size, merged=rules.merged, equal=rules.equal, longest=rules.longest,
+        limit=rules.limit * (1 + SAME / 2),
+    )  # fmt: skip
+
+
+def routes_from(rows: Rows) -> FleetRoutes | None:
+    """Return routes that the core found; None where there are none."""
+    regions, models = rows
+    return FleetRoutes(tuple(map(tuple, regions)), tuple(map(tuple, models))) if regions else None

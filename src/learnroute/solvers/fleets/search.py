@@ -1,0 +1,189 @@
+"""Search for the routes of a fleet: ruin and recreate (`cpp/fleet_search.h`), annealed from the best of a few starts."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from learnroute import _core
+from learnroute.errors import InputError
+from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes
+from learnroute.model.law import STAY, Updates
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.fleets.core_problem import core_problem, routes_from
+from learnroute.solvers.params import DEFAULTS, SolverParams, VisitSearchParams
+
+
+def search(
+    objective: FleetObjective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: SolverParams = DEFAULTS,
+    initial: FleetRoutes | None = None,
+) -> Answer:
+    """Return the best routes found.
+
+    `initial` are routes to start from as well. They need not keep the rules; if they do, the answer is never worse. The
+    same generator state gives the same answer, unless the budget runs out or is to be spent.
+    """
+    found = find_routes(objective, rng, budget, params.fleet_search, initial)
+    if found is None:
+        raise refusal(objective, rng, budget, params)
+    return Answer.of_fleet(found, "search", complete=not budget.exhausted)
+
+
+def refusal(objective: FleetObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
+    """Return what to say where no routes keep all rules: how far vehicles have to travel, where limits forbid it."""
+    rules, visits = objective.rules, objective.visits
+    free = _travel_alone(objective)
+    shortest = find_routes(free, rng, budget.sparing(), params.fleet_search)
+    if shortest is not None and visits.rules.budget < np.inf:
+        least = sum(objective.travels(shortest))
+        if least > visits.rules.budget:
+            reason = f"routes that visit what they must travel more, as far as was found; give at least {least:.6g}"
+            return InputError(reason, field="visits.budget", found=f"= {visits.rules.budget:g}")
+    if rules.limit < np.inf:
+        reason = "vehicles that visit what they must travel farther, as far as was found; allow more, or add vehicles"
+        return InputError(reason, field="fleet.limit", found=f"= {rules.limit:g}")
+    return InputError("no routes keep all these rules, as far as was found; require less", field="visits")
+
+
+def find_routes(
+    objective: FleetObjective,
+    rng: np.random.Generator,
+    budget: Budget,
+    params: VisitSearchParams,
+    initial: FleetRoutes | None = None,
+) -> FleetRoutes | None:
+    """Return the best routes found; None where none were found that keep the rules."""
+    annealed = _Annealing(objective, rng, params)
+    candidates = annealed.descents(initial, budget)
+    best = min(filter(objective.allows, candidates), key=objective, default=None)
+    if best is None:
+        best = annealed.repair(budget)
+    if best is not None:
+        candidates += [best, annealed.anneal(best, budget)]
+    if initial is not None:
+        candidates.append(initial)
+    return min(filter(objective.allows, candidates), key=objective, default=None)
+
+
+class _Annealing:
+    """A search of the core, and the schedule by which it is cooled."""
+
+    def __init__(self, objective: FleetObjective, rng: np.random.Generator, params: VisitSearchParams) -> None:
+        self.objective, self.rng, self.params = objective, rng, params
+        visits, size = objective.visits, objective.size
+        travel = visits.travel[:size, :size]
+        apart = travel + travel.T
+        np.fill_diagonal(apart, -1.0)  # each region is the nearest to itself
+        near = np.argsort(apart, axis=1, kind="stable")[:, 1 : 1 + params.near]
+        self.search = _core.FleetSearch(
+            core_problem(objective), np.ascontiguousarray(near), rearranged=params.rearranged, removed=params.removed,
+            string=params.string, added=params.added, blink=params.blink, contrary=params.contrary,
+            seed=int(rng.integers(2**63)),
+        )  # fmt: skip
+        work = size * (10 + objective.rules.size + size * visits.updates.coupled)  # of an iteration
+        self.iterations_a_call = max(1, int(params.work / work))
+
+    def descents(self, initial: FleetRoutes | None, budget: Budget) -> list[FleetRoutes]:
+        """Return what descents lead to, from as many starts as there is time for."""
+        part, found = budget.part(self.params.descent_share), []
+        for start in range(-1 if initial is not None else 0, self.params.starts):
+            routes = self.descend(initial if start < 0 else None, part)
+            if routes is not None:
+                found.append(routes)
+            if part.exhausted and found:
+                break
+        return found
+
+    def descend(self, initial: FleetRoutes | None, budget: Budget) -> FleetRoutes | None:
+        """Put in what is required or pays, and ruin and recreate for a while; None where rules cannot be kept."""
+        search, objective = self.search, self.objective
+        routes = self._ends() if initial is None or not objective.allows(initial) else initial
+        service = None if routes is not initial else objective.service(routes)
+        self._start(routes, None if service is None else service.weights, None if service is None else service.served_by)
+        missing = self.rng.permutation(np.setdiff1d(np.arange(objective.size), routes.regions))
+        missing = missing[objective.visits.rules.allowed[missing]]
+        missing = missing[np.argsort(~objective.visits.rules.required[missing], kind="stable")]
+        for first in range(0, max(1, len(missing)), self.iterations_a_call):
+            search.insert(missing[first : first + self.iterations_a_call])
+        left = self.params.descent
+        while left > 0 and not budget.exhausted:
+            search.run(min(left, self.iterations_a_call), 0.0)
+            left -= self.iterations_a_call
+        return routes_from(search.best)
+
+    def _start(
+        self, routes: FleetRoutes, weights: FloatArray | None = None, served_by: IntArray | None = None
+    ) -> None:
+        """Start the core's search from routes, and from a service or any good one."""
+        models = self.objective.rules.size
+        weights = np.full(models, 1 / models) if weights is None else weights
+        served = self._clusters() if served_by is None and not self.objective.rules.merged else served_by
+        self.search.start(
+            [list(route) for route in routes.routes], [list(row) for row in routes.models], weights.tolist(),
+            [] if served is None else served.tolist(),
+        )  # fmt: skip
+
+    def _ends(self) -> FleetRoutes:
+        """Return routes with the visits that every route has."""
+        visits, rules = self.objective.visits, self.objective.rules
+        ends = [end for end in dict.fromkeys((visits.first, visits.ends.last)) if end is not None]
+        if rules.vehicles > 1:
+            return FleetRoutes.of_vehicles([[]] * rules.vehicles)
+        return FleetRoutes.of_models(ends, self.rng.integers(rules.models, size=len(ends)))
+
+    def _clusters(self) -> IntArray:
+        """Return for each region one of a few that are far from each other: the model that is to serve it."""
+        known, models = self.objective.visits.known, self.objective.rules.size
+        nearest = known.initial.astype(np.float64)
+        served = np.full(self.objective.size, UNTRAINED)
+        for model in range(models):  # k-means++
+            chances = nearest * known.region_weights
+            total = chances.sum()
+            centre = int(self.rng.choice(len(chances), p=chances / total) if total > 0 else 0)
+            closer = known[centre] < nearest
+            served[closer], nearest = model, np.where(closer, known[centre], nearest)
+        return served
+
+    def repair(self, budget: Budget) -> FleetRoutes | None:
+        """Ruin and recreate until all required regions have a place."""
+        left = self.params.repair
+        while left > 0 and not budget.exhausted:
+            self.search.run(min(left, self.iterations_a_call), 0.0)
+            left -= self.iterations_a_call
+            if (found := routes_from(self.search.best)) is not None:
+                return found
+        return None
+
+    def anneal(self, start: FleetRoutes, budget: Budget) -> FleetRoutes:
+        """Ruin and recreate while the temperature falls, for the usual effort or until the deadline."""
+        search, params, begun = self.search, self.params, time.monotonic()
+        service = self.objective.service(start)
+        self._start(start, service.weights, service.served_by)
+        search.insert(np.empty(0, dtype=np.int64))
+        effort = min(params.iterations * self.objective.size, params.most_iterations)
+        step = min(self.iterations_a_call, -(-effort // params.temperatures))
+        search.run(step, 0.0)
+        hot, fall = params.hot * search.typical_loss, params.cold / params.hot
+        done, share = 0, 0.0
+        while share < 1 and not budget.exhausted:
+            search.run(step, hot * fall**share)
+            done += step
+            share = done / effort
+            if budget.spend_all:
+                share = (time.monotonic() - begun) / (budget.deadline - begun)
+            budget.progress("search", min(1.0, share))
+        return routes_from(search.best) or start
+
+
+def _travel_alone(objective: FleetObjective) -> FleetObjective:
+    """Return the same with nothing but travel in the value, and no limits on it."""
+    visits = objective.visits
+    updates = Updates(*(np.full(visits.updates.retention.shape, number) for number in STAY))
+    free = replace(visits, rate=1.0, updates=updates, total=0.0, rules=replace(visits.rules, budget=np.inf))
+    return replace(objective, visits=free, rules=replace(objective.rules, limit=np.inf, longest=False))
