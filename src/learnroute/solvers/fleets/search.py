@@ -1,4 +1,4 @@
-"""Search for the routes of a fleet: ruin and recreate (`cpp/fleet_search.h`), annealed from the best of a few starts."""
+"""Search for the routes of a fleet: ruin and recreate (`cpp/fleet_search.h`), annealed from the best of some starts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from learnroute import _core
 from learnroute.errors import InputError
-from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes
+from learnroute.model.fleet_objective import UNTRAINED, FleetObjective, FleetRoutes, Service
 from learnroute.model.law import STAY, Updates
-from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.validation import IntArray
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.fleets.core_problem import core_problem, routes_from
 from learnroute.solvers.params import DEFAULTS, SolverParams, VisitSearchParams
@@ -104,8 +104,7 @@ class _Annealing:
         """Put in what is required or pays, and ruin and recreate for a while; None where rules cannot be kept."""
         search, objective = self.search, self.objective
         routes = self._ends() if initial is None or not objective.allows(initial) else initial
-        service = None if routes is not initial else objective.service(routes)
-        self._start(routes, None if service is None else service.weights, None if service is None else service.served_by)
+        self._start(routes, objective.service(routes) if routes is initial else None)
         missing = self.rng.permutation(np.setdiff1d(np.arange(objective.size), routes.regions))
         missing = missing[objective.visits.rules.allowed[missing]]
         missing = missing[np.argsort(~objective.visits.rules.required[missing], kind="stable")]
@@ -117,16 +116,14 @@ class _Annealing:
             left -= self.iterations_a_call
         return routes_from(search.best)
 
-    def _start(
-        self, routes: FleetRoutes, weights: FloatArray | None = None, served_by: IntArray | None = None
-    ) -> None:
-        """Start the core's search from routes, and from a service or any good one."""
-        models = self.objective.rules.size
-        weights = np.full(models, 1 / models) if weights is None else weights
-        served = self._clusters() if served_by is None and not self.objective.rules.merged else served_by
+    def _start(self, routes: FleetRoutes, service: Service | None = None) -> None:
+        """Start the core's search from routes, and from a service: by default equal weights, or clusters of regions."""
+        rules = self.objective.rules
+        weights = np.full(rules.size, 1 / rules.size) if service is None else service.weights
+        served = self._clusters() if service is None and not rules.merged else service and service.served_by
         self.search.start(
-            [list(route) for route in routes.routes], [list(row) for row in routes.models], weights.tolist(),
-            [] if served is None else served.tolist(),
+            [list(route) for route in routes.routes], [list(row) for row in routes.models],
+            [] if weights is None else weights.tolist(), [] if served is None else served.tolist(),
         )  # fmt: skip
 
     def _ends(self) -> FleetRoutes:
@@ -163,8 +160,7 @@ class _Annealing:
     def anneal(self, start: FleetRoutes, budget: Budget) -> FleetRoutes:
         """Ruin and recreate while the temperature falls, for the usual effort or until the deadline."""
         search, params, begun = self.search, self.params, time.monotonic()
-        service = self.objective.service(start)
-        self._start(start, service.weights, service.served_by)
+        self._start(start, self.objective.service(start))
         search.insert(np.empty(0, dtype=np.int64))
         effort = min(params.iterations * self.objective.size, params.most_iterations)
         step = min(self.iterations_a_call, -(-effort // params.temperatures))
