@@ -3,10 +3,10 @@
 `python benchmarks/fleets.py` and `python benchmarks/fleets.py --pyvrp` (`pip install pyvrp`). Seconds are of processor
 time, of both, in one thread, so that other work on the machine counts little.
 
-Excess is of what routes change: the value less what no route can change. Where models are averaged, that is the error of
-the mean model, which no average undercuts. Where models serve their own regions, it is the error of as many free models
-as there are and the first one, each region served by the nearest: the least sum of squares that k-means found. If that
-is not the least of all, the excess is overstated.
+Excess is of what routes change: the value less what no route can change. Where models are averaged, that is the error
+of the mean model, which no average undercuts. Where models serve their own regions, it is the error of as many free
+models as there are and the first one, each region served by the nearest: the least sum of squares that k-means found.
+If that is not the least of all, the excess is overstated.
 
 Beside PyVRP, all regions are required, vehicles start from a depot and return to it, and none may travel more than 1.15
 times its share of the shortest tour and the mean way to a region and back. Every value is travel in float64.
@@ -24,7 +24,6 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from visits import drawn
 
 from learnroute import Learner, Problem, Visits, plan
 from learnroute.model.depot import Depot
@@ -34,12 +33,27 @@ from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
 from learnroute.model.validation import FloatArray
 from learnroute.solvers.contract import Budget
 from learnroute.solvers.fleets.search import search
+from visits import drawn
 
-LEARNERS = ("m = 80", "m = 120", "λ = 0.5")
 MAPS = ("uniform", "clustered")
 # what crossing the map costs, in errors of the first model over all regions; and whether all regions are required
 TRAVEL = {"optional": (1e-3, False), "required": (0.03, True)}
 FLEETS = {"vehicles": "{} vehicles", "depot": "{} vehicles, depot", "models": "{} models"}
+# learner, map, fleet, how models serve, vehicles or models, regions
+ROWS = (
+    ("λ = 0.5", "uniform", "models", "own", 8, "required"),
+    ("m = 120", "clustered", "depot", "merged", 8, "required"),
+    ("m = 120", "uniform", "models", "own", 8, "required"),
+    ("λ = 0.5", "uniform", "vehicles", "own", 2, "optional"),
+    ("λ = 0.5", "clustered", "depot", "merged", 8, "required"),
+    ("m = 80", "uniform", "depot", "merged", 2, "required"),
+    ("m = 80", "clustered", "vehicles", "own", 8, "required"),
+    ("m = 120", "uniform", "models", "merged", 4, "optional"),
+    ("λ = 0.5", "uniform", "vehicles", "merged", 4, "required"),
+    ("m = 80", "clustered", "models", "own", 4, "required"),
+    ("m = 120", "uniform", "depot", "own", 8, "optional"),
+    ("λ = 0.5", "clustered", "models", "merged", 8, "optional"),
+)
 SIZES, SIZES_PYVRP, SIZES_LIMITS = [200], [100, 200, 400], [1000]
 WHOLE = 1e6  # of PyVRP's units of distance, which are whole numbers, in one of ours
 CLUSTERINGS = 20
@@ -89,11 +103,12 @@ def routes_after(objective: FleetObjective, seconds: float, seed: int) -> FleetR
 
 def beside_restarts(options: argparse.Namespace) -> None:
     """Print one row per problem: the search that is judged beside longer ones."""
-    print(f"\n| T | map | learner | fleet | serve | regions | visits | best value | excess after {options.seconds:g} s |")
+    print(
+        f"\n| T | map | learner | fleet | serve | regions | visits | best value | excess after {options.seconds:g} s |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
-    rows = itertools.product(options.sizes or SIZES, options.learners, options.maps, options.kinds, options.serve,
-                             options.counts, options.regions)  # fmt: skip
-    for size, learner, place, kind, serve, count, regions in list(rows)[options.skip :: options.every]:
+    for size, number in itertools.product(options.sizes or SIZES, options.rows or range(len(ROWS))):
+        learner, place, kind, serve, count, regions = ROWS[number]
         objective = fleet_objective_of(problem_of(size, learner, place, kind, serve, count, regions))
         longer = [routes_after(objective, options.long, 100 + seed) for seed in range(options.restarts)]
         quick = [routes_after(objective, options.seconds, seed) for seed in range(options.seeds)]
@@ -123,6 +138,7 @@ class ProcessorTime:
         self.deadline = time.process_time() + seconds
 
     def __call__(self, _best: float) -> bool:
+        """Whether they are over."""
         return time.process_time() >= self.deadline
 
 
@@ -149,7 +165,7 @@ def routes_of_pyvrp(objective: FleetObjective, seconds: float, seed: int) -> Fle
 
 def beside_pyvrp(options: argparse.Namespace) -> None:
     """Print one row per problem: travel of both after the same time."""
-    print(f"PyVRP {version('pyvrp')}\n\n| T | map | vehicles | limit | learnroute | PyVRP | learnroute / PyVRP |")
+    print(f"\nPyVRP {version('pyvrp')}\n\n| T | map | vehicles | limit | learnroute | PyVRP | learnroute / PyVRP |")
     print("|---|---|---|---|---|---|---|")
     for size, place, count in itertools.product(options.sizes or SIZES_PYVRP, options.maps, options.counts):
         objective = travel_alone(size, place, count)
@@ -162,16 +178,17 @@ def beside_pyvrp(options: argparse.Namespace) -> None:
 
 
 def time_limits(options: argparse.Namespace) -> None:
-    """Print how long whole plans take beside their time limits, in processor time."""
-    print("| T | learner | fleet | serve | time limit | processor seconds |\n|---|---|---|---|---|---|")
-    for size, learner, kind, serve, limit in itertools.product(
-        options.sizes or SIZES_LIMITS, options.learners, options.kinds, options.serve, options.limits
-    ):
-        problem = problem_of(size, learner, "uniform", kind, serve, 8, "required")
+    """Print how long whole plans take beside their time limits."""
+    print("\n| T | learner | fleet | serve | time limit | processor seconds |\n|---|---|---|---|---|---|")
+    rows = [ROWS[number] for number in options.rows or range(len(ROWS))]
+    for size, row, limit in itertools.product(options.sizes or SIZES_LIMITS, rows, options.limits):
+        learner, place, kind, serve, count, regions = row
+        problem = problem_of(size, learner, place, kind, serve, count, regions)
         started = time.process_time()
         plan(problem, method="search", time_limit=limit)
         taken = time.process_time() - started
-        print(f"| {size} | {learner} | {FLEETS[kind].format(8)} | {serve} | {limit:g} s | {taken:.2f} |", flush=True)
+        fleet = FLEETS[kind].format(count)
+        print(f"| {size} | {learner} | {fleet} | {serve} | {limit:g} s | {taken:.2f} |", flush=True)
 
 
 def main() -> None:
@@ -181,14 +198,9 @@ def main() -> None:
     parser.add_argument("--pyvrp", action="store_true", help="travel alone, beside PyVRP")
     parser.add_argument("--limits", type=float, nargs="+", help="how long plans of T = 1000 with these limits take")
     parser.add_argument("--sizes", type=int, nargs="+")
-    parser.add_argument("--learners", nargs="+", default=LEARNERS, choices=LEARNERS)
-    parser.add_argument("--maps", nargs="+", default=MAPS, choices=MAPS)
-    parser.add_argument("--kinds", nargs="+", default=list(FLEETS), choices=list(FLEETS))
-    parser.add_argument("--serve", nargs="+", default=["merged", "own"], choices=["merged", "own"])
-    parser.add_argument("--counts", type=int, nargs="+", default=[2, 4, 8], help="vehicles or models")
-    parser.add_argument("--regions", nargs="+", default=list(TRAVEL), choices=list(TRAVEL))
-    parser.add_argument("--every", type=int, default=1, help="show each so many-th row only")
-    parser.add_argument("--skip", type=int, default=0, help="rows to leave out before")
+    parser.add_argument("--rows", type=int, nargs="+", help="of the table beside restarts, from 0; default: all")
+    parser.add_argument("--maps", nargs="+", default=MAPS, choices=MAPS, help="beside PyVRP")
+    parser.add_argument("--counts", type=int, nargs="+", default=[2, 4, 8], help="vehicles, beside PyVRP")
     parser.add_argument("--seconds", type=float, default=10.0, help="of the search that is judged, and of PyVRP")
     parser.add_argument("--long", type=float, default=30.0, help="seconds of each restart that it is compared with")
     parser.add_argument("--restarts", type=int, default=10)
