@@ -200,7 +200,7 @@ def problem_options(function: F) -> F:
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
         end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None,
         dissimilarities: str | None, title: str | None, optional: bool, require: tuple[str, ...],
-        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, serve: str | None, longest: bool,
+        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, longest: bool,
         limit: float | None, **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
@@ -217,8 +217,8 @@ def problem_options(function: F) -> F:
             visits["budget"] = budget
         if optional or require:
             visits["required"] = require
-        fleet = {"serve": serve, "limit": limit, "travel": LONGEST if longest else None}
-        fleet |= {name: others.pop(name) for name in ("vehicles", "models") if name not in own}
+        fleet = {"limit": limit, "travel": LONGEST if longest else None}
+        fleet |= {name: others.pop(name) for name in ("vehicles", "models", "serve") if name not in own}
         source = Source(
             file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities, visits,
             _given(fleet),
