@@ -273,8 +273,9 @@ def _draw_marks(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, ma
         trained = {region: model for _, region, model in fleet.visits()}
         outlined = plan.served_by is not None
         for k, region in enumerate(regions):
+            shape = SHAPES[trained[region] % len(SHAPES)]
             axes.scatter(
-                spots[k, 0], spots[k, 1], c=values[k : k + 1], s=(2 * marks.radius) ** 2, marker=SHAPES[trained[region] % len(SHAPES)],
+                spots[k, 0], spots[k, 1], c=values[k : k + 1], s=(2 * marks.radius) ** 2, marker=shape,
                 edgecolors=_outline(plan, problem.regions[region], "black"), zorder=3,
                 linewidths=(2.2 if outlined else 0.8) if marks.radius > 4 else 0.7, **style,
             )  # fmt: skip
