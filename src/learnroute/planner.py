@@ -156,7 +156,7 @@ def _plan_with_learner(
 ) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
     started = time.monotonic()
-    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE))
+    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE), method.warm)
     decided = problem.regularized(found.regularization)
     if decided.rules is not None:
         made = _plan_visits(decided, method, seed, budget, params, initial or found.order)

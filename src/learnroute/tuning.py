@@ -27,6 +27,7 @@ from learnroute.model.validation import FloatArray, IntArray
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.registry import METHODS, Method
+from learnroute.solvers.visits.exact import all_visits, sequences
 
 GRID = np.logspace(-3, 5, 33)  # λ that are tried first
 FINE = np.logspace(-4, 6, 241)  # the table of a schedule, and of the range of λ that are nearly as good
@@ -40,6 +41,9 @@ EXACT_REGIONS = 9  # up to which routes are optimal while λ is chosen
 ROUTE_SHARE = 0.1  # of the time left, for each of these routes
 SWEEPS = 60  # over the positions of a schedule, at most
 ALTERNATIONS = 60  # between a route and its λ, at most; a few are usual
+SEQUENCES = 2000  # up to which schedules are chosen for all routes: on a table, then refined for ...
+STARTS = (0.01, 10.0, 1e4)  # λ that these start from, besides those known
+REFINED = 4  # ... so many of them
 SETTLED = 1e-9  # the relative gain below which an alternation ends
 
 Solve = Callable[[Problem], IntArray]
@@ -100,16 +104,16 @@ def objective_for_method(problem: Problem, objective: Objective, method: Method)
     return objective
 
 
-def tune(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
+def tune(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
     """Choose λ (or a schedule, if the learner asks for one) and the route together.
 
-    `solve` plans a route for a problem whose λ is given.
+    `solve` plans a route for a problem whose λ is given; `any_route` says that any other route will do as well.
     """
     check_first_model(problem)
     assert isinstance(problem.learner, Proximal)
     asked = problem.learner.regularization
     found = tune_constant(problem, solve, budget)
-    return tune_schedule(problem, solve, budget, found) if asked == SCHEDULE else found
+    return tune_schedule(problem, solve, budget, found, any_route) if asked == SCHEDULE else found
 
 
 def check_first_model(problem: Problem) -> None:
@@ -231,19 +235,22 @@ def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float
 # Schedules
 
 
-def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) -> Tuned:
+def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, any_route: bool = False) -> Tuned:
     """Choose one λ for each position and the route, from what is known on: a single λ, or a schedule.
 
     The result is never worse than that; where there is no time left, it is that.
     """
     positions = np.arange(problem.most_visits, dtype=np.float64)
-    starts = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
+    constant, mean = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
     order = np.array(found.order)
-    best: tuple[float, FloatArray, IntArray] = (found.total, starts[0], order)
-    for start in starts:
+    best: tuple[float, FloatArray, IntArray] = (found.total, constant, order)
+    starts = [(order, constant), (order, mean)]
+    if any_route:
+        starts += _best_of_all_routes(problem, constant, mean, budget)
+    for at, start in starts:
         if budget.exhausted:
             break
-        schedule, at = _descended(problem, order, start, budget), order
+        schedule = _descended(problem, at, start, budget)
         total = _total(problem, at, schedule)
         for _ in range(ALTERNATIONS):
             if budget.exhausted:
@@ -258,6 +265,72 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) 
     total, schedule, order = best
     low, high = (_flat_factor(problem, order, schedule, total, way, budget) for way in (FACTORS[::-1], FACTORS))
     return Tuned(tuple(schedule.tolist()), tuple(order.tolist()), total, low, high)
+
+
+def _best_of_all_routes(
+    problem: Problem, constant: FloatArray, mean: FloatArray, budget: Budget
+) -> list[tuple[IntArray, FloatArray]]:
+    """Return the best few routes with schedules on a table, by coordinate descent for all routes; none if too many.
+
+    Each route starts from these two schedules, and from a few that are the same at all positions.
+    """
+    starts = [constant, mean, *(np.full(len(mean), one) for one in STARTS)]
+    objective = visit_objective_of(problem.regularized(constant.tolist()))
+    rules = objective.rules
+    if sequences(rules.repeats[rules.allowed], rules.at_most) > SEQUENCES:
+        return []
+    tables = {n: _step(problem, n, FINE) for n in np.unique(problem.counts).tolist()}
+    steps = np.array([tables[n] for n in problem.counts.tolist()])  # by region, part and λ
+    found: list[tuple[float, IntArray, FloatArray]] = []
+    routes = list(all_visits(objective))
+    for length in sorted({len(route) for route in routes}):
+        orders = np.array([route for route in routes if len(route) == length])
+        travel = [_travel(problem, order) for order in orders]
+        for start in starts:
+            if budget.exhausted:
+                break
+            chosen = np.tile(np.abs(np.log(FINE) - np.log(start[:length, None])).argmin(axis=1), (len(orders), 1))
+            totals = travel + _descended_together(problem, orders, chosen, steps, budget)
+            for k in np.argsort(totals, kind="stable")[:REFINED].tolist():
+                schedule = FINE[chosen[k, np.minimum(np.arange(len(start)), length - 1)]]
+                found.append((float(totals[k]), orders[k], schedule))
+    return [(order, schedule) for _, order, schedule in sorted(found, key=lambda one: one[0])[:REFINED]]
+
+
+def _descended_together(
+    problem: Problem, orders: IntArray, chosen: IntArray, steps: FloatArray, budget: Budget
+) -> FloatArray:
+    """Do for many routes at once, one per row, what `_swept` does for one; return their errors.
+
+    `chosen` are places of λ in the table, which are changed, and `steps` what training does there in each region.
+    """
+    rows, weights = problem.dissimilarities.matrix, problem.region_weights / problem.size
+    many, everyone = orders.shape[1], np.arange(len(orders))
+    before: FloatArray = np.full(len(orders), np.inf)
+    for _ in range(SWEEPS):
+        here = steps[orders, :, chosen]  # by route, position and part
+        slopes, totals = np.empty((many, len(orders), problem.size)), np.empty((many, len(orders)))
+        slope, total = np.tile(weights, (len(orders), 1)), np.ones(len(orders))
+        for t in range(many - 1, -1, -1):
+            slopes[t], totals[t] = slope, total
+            slope = here[:, t, 0, None] * slope
+            slope[everyone, orders[:, t]] -= here[:, t, 2] * total
+            total = total * here[:, t, 3]
+        errors = np.tile(problem.initial_errors, (len(orders), 1))
+        for t in range(many):
+            region = orders[:, t]
+            kept, learnt = (slopes[t] * errors).sum(axis=1), (slopes[t] * rows[region]).sum(axis=1)
+            known, error = steps[region], errors[everyone, region]
+            costs = known[:, 0] * kept[:, None] + known[:, 1] * learnt[:, None]
+            costs += totals[t][:, None] * (known[:, 4] - known[:, 2] * error[:, None])
+            chosen[:, t] = costs.argmin(axis=1)
+            p, learns, q, _, noise = known[everyone, :, chosen[:, t]].T[:, :, None]
+            errors = p * errors + learns * rows[region] - q * error[:, None] + noise
+        reached = errors @ weights
+        if budget.exhausted or not (reached < before - SETTLED * np.abs(reached)).any():
+            break
+        before = reached
+    return np.asarray(reached)
 
 
 def _flat_factor(

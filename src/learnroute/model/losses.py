@@ -318,12 +318,12 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
 
 
 def visit_objective_of(problem: Problem) -> VisitObjective:
-    """Return what solvers minimise where visits are optional, or may be repeated."""
-    assert problem.rules is not None
-    origin = None if problem.depot is None else problem.size
+    """Return what solvers minimise where visits are optional, or may be repeated; else with each region visited once."""
+    origin, size = None if problem.depot is None else problem.size, problem.size
+    rules = problem.rules or VisitRules(np.ones(size, dtype=np.bool_), np.ones(size, dtype=np.int64), size)
     return VisitObjective(
         problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
-        problem.initial_sum, problem.size, problem.rules, origin,
+        problem.initial_sum, problem.size, rules, origin,
     )  # fmt: skip
 
 
