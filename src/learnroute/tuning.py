@@ -9,7 +9,7 @@ others given, is a minimum over a table.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,9 +41,9 @@ EXACT_REGIONS = 9  # up to which routes are optimal while λ is chosen
 ROUTE_SHARE = 0.1  # of the time left, for each of these routes
 SWEEPS = 60  # over the positions of a schedule, at most
 ALTERNATIONS = 60  # between a route and its λ, at most; a few are usual
-SEQUENCES = 2000  # up to which schedules are chosen for all routes: on a table, then refined for ...
-STARTS = (0.01, 10.0, 1e4)  # λ that these start from, besides those known
-REFINED = 4  # ... so many of them
+SEQUENCES = 3000  # up to which λ are chosen for all routes: on a table, then refined for ...
+REFINED = 4  # ... so many of them; schedules start from what is known, and from ...
+STARTS = (0.01, 10.0, 1e4)  # ... each of these
 SETTLED = 1e-9  # the relative gain below which an alternation ends
 
 Solve = Callable[[Problem], IntArray]
@@ -112,7 +112,7 @@ def tune(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False
     check_first_model(problem)
     assert isinstance(problem.learner, Proximal)
     asked = problem.learner.regularization
-    found = tune_constant(problem, solve, budget)
+    found = tune_constant(problem, solve, budget, any_route)
     return tune_schedule(problem, solve, budget, found, any_route) if asked == SCHEDULE else found
 
 
@@ -166,8 +166,8 @@ def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
     return Step(*(np.broadcast_to(part, regularization.shape) for part in moments.step(problem.learner.noise**2)))
 
 
-def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
-    """Choose one λ and the route."""
+def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
+    """Choose one λ and the route; `any_route` as for `tune`."""
     step = 1 if problem.size <= FEW_REGIONS else 4
     pool: dict[tuple[int, ...], tuple[float, float]] = {}  # by route: its best λ, and the total there
     for k, one in enumerate(PLANNED[::step].tolist()):
@@ -175,6 +175,8 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
         budget.progress("regularisation", (k + 1) / len(PLANNED[::step]))
         if budget.exhausted:
             break
+    for order in _best_routes(problem, budget) if any_route else []:
+        _add(pool, problem, order, budget)
     for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
         at = order
         for _ in range(ALTERNATIONS):
@@ -246,7 +248,7 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
     best: tuple[float, FloatArray, IntArray] = (found.total, constant, order)
     starts = [(order, constant), (order, mean)]
     if any_route:
-        starts += _best_of_all_routes(problem, constant, mean, budget)
+        starts += _best_schedules(problem, constant, mean, budget)
     for at, start in starts:
         if budget.exhausted:
             break
@@ -267,34 +269,68 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
     return Tuned(tuple(schedule.tolist()), tuple(order.tolist()), total, low, high)
 
 
-def _best_of_all_routes(
+def _best_schedules(
     problem: Problem, constant: FloatArray, mean: FloatArray, budget: Budget
 ) -> list[tuple[IntArray, FloatArray]]:
-    """Return the best few routes with schedules on a table, by coordinate descent for all routes; none if too many.
+    """Return the best few of all routes with their schedules on a table; nothing where there are too many routes.
 
     Each route starts from these two schedules, and from a few that are the same at all positions.
     """
     starts = [constant, mean, *(np.full(len(mean), one) for one in STARTS)]
-    objective = visit_objective_of(problem.regularized(constant.tolist()))
-    rules = objective.rules
-    if sequences(rules.repeats[rules.allowed], rules.at_most) > SEQUENCES:
-        return []
-    tables = {n: _step(problem, n, FINE) for n in np.unique(problem.counts).tolist()}
-    steps = np.array([tables[n] for n in problem.counts.tolist()])  # by region, part and λ
     found: list[tuple[float, IntArray, FloatArray]] = []
-    routes = list(all_visits(objective))
-    for length in sorted({len(route) for route in routes}):
-        orders = np.array([route for route in routes if len(route) == length])
-        travel = [_travel(problem, order) for order in orders]
+    for orders, travel, steps in _all_routes(problem):
+        positions = np.minimum(np.arange(len(mean)), orders.shape[1] - 1)
         for start in starts:
             if budget.exhausted:
                 break
-            chosen = np.tile(np.abs(np.log(FINE) - np.log(start[:length, None])).argmin(axis=1), (len(orders), 1))
+            near = np.abs(np.log(FINE) - np.log(start[: orders.shape[1], None])).argmin(axis=1)
+            chosen = np.tile(near, (len(orders), 1))
             totals = travel + _descended_together(problem, orders, chosen, steps, budget)
-            for k in np.argsort(totals, kind="stable")[:REFINED].tolist():
-                schedule = FINE[chosen[k, np.minimum(np.arange(len(start)), length - 1)]]
-                found.append((float(totals[k]), orders[k], schedule))
+            best = np.argsort(totals, kind="stable")[:REFINED].tolist()
+            found += [(float(totals[k]), orders[k], FINE[chosen[k, positions]]) for k in best]
     return [(order, schedule) for _, order, schedule in sorted(found, key=lambda one: one[0])[:REFINED]]
+
+
+def _best_routes(problem: Problem, budget: Budget) -> list[IntArray]:
+    """Return the best few of all routes with one λ of a table each; nothing where there are too many routes."""
+    found: list[tuple[float, IntArray]] = []
+    rows, weights = problem.dissimilarities.matrix, problem.region_weights / problem.size
+    for orders, travel, steps in _all_routes(problem):
+        everyone, totals = np.arange(len(orders)), np.full(len(orders), np.inf)
+        for one in range(0, len(FINE), 4):
+            if budget.exhausted:
+                break
+            errors = np.tile(problem.initial_errors, (len(orders), 1))
+            for region in orders.T:
+                errors = _trained(errors, region, steps[region, :, one], rows, everyone)
+            totals = np.minimum(totals, travel + errors @ weights)
+        found += [(float(totals[k]), orders[k]) for k in np.argsort(totals, kind="stable")[:REFINED].tolist()]
+    return [order for _, order in sorted(found, key=lambda one: one[0])[:REFINED]]
+
+
+def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+    """Yield all routes of each length, one per row, with their travel; nothing where there are too many.
+
+    The third table is what training does, by region, part and λ of `FINE`.
+    """
+    objective = visit_objective_of(problem.regularized(1.0))
+    rules = objective.rules
+    if sequences(rules.repeats[rules.allowed], rules.at_most) > SEQUENCES:
+        return
+    tables = {n: _step(problem, n, FINE) for n in np.unique(problem.counts).tolist()}
+    steps = np.array([tables[n] for n in problem.counts.tolist()])
+    routes = list(all_visits(objective))
+    for length in sorted({len(route) for route in routes}):
+        orders = np.array([route for route in routes if len(route) == length])
+        yield orders, np.array([_travel(problem, order) for order in orders]), steps
+
+
+def _trained(
+    errors: FloatArray, regions: IntArray, steps: FloatArray, rows: FloatArray, everyone: IntArray
+) -> FloatArray:
+    """Return the errors of many models after each has trained in a region of its own."""
+    p, learns, q, _, noise = steps.T[:, :, None]
+    return np.asarray(p * errors + learns * rows[regions] - q * errors[everyone, regions, None] + noise)
 
 
 def _descended_together(
@@ -324,8 +360,7 @@ def _descended_together(
             costs = known[:, 0] * kept[:, None] + known[:, 1] * learnt[:, None]
             costs += totals[t][:, None] * (known[:, 4] - known[:, 2] * error[:, None])
             chosen[:, t] = costs.argmin(axis=1)
-            p, learns, q, _, noise = known[everyone, :, chosen[:, t]].T[:, :, None]
-            errors = p * errors + learns * rows[region] - q * error[:, None] + noise
+            errors = _trained(errors, region, known[everyone, :, chosen[:, t]], rows, everyone)
         reached = errors @ weights
         if budget.exhausted or not (reached < before - SETTLED * np.abs(reached)).any():
             break

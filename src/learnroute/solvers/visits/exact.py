@@ -54,7 +54,7 @@ def exact(
         raise RefusedError(
             f"exact: too many sequences of up to {most} visits to {regions} regions; use method auto or search"
         )
-    best = find_visits(objective, rng, replace(budget, spend_all=False), params.visit_search, initial)
+    best = find_visits(objective, rng, replace(budget, spend_all=False), params, initial)
     for turn in _turns(objective):
         found, cause = prove(turn, best, budget, params)
         if found is not None and (best is None or objective(found) < objective(best)):
