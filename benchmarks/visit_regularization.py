@@ -157,6 +157,7 @@ def main() -> None:
             problem = drawn(size, seed)
             for kind in asked.kinds:
                 found = plan(problem.regularized(kind))
+                assert found.learner is not None
                 total = expected_loss(problem.regularized(found.learner.regularization), found.order).total
                 least = least_constant(problem) if kind == "auto" else least_schedule(problem)
                 excess = (total - least) / abs(least)

@@ -31,7 +31,8 @@ def reorder(
     first, last = (None if end is None else int(number[end]) for end in (objective.first, objective.ends.last))
     ends = Ends(len(regions) if origin else first, last, objective.ends.closed)
     travel = TravelMatrix(objective.rate * objective.travel[np.ix_(stops, stops)])
-    known, updates = objective.known.of(regions, objective.known.initial), objective.updates.of(regions, 0)
+    some = regions.tolist()
+    known, updates = objective.known.of(some, objective.known.initial), objective.updates.of(some, 0)
     error = Pairs(known, updates, objective.total, objective.count)
     coupled = updates.coupled or not error.same_positions
     orders = order_objective(travel, error, ends, origin, coupled, error.same_samples)
