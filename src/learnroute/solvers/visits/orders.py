@@ -27,7 +27,7 @@ def reorder(
     number = np.full(objective.size, -1)
     number[regions] = np.arange(len(regions))
     origin = objective.origin is not None
-    stops = np.append(regions, objective.origin) if origin else regions
+    stops = regions if objective.origin is None else np.append(regions, objective.origin)
     first, last = (None if end is None else int(number[end]) for end in (objective.first, objective.ends.last))
     ends = Ends(len(regions) if origin else first, last, objective.ends.closed)
     travel = TravelMatrix(objective.rate * objective.travel[np.ix_(stops, stops)])
