@@ -22,7 +22,6 @@ def settle(page: Page) -> None:
 
 def show_visits(page: Page) -> None:
     """The best λ, and the visits that pay."""
-    page.check("#show-baseline")
     page.check("#visit-paying")
     settle(page)
     page.click("#best-lambda")
