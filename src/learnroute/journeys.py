@@ -534,7 +534,7 @@ class Journey(TableMixin):
         assert rules is not None
         home = 0.0
         if visited and problem.closed:
-            home = float(problem.ways.matrix[visited[-1], visited[0] if problem.depot is None else problem.size])
+            home = float(problem.ways.matrix[visited[-1], problem.from_depot(visited)[0]])
         last = objective.ends.last
         if not visited or objective.rules.required.any() or len(visited) < rules.at_least:
             return math.inf

@@ -163,10 +163,12 @@ def _plan_with_learner(
         return _as_chosen(made, problem, found)
     objective = objective_of(decided)
     final = method.solve if initial is None else _warm(decided, objective, method, initial)
-    answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
-    if not method.by_travel and not method.random:
-        tuned = decided.from_depot(found.order)
-        if objective(tuned) < objective(answer.order):
+    tuned = decided.from_depot(found.order)
+    if initial is None and not budget.has(found.seconds):
+        answer = Answer(tuned, "search" if method.warm else method.name, complete=False)
+    else:
+        answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
+        if not method.by_travel and not method.random and objective(tuned) < objective(answer.order):
             answer = replace(answer, order=tuned, optimal=False)
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
     made = assessed(decided, answer, certificate, method.name, seed, time.monotonic() - started, budget)
@@ -364,7 +366,7 @@ def _indices(problem: Problem, route: Sequence[str | int], field: str = "route")
     index = {name: i for i, name in enumerate(problem.regions)}
     stops = []
     for stop in route:
-        if problem.depot is not None and stop == problem.depot.name:
+        if stop in problem.stops[problem.size :]:
             raise InputError(f"{stop!r} is the depot, where routes start by themselves; leave it out", field=field)
         if isinstance(stop, str) and stop not in index:
             hint = did_you_mean(stop, problem.regions, "regions are")

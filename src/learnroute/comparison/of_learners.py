@@ -309,9 +309,11 @@ class _Table:
             self.scheduled = tune_schedule(problem, search, part, self.running)
         budget.progress("schedule", 1.0)
         self.optional = problem.changed(visits=visits)
-        choose = route_finder(self.optional, METHODS["auto"], seed, part)
-        chosen = tune_constant(self.optional, choose, part)
-        self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
+        if visits == Visits() and part.exhausted:
+            self.chosen = self.together
+        else:
+            chosen = tune_constant(self.optional, route_finder(self.optional, METHODS["auto"], seed, part), part)
+            self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
         budget.progress("visits", 1.0)
 
     def rows(self) -> list[LearnerRow]:

@@ -65,11 +65,10 @@ class Stop(NamedTuple):
 def itinerary(problem: Problem, order: ArrayLike) -> list[Stop]:
     """Return all stops of a route, from where it starts to where it ends."""
     visits = as_order(problem, order).tolist()
-    ahead = [] if problem.depot is None else [problem.size]
-    indices = [*ahead, *visits]
+    indices = problem.from_depot(visits).tolist()
+    first = 1 + len(visits) - len(indices)
     indices += indices[:1] if problem.closed else []
     travel = [0.0, *legs_of(problem, order).tolist()]
-    first = 1 - len(ahead)
     return [
         Stop(position, problem.stops[i], i, way, 1 <= position <= len(visits), i < problem.size)
         for position, (i, way) in enumerate(zip(indices, travel, strict=True), first)
@@ -203,7 +202,7 @@ class Plan(ResultMixin):
         optional = problem.rules is not None
         if problem.rules is not None:
             check_budget(problem.rules, travelled)
-        few, loss = problem.size <= MOST_ERRORS, expected_loss(problem, stops)
+        few, loss, visited = problem.size <= MOST_ERRORS, expected_loss(problem, stops), set(route)
         counted = problem.importance if few else None
         counted = None if counted is None else counted[visited_first(stops.tolist(), problem.size)]
         return cls(
@@ -224,7 +223,7 @@ class Plan(ResultMixin):
             features_scaling=problem.features_scaling,
             expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
             importance=None if counted is None else tuple(counted.tolist()),
-            skipped=tuple(name for name in problem.regions if name not in set(route)),
+            skipped=tuple(name for name in problem.regions if name not in visited),
             untrained=untrained_loss(problem) if optional else None,
             contributions=tuple(losses_without(problem, stops).tolist()) if optional and few else None,
             problem=problem,

@@ -76,8 +76,6 @@ class VisitObjective:
         The weighted sum of the first model's errors over all regions, and the sum of these weights.
     rules
         Which visits are allowed.
-    origin
-        The stop where routes begin without training, such as a depot; None where they begin with the first visit.
     """
 
     travel: FloatArray
@@ -88,7 +86,6 @@ class VisitObjective:
     total: float
     count: int
     rules: VisitRules
-    origin: int | None = None
 
     def __call__(self, visits: ArrayLike) -> float:
         """Return the value of a sequence of visits, correctly rounded."""
@@ -141,6 +138,11 @@ class VisitObjective:
     def size(self) -> int:
         """The number of regions T."""
         return self.known.size
+
+    @property
+    def origin(self) -> int | None:
+        """The stop where routes begin without training, such as a depot; None where they begin with a visit."""
+        return self.size if self.ends.first == self.size else None
 
     @property
     def first(self) -> int | None:
