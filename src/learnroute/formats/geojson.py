@@ -35,6 +35,7 @@ MEMBERS = (
     "initial_model",
     "features_scaling",
     "visits",
+    "fleet",
 )
 DEPOT = "depot"  # the property that marks it
 PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")

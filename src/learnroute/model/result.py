@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import ArrayLike
@@ -13,6 +14,15 @@ from learnroute.errors import listed
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.fleet_losses import (
+    as_fleet_routes,
+    check_fleet_travel,
+    expected_fleet_loss,
+    fleet_losses_without,
+    fleet_objective_of,
+    true_fleet_loss,
+)
+from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes
 from learnroute.model.learners import Learner, LeastSquares, Proximal, Regime
 from learnroute.model.losses import (
     Loss,
@@ -102,6 +112,71 @@ NO_GUARANTEE = Guarantee(None, "")
 MOST_ERRORS = 10_000  # regions up to which a plan says the expected error of each
 
 
+class Priced(NamedTuple):
+    """What visits amount to: members of `Plan`."""
+
+    order: tuple[int, ...]
+    loss: Loss
+    true_loss: Loss | None
+    travel_cost: float
+    loss_at_most: float | None
+    expected_errors: tuple[float, ...] | None
+    contributions: tuple[float, ...] | None
+    fleet: FleetRoutes | None = None
+    weights: tuple[float, ...] | None = None
+    served_by: dict[str, int | None] | None = None
+    travels: tuple[float, ...] | None = None
+
+
+def price(problem: Problem, visits: ArrayLike | FleetRoutes) -> Priced:
+    """Return what visits amount to, or refuse those that break the rules of the problem."""
+    if isinstance(visits, FleetRoutes):
+        return _price_fleet(problem, visits)
+    stops = as_order(problem, visits)
+    problem.constraints.check([problem.regions[i] for i in stops[[0, -1]].tolist()])
+    travelled, few = travel_cost(problem, stops), problem.size <= MOST_ERRORS
+    if problem.rules is not None:
+        check_budget(problem.rules, travelled)
+    loss = expected_loss(problem, stops)
+    return Priced(
+        order=tuple(stops.tolist()),
+        loss=loss,
+        true_loss=true_loss(problem, stops) if problem.truth is not None else None,
+        travel_cost=travelled,
+        loss_at_most=largest_loss(problem, stops),
+        expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
+        contributions=tuple(losses_without(problem, stops).tolist()) if problem.rules is not None and few else None,
+    )
+
+
+def _price_fleet(problem: Problem, routes: FleetRoutes) -> Priced:
+    objective = fleet_objective_of(problem)
+    as_fleet_routes(problem, routes.routes, routes.models[0])
+    check_fleet_travel(problem, objective, routes)
+    for route in filter(None, routes.routes):
+        problem.constraints.check([problem.regions[route[0]], problem.regions[route[-1]]])
+    service, visits = objective.service(routes), routes.regions
+    without = fleet_losses_without(objective, routes) if problem.rules is not None else None
+    served = service.served_by
+    return Priced(
+        order=tuple(visits),
+        loss=expected_fleet_loss(objective, routes),
+        true_loss=true_fleet_loss(problem, objective, routes) if problem.truth is not None else None,
+        travel_cost=objective.paid_travel(routes),
+        loss_at_most=None,
+        expected_errors=tuple(service.errors[visited_first(visits, problem.size)].tolist()),
+        contributions=None if without is None else tuple(without),
+        fleet=routes,
+        weights=None if service.weights is None else tuple(service.weights.tolist()),
+        served_by=None
+        if served is None
+        else {
+            name: None if one == UNTRAINED else one for name, one in zip(problem.regions, served.tolist(), strict=True)
+        },
+        travels=tuple(objective.travels(routes)),
+    )
+
+
 @dataclass(frozen=True)
 class Plan(ResultMixin):
     """A route with its value and its certificate. Losses and bounds are per region, as in the paper.
@@ -124,7 +199,7 @@ class Plan(ResultMixin):
         What the lower bound follows from; `learnroute verify` recomputes it.
     travel_cost, travel_rate
         What the route costs to travel, in the units of travel and for the whole route; and the loss that one of
-        these units is worth.
+        these units is worth. Of several vehicles, it is the travel that is paid for: of all, or of the longest route.
     closed, constraints
         Whether the way back to the depot, or to the first region, is part of the route; and what routes had to respect.
     depot
@@ -148,6 +223,12 @@ class Plan(ResultMixin):
     untrained, contributions
         Where visits are optional: the loss without any visit, and for each visit of the route the total loss without
         it. None where that is not known.
+    fleet, travels
+        Where there are several vehicles or models: their visits by index, and the travel of each vehicle. `route` and
+        `order` then have the visits of all vehicles, one vehicle after another; `routes` has them apart.
+    weights, served_by
+        The weight of each model in the average that serves all regions; or, by region, the number of the model that
+        serves it (None: the untrained one).
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
         squares learner it is the loss by upper bounds; of a regularised one, some dissimilarities count negatively.
@@ -187,52 +268,62 @@ class Plan(ResultMixin):
     skipped: tuple[str, ...] = ()
     untrained: float | None = None
     contributions: tuple[float, ...] | None = None
+    fleet: FleetRoutes | None = None
+    weights: tuple[float, ...] | None = None
+    served_by: dict[str, int | None] | None = None
+    travels: tuple[float, ...] | None = None
 
     @classmethod
-    def of(cls, problem: Problem, order: ArrayLike) -> Plan:
-        """Return what follows from problem and order alone; nothing is proved yet. Unless the order is one, refuse it.
+    def of(cls, problem: Problem, order: ArrayLike | FleetRoutes) -> Plan:
+        """Return what follows from problem and visits alone; nothing is proved yet. Refuse what breaks the rules.
 
         All plans are made here. What a solver or a file claims about the route is put in with `dataclasses.replace`.
         """
-        stops = as_order(problem, order)
-        route = tuple(problem.regions[i] for i in stops.tolist())
-        problem.constraints.check(route)
-        samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
-        travelled = travel_cost(problem, stops)
-        optional = problem.rules is not None
-        if problem.rules is not None:
-            check_budget(problem.rules, travelled)
-        few, loss, visited = problem.size <= MOST_ERRORS, expected_loss(problem, stops), set(route)
+        priced = price(problem, order)
+        visits = list(priced.order)
+        route, few = tuple(problem.regions[i] for i in visits), problem.size <= MOST_ERRORS
+        visited = set(route)
+        samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[visits].tolist())
         counted = problem.importance if few else None
-        counted = None if counted is None else counted[visited_first(stops.tolist(), problem.size)]
+        counted = None if counted is None else counted[visited_first(visits, problem.size)]
         return cls(
             route=route,
-            order=tuple(stops.tolist()),
             regime=problem.regime,
-            loss=loss,
-            true_loss=true_loss(problem, stops) if problem.truth is not None else None,
-            travel_cost=travelled,
             travel_rate=problem.travel_rate,
             closed=problem.closed,
             constraints=problem.constraints,
             learner=problem.learner,
-            loss_at_most=largest_loss(problem, stops),
             depot=None if problem.depot is None else problem.depot.name,
             dissimilarities=problem.dissimilarity_kind,
             samples=samples if problem.learner.has_shape else None,
             features_scaling=problem.features_scaling,
-            expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
             importance=None if counted is None else tuple(counted.tolist()),
             skipped=tuple(name for name in problem.regions if name not in visited),
-            untrained=untrained_loss(problem) if optional else None,
-            contributions=tuple(losses_without(problem, stops).tolist()) if optional and few else None,
+            untrained=untrained_loss(problem) if problem.rules is not None else None,
             problem=problem,
+            **priced._asdict(),
         )
 
     @property
     def routes(self) -> tuple[tuple[str, ...], ...]:
-        """The route of each vehicle: the regions that it visits, in order. Plans have one vehicle."""
-        return (self.route,)
+        """The route of each vehicle: the regions that it visits, in order; empty if it stays at home."""
+        return tuple(self.route[visits] for visits in self._visits_by_vehicle())
+
+    def _visits_by_vehicle(self) -> list[slice]:
+        """Return the part of `route` that each vehicle has."""
+        counts = [len(self.order)] if self.fleet is None else [len(route) for route in self.fleet.routes]
+        ends = list(accumulate(counts, initial=0))
+        return [slice(*pair) for pair in pairwise(ends)]
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several vehicles."""
+        return self.fleet is not None and len(self.fleet.routes) > 1
+
+    @property
+    def models(self) -> tuple[int, ...] | None:
+        """The number of the model that each visit of the one vehicle trains; None where there are no several models."""
+        return None if self.fleet is None or self.several else self.fleet.models[0]
 
     @property
     def label_noise(self) -> float | None:
@@ -393,6 +484,15 @@ class Plan(ResultMixin):
             said |= {"chosen": self.chosen, "range": list(self.regularization_range or ())}
         return said
 
+    def _service(self) -> dict[str, Any]:
+        """Return which models there are, and how they serve."""
+        said: dict[str, Any] = {} if self.models is None else {"models": list(self.models)}
+        if self.weights is not None:
+            said["weights"] = list(self.weights)
+        if self.served_by is not None:
+            said["served_by"] = dict(self.served_by)
+        return said if self.travels is None else {**said, "travels": list(self.travels)}
+
     def training(self) -> dict[str, Any]:
         """Return what `follow` needs of the plan: the route, how to train, and what is to be expected of it."""
         samples, errors = self.samples, self.expected_errors
@@ -411,9 +511,10 @@ class Plan(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the JSON contract of docs/formats.md has it."""
         return {
-            "route": list(self.route),
+            **({} if self.several else {"route": list(self.route)}),
             "routes": [list(route) for route in self.routes],
-            "order": list(self.order),
+            **({} if self.several else {"order": list(self.order)}),
+            **self._service(),
             "untrained": self.untrained,
             "contributions": None if self.contributions is None else list(self.contributions),
             "regime": self.regime,
