@@ -35,7 +35,7 @@ from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
 from learnroute.solvers.registry import METHODS, Method, method_named
 from learnroute.solvers.visits.bounds import NO_BOUND, visits_bound
 from learnroute.solvers.visits.exact import prover
-from learnroute.tuning import Tuned, objective_for_method, route_finder, solve_visits, tune, tuned_for
+from learnroute.tuning import Key, Tuned, objective_for_method, route_finder, solve_visits, tune, tuned_for
 
 TIED = 1e-17  # of the value: less than this cannot be told from nothing
 CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
@@ -188,17 +188,19 @@ def _plan_with_learner(
     started = time.monotonic()
     found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE))
     decided = problem.regularized(found.regularization)
+    if initial is None and not budget.has(found.seconds):
+        used = "search" if method.warm else method.name
+        made = _assess_given(decided, found.order, used, method.name, seed, started, budget, params)
+        return _as_chosen(made, problem, found)
     if decided.fleet_rules is not None or decided.rules is not None:
         again = _plan_visits if decided.fleet_rules is None else _plan_fleet
         return _as_chosen(again(decided, method, seed, budget, params, initial or found.order), problem, found)
     objective = objective_of(decided)
     final = method.solve if initial is None else _warm(decided, objective, method, initial)
-    tuned = decided.from_depot(found.order)
-    if initial is None and not budget.has(found.seconds):
-        answer = Answer(tuned, "search" if method.warm else method.name, complete=False)
-    else:
-        answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
-        if not method.by_travel and not method.random and objective(tuned) < objective(answer.order):
+    answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
+    if not method.by_travel and not method.random:
+        tuned = decided.from_depot(found.order)
+        if objective(tuned) < objective(answer.order):
             answer = replace(answer, order=tuned, optimal=False)
     certificate = answer.certificate or lower_bound(objective, answer.order, budget, params)
     made = assessed(decided, answer, certificate, method.name, seed, time.monotonic() - started, budget)
@@ -300,9 +302,9 @@ def evaluate_within(
 ) -> Plan:
     """Do the same within a budget."""
     started = time.monotonic()
+    visits: Key
     if problem.fleet_rules is not None:
-        routes = _fleet_routes(problem, route, models)
-        visits: tuple[int, ...] | FleetRoutes = routes
+        visits = _fleet_routes(problem, route, models)
     else:
         order = as_order(problem, _indices(problem, route))
         problem.constraints.check([problem.regions[i] for i in order])
@@ -312,14 +314,24 @@ def evaluate_within(
         found = tuned_for(problem, visits, kind, budget.part(TUNING_SHARE))
         decided = problem.regularized(found.regularization)
         return _as_chosen(evaluate_within(decided, route, budget, models), problem, found)
-    if problem.fleet_rules is not None:
-        answer, objective = Answer.of_fleet(routes, GIVEN), fleet_objective_of(problem)
-        return _assess_fleet(problem, objective, answer, GIVEN, 0, started, budget)
+    return _assess_given(problem, visits, GIVEN, GIVEN, 0, started, budget)
+
+
+def _assess_given(
+    problem: Problem, visits: Key, method: str, requested: str, seed: int, started: float, budget: Budget,
+    params: SolverParams = DEFAULTS,
+) -> Plan:  # fmt: skip
+    """Bound visits that are known, and recompute everything that is claimed."""
+    if isinstance(visits, FleetRoutes):
+        routes = Answer.of_fleet(visits, method, complete=False)
+        return _assess_fleet(problem, fleet_objective_of(problem), routes, requested, seed, started, budget)
+    order = np.array(visits, dtype=np.int64)
     if problem.rules is not None:
-        return _assess_visits(problem, visit_objective_of(problem), Answer(order, GIVEN), GIVEN, 0, started, budget)
-    stops = problem.from_depot(order)
-    certificate = lower_bound(objective_of(problem), stops, budget)
-    return assessed(problem, Answer(stops, GIVEN), certificate, GIVEN, 0, time.monotonic() - started, budget)
+        answer = Answer(order, method, complete=False)
+        return _assess_visits(problem, visit_objective_of(problem), answer, requested, seed, started, budget, params)
+    answer = Answer(problem.from_depot(order), method, complete=False)
+    certificate = lower_bound(objective_of(problem), answer.order, budget, params)
+    return assessed(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
 
 
 def assessed(

@@ -86,12 +86,12 @@ class Pairs:
     @cached_property
     def same_samples(self) -> bool:
         """Whether training depends on the position alone."""
-        return all(bool((table == table[:, -1:]).all()) for table in self.updates.tables)
+        return self.updates.same_regions
 
     @cached_property
     def same_positions(self) -> bool:
         """Whether training depends on the region alone."""
-        return all(bool((table == table[:1]).all()) for table in self.updates.tables)
+        return self.updates.same_positions
 
     @cached_property
     def convex(self) -> bool:
