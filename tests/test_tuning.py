@@ -60,6 +60,16 @@ def test_no_lambda_of_a_fine_grid_with_its_optimal_route_is_better(m: int) -> No
     assert plan(asked).learner == found.learner
 
 
+@pytest.mark.parametrize(("m", "initial", "noise"), [(6, 100.0, 0.0), (6, 1e-3, 3.0)])
+def test_lambda_may_be_far_below_and_above_1(m: int, initial: float, noise: float) -> None:
+    """Without noise and with a first model far off, the least λ is best; with much noise, the largest."""
+    asked = asking(size=4, initial=[initial] * 4, learner=Proximal(m, 18, noise, regularization="auto"))
+    found = plan(asked)
+    best = error_curve(asked, found.order, np.logspace(-9, 9, 721)).min()
+    assert found.loss.error <= best * (1 + 1e-6)
+    assert best < (1 - 1e-6) * error_curve(asked, found.order, [1e-3, 1e5]).min()
+
+
 @pytest.mark.parametrize("m", [6, 18, 40])
 def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps(m: int) -> None:
     one, many = plan(asking(m=m)), plan(asking("schedule", m=m))

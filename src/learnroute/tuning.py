@@ -26,14 +26,14 @@ from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.contract import Answer, Budget, Rounds
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.registry import METHODS, Method
 from learnroute.solvers.visits.exact import all_visits, sequences
 
-GRID = np.logspace(-3, 5, 33)  # λ that are tried first
+PLANNED = np.logspace(-3, 5, 17)  # λ for which routes are planned
+GRID = np.concatenate([np.logspace(-9, -4, 6), np.logspace(-3, 5, 33), np.logspace(6, 9, 4)])  # λ tried first for each
 FINE = np.logspace(-4, 6, 241)  # the table of a schedule, and of the range of λ that are nearly as good
-PLANNED = GRID[::2]  # λ for which routes are planned
 FEW_REGIONS = 12  # up to which routes are planned for all of these, beyond for every fourth
 FACTORS = np.logspace(-3, 3, 121)  # of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
@@ -67,6 +67,8 @@ class Tuned:
         Its expected total loss.
     low, high
         The range of λ (of a common factor, for a schedule) whose loss on this route is within 1 % of that.
+    seconds
+        What planning a route and choosing its λ took at most.
     """
 
     regularization: float | tuple[float, ...]
@@ -74,6 +76,7 @@ class Tuned:
     total: float
     low: float
     high: float
+    seconds: float = 0.0
 
 
 def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Solve:
@@ -185,28 +188,31 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: boo
     """Choose one λ and the route; `any_route` as for `tune`."""
     step = 1 if problem.size <= FEW_REGIONS else 4
     pool: dict[Key, tuple[float, float]] = {}  # by route: its best λ, and the total there
+    rounds = Rounds(budget)
     for k, one in enumerate(PLANNED[::step].tolist()):
-        _add(pool, problem, solve(problem.regularized(one)), budget)
-        budget.progress("regularisation", (k + 1) / len(PLANNED[::step]))
-        if budget.exhausted:
+        if rounds.late:
             break
+        with rounds.timed():
+            _add(pool, problem, solve(problem.regularized(one)), budget)
+        budget.progress("regularisation", (k + 1) / len(PLANNED[::step]))
     for order in _best_routes(problem, budget) if any_route else []:
         _add(pool, problem, order, budget)
     for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
         at = order
         for _ in range(ALTERNATIONS):
-            if budget.exhausted:
+            if rounds.late:
                 break
-            better = _add(pool, problem, solve(problem.regularized(pool[at][0])), budget)
+            with rounds.timed():
+                better = _add(pool, problem, solve(problem.regularized(pool[at][0])), budget)
             if not is_less(pool[better][1], pool[at][1], SETTLED):
                 break
             at = better
     best = min(pool, key=lambda order: pool[order][1])
     value, total = pool[best]
     if budget.exhausted:
-        return Tuned(value, best, total, value, value)
+        return Tuned(value, best, total, value, value, rounds.longest)
     losses = error_curve(problem, best, FINE) + _travel(problem, best)
-    return Tuned(value, best, total, *flat_range(FINE, losses, value, total))
+    return Tuned(value, best, total, *flat_range(FINE, losses, value, total), rounds.longest)
 
 
 def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, budget: Budget) -> Key:
@@ -262,6 +268,7 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
     constant, mean = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
     order = np.array(found.order)
     best: tuple[float, FloatArray, IntArray] = (found.total, constant, order)
+    rounds = Rounds(budget, found.seconds)
     starts = [(order, constant), (order, mean)]
     if any_route:
         starts += _best_schedules(problem, constant, mean, budget)
@@ -271,18 +278,19 @@ def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, 
         schedule = _descended(problem, at, start, budget)
         total = _total(problem, at, schedule)
         for _ in range(ALTERNATIONS):
-            if budget.exhausted:
+            if rounds.late:
                 break
-            other = solve(problem.regularized(schedule.tolist()))
-            changed = _descended(problem, other, schedule, budget)
-            better = _total(problem, other, changed)
+            with rounds.timed():
+                other = solve(problem.regularized(schedule.tolist()))
+                changed = _descended(problem, other, schedule, budget)
+                better = _total(problem, other, changed)
             if not is_less(better, total, SETTLED):
                 break
             schedule, at, total = changed, other, better
         best = min(best, (total, schedule, at), key=lambda one: one[0])
     total, schedule, order = best
     low, high = (_flat_factor(problem, order, schedule, total, way, budget) for way in (FACTORS[::-1], FACTORS))
-    return Tuned(tuple(schedule.tolist()), tuple(order.tolist()), total, low, high)
+    return Tuned(tuple(schedule.tolist()), tuple(order.tolist()), total, low, high, rounds.longest)
 
 
 def _best_schedules(

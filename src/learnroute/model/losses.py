@@ -312,10 +312,9 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
 
 def visit_objective_of(problem: Problem) -> VisitObjective:
     """Return what solvers of visits minimise; without rules about visits, each region is visited once."""
-    origin = None if problem.depot is None else problem.size
     return VisitObjective(
         problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
-        problem.initial_sum, problem.size, problem.visit_rules, origin,
+        problem.initial_sum, problem.size, problem.visit_rules,
     )  # fmt: skip
 
 
@@ -331,7 +330,7 @@ def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, c
         return objective
     rules, ends, size, many = objective.rules, problem.ends, problem.size, len(visited)
     counts = np.bincount(visited, minlength=size)
-    ways, home = problem.ways.matrix, visited[0] if problem.depot is None else size
+    ways, home = problem.ways.matrix, problem.from_depot(visited)[0]
     costs = np.zeros((size + 1, size + 1))
     costs[:size, :size], costs[size, :size], costs[:size, size] = (
         ways[:size, :size],
@@ -352,7 +351,7 @@ def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, c
     total = math.fsum(known.region_weights * errors)
     return replace(
         objective, travel=frozen(costs), ends=Ends(size, last, ends.closed), known=known, updates=updates, total=total,
-        rules=left, origin=size,
+        rules=left,
     )  # fmt: skip
 
 
@@ -365,7 +364,7 @@ def _ways_left(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
     ids = [*left, visited[-1]]
     costs = problem.ways.matrix[np.ix_(ids, ids)]
     if ends.closed:  # nobody comes back to where the agent stands, so that column can be the way home
-        costs[:-1, -1] = problem.ways.matrix[left, visited[0] if problem.depot is None else problem.size]
+        costs[:-1, -1] = problem.ways.matrix[left, problem.from_depot(visited)[0]]
     last = left.index(ends.last) if ends.last in left else None
     return TravelMatrix(costs), Ends(len(left), last, ends.closed)
 

@@ -103,8 +103,7 @@ class _Annealing:
         back = [problem.last] if problem.last >= 0 and again else []
         found = [[*front, *back]]
         if not back:
-            alone = np.array([objective([region]) for region in self.regions])
-            lasts = np.argsort(alone, kind="stable")[: self.params.starts].tolist()
+            lasts = np.argsort(objective.single_visits()[self.regions], kind="stable")[: self.params.starts].tolist()
             found = [[*front, last] for last in reversed(lasts) if front != [last] or problem.repeats[last] > 1]
             found.append(front)
         if initial is not None:
