@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from learnroute import (
     Learner,
     Problem,
     Proximal,
+    Visits,
     compare,
     error_over_time,
     evaluate,
@@ -81,6 +83,18 @@ def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps
             other[t] *= factor
             changed = expected_loss(asking(m=m).regularized(other), many.order).total
             assert changed >= many.loss.total * (1 - 1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 6])
+def test_no_other_visits_with_their_own_lambda_are_better(seed: int) -> None:
+    more: dict[str, Any] = {"samples": [10, 18, 30, 12]} if seed else {"importance": [1, 0, 3, 1]}
+    asked = asking(m=30, size=4, seed=seed, visits=Visits(["R2"], at_most=3), travel_rate=0.5, **more)
+    everyone = [
+        visits for many in (1, 2, 3) for visits in itertools.permutations(range(4), many) if 1 in visits
+    ]  # fmt: skip
+    for kind in ("auto", "schedule"):
+        best = min(tuned_for(asked, visits, kind, Budget()).total for visits in everyone)
+        assert plan(asked.regularized(kind)).loss.total <= 1.0001 * best
 
 
 def test_with_many_samples_the_schedule_is_the_running_mean() -> None:

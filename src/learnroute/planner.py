@@ -186,7 +186,7 @@ def _plan_with_learner(
 ) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
     started = time.monotonic()
-    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE))
+    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE), method.warm)
     decided = problem.regularized(found.regularization)
     if initial is None and not budget.has(found.seconds):
         used = "search" if method.warm else method.name

@@ -305,7 +305,9 @@ class _Table:
         mean = np.maximum(np.arange(problem.size), self._first).tolist()
         total = expected_loss(problem.regularized(mean), self.shortest).total
         self.running = Tuned(tuple(mean), self.shortest, total, 1.0, 1.0)
-        self.scheduled = min(tune_schedule(problem, search, part, self.together), self.running, key=_total)
+        self.scheduled = min(
+            tune_schedule(problem, search, part, self.together, any_route=True), self.running, key=_total
+        )
         if self.scheduled is self.running:  # that is a schedule, too
             self.scheduled = tune_schedule(problem, search, part, self.running)
         budget.progress("schedule", 1.0)
@@ -313,7 +315,8 @@ class _Table:
         if visits == Visits() and part.exhausted:
             self.chosen = self.together
         else:
-            chosen = tune_constant(self.optional, route_finder(self.optional, METHODS["auto"], seed, part), part)
+            choose = route_finder(self.optional, METHODS["auto"], seed, part)
+            chosen = tune_constant(self.optional, choose, part, any_route=True)
             self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
         budget.progress("visits", 1.0)
 

@@ -17,9 +17,9 @@ from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.ends import Ends
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
-from learnroute.model.objective import Objective, Paired
-from learnroute.model.origin import PairsFromOrigin, from_origin
-from learnroute.model.pairs import LinearError, Pairs
+from learnroute.model.objective import Objective
+from learnroute.model.origin import order_objective
+from learnroute.model.pairs import Pairs
 from learnroute.model.problem import Problem
 from learnroute.model.travel import Travel, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray, frozen
@@ -306,25 +306,12 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
         total = math.fsum(problem.region_weights * errors)
         known, updates = known.of(left, errors), updates.of(left, len(visited))
     origin = ends.first == len(known.initial)
-    if problem.learner.couples:
-        pairs = Pairs(known, updates, total, size)
-        return Paired(travel, PairsFromOrigin(pairs) if origin else pairs, ends)
-    retention, plasticity, _, _, noise = (frozen(table[0]) for table in updates.tables)
-    constant = float(np.prod(retention)) * total
-    if problem.samples is None:
-        constant = math.fsum([constant, *(size * products_after(retention) * noise)])
-        with np.errstate(under="ignore"):
-            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(known.size - 1, -1, -1.0)
-        linear = LinearError(known.scores, frozen(weights), constant)
-    else:
-        scores = frozen(plasticity * known.scores + size * noise)
-        factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
-        linear = LinearError(scores, frozen(np.append(np.zeros(known.size - 1), 1.0)), constant, factors)
-    return (from_origin(linear) if origin else linear).objective(travel, ends)
+    error = Pairs(known, updates, total, size)
+    return order_objective(travel, error, ends, origin, problem.learner.couples, problem.samples is None)
 
 
 def visit_objective_of(problem: Problem) -> VisitObjective:
-    """Return what solvers minimise where visits are optional, or may be repeated."""
+    """Return what solvers of visits minimise; without rules about visits, each region is visited once."""
     return VisitObjective(
         problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
         problem.initial_sum, problem.size, problem.visit_rules,
