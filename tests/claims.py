@@ -11,10 +11,18 @@ from typing import Any
 import numpy as np
 
 from learnroute import (
-    Calibrated, Constraints, Gradient, InputError, Learner, Plan, Problem, Proximal, Visits,
-)  # fmt: skip
+    Calibrated,
+    Constraints,
+    Fleet,
+    Gradient,
+    InputError,
+    Learner,
+    Plan,
+    Problem,
+    Proximal,
+    Visits,
+)
 from learnroute.model.depot import Depot
-from learnroute.model.fleet import Fleet
 from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.spectrum import largest_rate
 
@@ -60,24 +68,26 @@ def random_fleet(seed: int, most: int = 4) -> Problem | None:
     if problem is None:
         return None
     names = [str(name) for name in rng.permutation(problem.regions)]
-    longest = float(problem.ways.matrix.max())
+    longest, fixed = float(problem.ways.matrix.max()), (problem.constraints.start, problem.constraints.end)
     visits = None
     if rng.random() < 0.6:
         repeat = int(rng.choice([1, 1, 2]))
         visits = Visits(
             required=[name for name in names[1:] if rng.random() < 0.3],
-            forbidden=names[:1] if rng.random() < 0.2 and names[0] not in (problem.constraints.start, problem.constraints.end) else [],
+            forbidden=names[:1] if rng.random() < 0.2 and names[0] not in fixed else [],
             repeat=repeat, at_most=3 if repeat > 1 else None, at_least=int(rng.choice([1, 1, 2])),
             budget=float(rng.random()) * 4 * longest if rng.random() < 0.2 else None,
         )  # fmt: skip
     size = int(rng.choice([1, 2, 2, 3]))
     try:
-        fleet = Fleet(
-            **{str(rng.choice(["vehicles", "models"])): size}, serve=None if rng.random() < 0.4 and size > 1 else
-            str(rng.choice(["merged", "own"])) if size > 1 else "own",
-            weights="equal" if rng.random() < 0.2 else "chosen", travel=str(rng.choice(["total", "longest"])),
-            limit=float(rng.random()) * 3 * longest if rng.random() < 0.3 else None,
-        )  # fmt: skip
+        members: dict[str, Any] = {
+            str(rng.choice(["vehicles", "models"])): size,
+            "serve": str(rng.choice(["merged", "own"])) if size > 1 else "own",
+            "weights": "equal" if rng.random() < 0.2 else "chosen",
+            "travel": str(rng.choice(["total", "longest"])),
+            "limit": float(rng.random()) * 3 * longest if rng.random() < 0.3 else None,
+        }
+        fleet = Fleet(**members)
         ends = Constraints(returns=problem.constraints.returns) if fleet.vehicles > 1 else problem.constraints
         return problem.changed(fleet=fleet, visits=visits, constraints=ends)
     except InputError:
@@ -316,15 +326,13 @@ def least_average(means: list[Fraction], apart: list[list[Fraction]]) -> Fractio
             if 0 < x < 1:
                 best = min(best, x * means[a] + (1 - x) * means[b] - x * (1 - x) * apart[a][b])
     if len(means) == 3:
-        (ab, ac, bc), (a, b, c) = (apart[0][1], apart[0][2], apart[1][2]), means
+        (ab, ac, bc), (first, second, third) = (apart[0][1], apart[0][2], apart[1][2]), means
         # by x of the second and y of the third: gradient 0 is two equations
-        right = b - a - ab, c - a - ac
-        matrix = (-2 * ab, bc - ab - ac, -2 * ac)
+        right, matrix = (second - first - ab, third - first - ac), (-2 * ab, bc - ab - ac, -2 * ac)
         below = matrix[0] * matrix[2] - matrix[1] ** 2
         if below:
-            x, y = (right[0] * matrix[2] - right[1] * matrix[1]) / below, (
-                matrix[0] * right[1] - matrix[1] * right[0]
-            ) / below
+            x = (right[0] * matrix[2] - right[1] * matrix[1]) / below
+            y = (matrix[0] * right[1] - matrix[1] * right[0]) / below
             if x > 0 and y > 0 and x + y < 1:
                 best = min(best, average(means, apart, [1 - x - y, x, y]))
     return best

@@ -21,7 +21,7 @@ from learnroute.solvers.fleets.search import search
 from learnroute.solvers.params import DEFAULTS
 from visiting import drawn
 
-QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=3, iterations=300))
+QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=3, iterations=300, repair=2000))
 MODES: dict[str, dict[str, bool]] = {"merged": {"merged": True}, "equal": {"merged": True, "equal": True}, "own": {}}
 
 
@@ -36,16 +36,16 @@ def drawn_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 
     """A fleet with rules, laws and travel drawn at random."""
     rng = np.random.default_rng([seed, len(mode), len(several)])
     visits = drawn(rng, size, **{**fleets.drawn_rules(rng, size), **rules}, vectors=mode != "own")
-    numbers = {"vehicles": 1, "models": 1, several: count}
-    fleet = FleetRules(**numbers, **{"merged": False, **MODES[mode]}, longest=bool(rng.random() < 0.5))
+    numbers: dict[str, Any] = {"vehicles": 1, "models": 1, several: count, "merged": False, **MODES[mode]}
+    fleet = FleetRules(**numbers, longest=bool(rng.random() < 0.5))
     return FleetObjective(visits, fleet)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("several", ["vehicles", "models"])
 def test_the_best_of_all_routes_is_found_and_proved(mode: str, several: str) -> None:
-    for seed in range(10):
-        objective = drawn_fleet(seed, mode, several, 3 + seed % 2, 2 + seed % 3 // 2)
+    for seed in range(4):
+        objective = drawn_fleet(seed, mode, several, 3 + seed % 2, 2 + seed // 3)
         best, where = fleets.best_of_all(objective)
         assert where is not None
         found = solve(objective)
@@ -58,32 +58,48 @@ def test_the_best_of_all_routes_is_found_and_proved(mode: str, several: str) -> 
         assert objective(searched.routes) == pytest.approx(best, rel=1e-9), seed
 
 
+def shortest_ways(travel: np.ndarray) -> np.ndarray:
+    """No detour is shorter."""
+    for via in range(len(travel)):
+        travel = np.minimum(travel, travel[:, [via]] + travel[[via]])
+    return travel
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("several", ["vehicles", "models"])
 def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
-    """Each limit is a bit less, or a bit more, than what the best routes without it travel."""
-    tight = 0
-    for seed in range(4):
-        free = drawn_fleet(seed, mode, several, required=[0, 1], forbidden=(), repeat=1, at_most=None, rate=0.1)
+    """Each limit is less than, or as much as, what the best routes without it travel."""
+    stopped = 0
+    settings: dict[str, Any] = {
+        "required": [0, 1],
+        "forbidden": (),
+        "repeat": 1,
+        "at_most": None,
+        "rate": 0.1,
+        "by_position": False,
+    }
+    for seed in range(2):
+        free = drawn_fleet(seed, mode, several, **settings)
+        free = replace(free, visits=replace(free.visits, travel=shortest_ways(free.visits.travel)))
         routes = fleets.best_of_all(free)[1]
         assert routes is not None
-        travels = free.travels(routes)
-        for share in (0.7, 0.95, 1.0):
+        travels, rules = free.travels(routes), free.visits.rules
+        for share in (0.7, 1.0):
             for objective in (
                 replace(free, rules=replace(free.rules, limit=share * max(travels))),
-                replace(free, visits=replace(free.visits, rules=replace(free.visits.rules, budget=share * sum(travels)))),
-            ):  # fmt: skip
+                replace(free, visits=replace(free.visits, rules=replace(rules, budget=share * sum(travels)))),
+            ):
                 best, where = fleets.best_of_all(objective)
+                stopped += best > fleets.value(free, routes) + 1e-9
                 if where is None:
                     with pytest.raises(InputError, match=r"fleet\.limit|visits\.budget"):
                         solve(objective)
                     continue
-                tight += best > fleets.value(free, routes) + 1e-9
-                for solver in (exact, search):
-                    found = solve(objective, solver).routes
-                    assert found is not None
-                    assert objective(found) == pytest.approx(best, rel=1e-9)
-    assert tight > 2
+                found = solve(objective).routes
+                assert found is not None
+                assert objective(found) == pytest.approx(best, rel=1e-9)
+                assert solve(objective, search).optimal is False  # and within all limits
+    assert stopped > 1
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -172,8 +188,7 @@ def test_one_vehicle_has_the_plan_that_there_is_without_a_fleet(visits: Visits |
                 plan(small(learner, visits=visits, fleet=Fleet(limit=limit)))
             continue
         found = plan(small(learner, visits=visits, fleet=Fleet(limit=limit)))
-        timeless = {"seconds": 0.0, "problem": None}
-        assert replace(found, **timeless).to_dict() == replace(wanted, **timeless).to_dict()
+        assert found.to_dict() | {"seconds": 0} == wanted.to_dict() | {"seconds": 0}
 
 
 def test_one_model_that_serves_where_it_is_better_than_none() -> None:
@@ -189,9 +204,9 @@ def test_one_model_that_serves_where_it_is_better_than_none() -> None:
 def test_bounds_are_below_all_routes() -> None:
     """Hundreds of fleets, laws that no model obeys and dissimilarities that are no distances included."""
     sharp = 0
-    for seed in range(300):
+    for seed in range(150):
         rng = np.random.default_rng([seed, 4])
-        settings = {**fleets.drawn_rules(rng, 3), "required": [0, 1] if seed % 2 else [], "forbidden": ()}
+        settings = {**fleets.drawn_rules(rng, 3), "required": [0, 1] if seed % 2 else [], "forbidden": (), "at_most": 2}
         visits = drawn(rng, 3, vectors=seed % 4 > 0, **settings)
         if seed % 4 == 0:
             apart = visits.known.matrix + visits.known.matrix.T
@@ -208,7 +223,7 @@ def test_bounds_are_below_all_routes() -> None:
         best = fleets.best_of_all(objective)[0]
         assert certificate.bound <= best + 1e-12, seed
         sharp += certificate.bound > 0.5 * best
-    assert sharp > 20
+    assert sharp > 10
 
 
 def programme(rng: np.random.Generator, count: int, regions: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -233,7 +248,7 @@ def test_weights_of_averages_are_the_best(count: int) -> None:
         assert fleets.merged(means, between, 6, weights) == pytest.approx(least, rel=1e-9)
 
 
-@pytest.mark.parametrize("count", [FEW + 1, 30])
+@pytest.mark.parametrize("count", [FEW + 1, 20])
 def test_weights_of_many_models_have_equal_slopes(count: int) -> None:
     """KKT: the slope of models with weight is the least slope."""
     rng = np.random.default_rng(count)
