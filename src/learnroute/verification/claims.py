@@ -48,8 +48,7 @@ class PlanClaims:
         """Note the visits, what they cost, and what compares that with all other routes."""
         problem = self.problem
         self.visits: list[int] = self.plan["order"]
-        depot = [] if problem.depot is None else [problem.size]
-        self.order: list[int] = [*depot, *self.visits]  # of stops: the depot first
+        self.order: list[int] = problem.from_depot(self.visits).tolist()  # of stops: the depot first
         self.coupled = problem.learner.couples or problem.rules is not None  # the recursion holds for all learners
         losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = losses.parts(self.order)
@@ -327,10 +326,11 @@ class PlanClaims:
 
     def _parts_without(self) -> Iterator[Mapping[str, Fraction]]:
         """Yield the parts of the loss without each visit."""
-        losses, depot = PairLosses(self.problem), self.order[: len(self.order) - len(self.visits)]
+        losses = PairLosses(self.problem)
         for t in range(len(self.visits)):
             rest = [*self.visits[:t], *self.visits[t + 1 :]]
-            yield losses.parts([*depot, *rest]) if rest else {"total": self._untrained}
+            stops = self.problem.from_depot(rest).tolist()
+            yield losses.parts(stops) if rest else {"total": self._untrained}
 
     @property
     def _untrained(self) -> Fraction:

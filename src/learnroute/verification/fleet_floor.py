@@ -28,7 +28,7 @@ def least_total(problem: Problem, rules: FleetRules, terms: Terms) -> Fraction |
     obeyed = all(0 <= p <= 1 and 0 <= q <= p for some in laws for p, _, q, _ in some)
     if not rules.merged or not obeyed or not has_points(terms):
         return None
-    trees = rules.vehicles if problem.depot is None else 1
+    trees = rules.vehicles if len(problem.stops) == problem.size else 1  # from a depot, all routes are one
     travel = least_travel(problem, problem.visit_rules, trees) / (rules.vehicles if rules.longest else 1)
     return _least_error(problem, terms, laws) + Fraction(problem.travel_rate) * travel
 

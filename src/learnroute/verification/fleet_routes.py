@@ -55,7 +55,7 @@ class FleetChecker:
     @property
     def _ends(self) -> tuple[int | None, int | None]:
         ends = self.problem.ends
-        return ends.first if self.problem.depot is None else None, ends.last
+        return ends.first if ends.first is not None and ends.first < self.problem.size else None, ends.last
 
     def settle(self, goal: Fraction, optimum: bool = False) -> Outcome:
         """Say whether no routes are below a goal: by the certificate, else by trying all."""

@@ -140,7 +140,7 @@ def _trained(
 
 def least_travel(problem: Problem, rules: VisitRules, trees: int = 1) -> Fraction:
     """Return a lower bound on travel: a spanning forest of all stops that routes must visit, by shortest ways."""
-    depot = [] if problem.depot is None else [problem.size]
+    depot = problem.from_depot([]).tolist()
     stops = [*np.flatnonzero(rules.allowed).tolist(), *depot]
     required = [k for k, stop in enumerate(stops) if stop in depot or rules.required[stop]]
     ways = problem.ways.matrix[np.ix_(stops, stops)]
