@@ -88,7 +88,7 @@ def simulate_command(
         given += [plan(problem, name, seed, time_limit, progress) for name in wanted]
         for chosen in given:
             trained = problem if chosen.learner is None else problem.changed(learner=chosen.learner)
-            result = simulate(trained, chosen.order, runs, seed, sampler, level, time_limit, progress)
+            result = simulate(trained, chosen, runs, seed, sampler, level, time_limit, progress)
             found.append((chosen.requested, result))
     report = _simulations_dict(found)
     for path in outputs:

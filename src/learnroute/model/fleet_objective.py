@@ -185,15 +185,20 @@ class FleetObjective:
             and not is_less(self.rules.limit, max(travels), SAME)
         )
 
-    def service(self, routes: FleetRoutes) -> Service:
-        """Return which model serves each region, and the expected errors."""
-        trainings = routes.trainings(self.rules.size)
-        return self._merged(trainings) if self.rules.merged else self._own(trainings)
+    def service(self, routes: FleetRoutes, planned: Service | None = None) -> Service:
+        """Return which model serves each region, and the expected errors; with `planned`, regions are served as there.
 
-    def _own(self, trainings: Sequence[Sequence[int]]) -> Service:
+        So `planned` may be by other dissimilarities than those that errors are expected with.
+        """
+        trainings = routes.trainings(self.rules.size)
+        if self.rules.merged:
+            return self._merged(trainings, None if planned is None else planned.weights)
+        return self._own(trainings, None if planned is None else planned.served_by)
+
+    def _own(self, trainings: Sequence[Sequence[int]], served_by: IntArray | None) -> Service:
         known = self.visits.known
         rows = np.array([known.initial, *(self._errors(regions) for regions in trainings)])
-        served = np.argmin(rows, axis=0)
+        served = np.argmin(rows, axis=0) if served_by is None else served_by - UNTRAINED
         return Service(frozen(rows[served, np.arange(self.size)]), served_by=frozen(served + UNTRAINED))
 
     def _errors(self, regions: Sequence[int]) -> FloatArray:
@@ -201,16 +206,16 @@ class FleetObjective:
         visits, first = self.visits, ModelErrors(self.visits.known.initial)
         return [first, *follow(first, regions, visits.updates.along(regions), visits.known)][-1].total
 
-    def _merged(self, trainings: Sequence[Sequence[int]]) -> Service:
+    def _merged(self, trainings: Sequence[Sequence[int]], weights: FloatArray | None) -> Service:
         known, updates = self.visits.known, self.visits.updates
         distances = Distances(known.matrix, known.initial, len(trainings))
         for model, regions in enumerate(trainings):
             for region, step in zip(regions, updates.along(regions), strict=True):
                 distances.train(model, region, step)
-        if self.rules.equal:
+        if weights is None and self.rules.equal:
             trained = np.array([bool(regions) for regions in trainings])
             weights = trained / max(1, int(trained.sum())) if trained.any() else np.eye(len(trainings))[0]
-        else:
+        elif weights is None:
             means = distances.to_regions @ known.region_weights
             weights = merge_weights(means, self.visits.count * distances.between)
         return Service(frozen(distances.merge(weights)), weights=frozen(weights), between=frozen(distances.between))
