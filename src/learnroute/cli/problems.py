@@ -171,8 +171,7 @@ def convert_command(source: Source, new: Path, problem_file: Path | None) -> Non
     members = read_plan(source.file)
     with errors_naming(source.file):
         found = plan_from(members, problem)
-    write_plan(found, new, problem)
-    say_written(new)
+    say_written(*write_plan(found, new, problem))
 
 
 COMMANDS = (generate_command, check_command, convert_command)
@@ -200,7 +199,8 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
 
 
 def _fixed(problem: Problem) -> Problem:
-    """Return a problem that orders can be priced for: with any λ, where it is to be chosen."""
+    """Return a problem that orders can be priced for: with any λ, where it is to be chosen; of all regions, once."""
+    problem = problem.changed(visits=None, fleet=None) if problem.visits or problem.fleet else problem
     return problem.regularized(1.0) if problem.learner.undecided else problem
 
 

@@ -385,7 +385,12 @@ def _ways_left(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return the share of the final model that each stop of a route gives: what it learns and later ones retain."""
-    along = problem.updates.along(as_order(problem, order))
+    return shares_along(problem, as_order(problem, order))
+
+
+def shares_along(problem: Problem, trainings: Sequence[int] | IntArray) -> FloatArray:
+    """Return the same for any trainings of one model, which are not checked."""
+    along = problem.updates.along(trainings)
     return frozen(products_after(along.retention) * along.plasticity)
 
 

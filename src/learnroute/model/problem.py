@@ -290,9 +290,15 @@ class Problem:
         if optional and initial is None and (learner.undecided or self.updates.retention.any()):
             reason = "missing; where visits are optional, a learner that keeps some of its first model needs its errors"
             raise InputError(reason, field="initial")
-        if self.fleet_rules is not None and initial is None:
-            reason = "missing; models of a fleet may stay untrained, so the errors of the first model are needed"
-            raise InputError(reason, field="initial")
+        if self.fleet_rules is not None and not self.initial_errors.any():
+            self._check_first_model(self.fleet_rules)
+
+    def _check_first_model(self, fleet: FleetRules) -> None:
+        """Refuse a first model that is said to be right everywhere, where a fleet may leave models untrained."""
+        unused = fleet.merged and fleet.equal and not self.learner.undecided and not self.updates.retention.any()
+        if not unused and self.scores.any():
+            reason = "models may stay untrained; give how dissimilar the first model is to each region"
+            raise InputError(reason, field="initial", found="is missing or 0 for all regions")
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import listed
@@ -30,9 +31,8 @@ from learnroute.model.losses import (
     expected_loss,
     final_errors,
     largest_loss,
-    legs_of,
     losses_without,
-    model_shares,
+    shares_along,
     travel_cost,
     true_loss,
     untrained_loss,
@@ -41,6 +41,7 @@ from learnroute.model.losses import (
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, clip, route_text
+from learnroute.model.validation import FloatArray
 from learnroute.model.visits import check_budget
 
 if TYPE_CHECKING:
@@ -74,11 +75,11 @@ class Stop(NamedTuple):
 
 def itinerary(problem: Problem, order: ArrayLike) -> list[Stop]:
     """Return all stops of a route, from where it starts to where it ends."""
-    visits = as_order(problem, order).tolist()
+    visits = np.asarray(order, dtype=np.int64).tolist()
     ahead = [] if problem.depot is None else [problem.size]
     indices = [*ahead, *visits]
     indices += indices[:1] if problem.closed else []
-    travel = [0.0, *legs_of(problem, order).tolist()]
+    travel = [0.0, *problem.ways.legs(problem.from_depot(visits), problem.closed).tolist()]
     first = 1 - len(ahead)
     return [
         Stop(position, problem.stops[i], i, way, 1 <= position <= len(visits), i < problem.size)
@@ -335,7 +336,12 @@ class Plan(ResultMixin):
 
     @property
     def stops(self) -> tuple[str, ...]:
-        """The names of all places in order: the depot, the regions, and where the route comes back to."""
+        """The names of all places in order: the depot, the regions, and where the route comes back to.
+
+        Of several vehicles, those of `by_vehicle()` one after another.
+        """
+        if self.several:
+            return tuple(name for plan in self.by_vehicle().values() for name in plan.stops)
         way = self.route if self.depot is None else (self.depot, *self.route)
         return (*way, way[0]) if self.closed else way
 
@@ -352,8 +358,8 @@ class Plan(ResultMixin):
         return f"{again}{regions:,}{f' of {self.size:,}' if self.skipped else ''} regions"
 
     def __repr__(self) -> str:
-        way = route_text(self.route, self.closed, self.depot)
-        return f"<Plan {way}: total loss {self.loss.total:.5g}, {self.quality}, method {self.method}>"
+        ways = (route_text(plan.route, self.closed, self.depot) for plan in self.by_vehicle().values())
+        return f"<Plan {' | '.join(ways)}: total loss {self.loss.total:.5g}, {self.quality}, method {self.method}>"
 
     @property
     def loss_in_travel_units(self) -> Loss | None:
@@ -388,6 +394,22 @@ class Plan(ResultMixin):
             return f"at most {self.loss.total - self.lower_bound:.3g} above the least possible total loss"
         return f"at most {100 * self.gap:.3g} % above the best possible route"
 
+    def by_vehicle(self) -> dict[int, Plan]:
+        """Return the plan of each vehicle alone, by its number from 1; without those that stay at home."""
+        if not self.several:
+            return {1: self}
+        assert self.travels is not None
+        found = {}
+        for number, (visits, travel) in enumerate(zip(self._visits_by_vehicle(), self.travels, strict=True), 1):
+            if self.order[visits]:
+                samples = self.samples[visits] if isinstance(self.samples, tuple) else self.samples
+                without = None if self.contributions is None else self.contributions[visits]
+                found[number] = replace(
+                    self, route=self.route[visits], order=self.order[visits], fleet=None, travels=None,
+                    travel_cost=travel, samples=samples, contributions=without,
+                )  # fmt: skip
+        return found
+
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.route, self.order
 
@@ -404,7 +426,10 @@ class Plan(ResultMixin):
         if problem.learner.undecided and self.learner is not None:
             problem = problem.changed(learner=self.learner)
         size, places = problem.size, problem.stop_coordinates
+        marks = [Column("vehicle", "vehicle")] if self.several else []
+        marks += [Column("model", "model")] if self.models is not None else []
         columns = (
+            *marks,
             *(column._replace(head=None) for column in names),
             *map(Column, ("travel_from_previous", "travel_so_far", "score", "weight")),
             *map(Column, () if places is None else ("lon", "lat") if problem.geographic else ("x", "y")),
@@ -414,21 +439,41 @@ class Plan(ResultMixin):
             Column(None, "weight", ".3g"),
             *((Column("total_without", "total without it", ".5g"),) if self.contributions is not None else ()),
         )
-        rows, so_far, shares = [], 0.0, model_shares(problem, self.order).tolist()
+        rows: list[tuple[Any, ...]] = []
+        for number, plan in self.by_vehicle().items():
+            rows += plan._rows(problem, size, places, (number,) if self.several else ())
+        return Table(columns, rows)
+
+    def _rows(
+        self, problem: Problem, size: int, places: FloatArray | None, vehicle: tuple[int, ...]
+    ) -> list[tuple[Any, ...]]:
+        """Return one row per stop of one vehicle."""
+        rows, so_far, shares = [], 0.0, self._shares(problem)
         for k, stop in enumerate(itinerary(problem, self.order)):
             so_far += stop.travel
+            at = stop.position - 1
             score = float(problem.scores[stop.place]) if stop.region else math.nan
-            share = shares[stop.position - 1] if stop.visit else math.nan  # nothing is learnt on coming back
+            share = shares[at] if stop.visit else math.nan  # nothing is learnt on coming back
             data = (stop.position, stop.name, stop.place if stop.region else None, stop.travel, so_far, score, share)
             place = () if places is None else places[stop.place].tolist()
             leg = stop.travel if k else None
             named = (stop.position, stop.name, leg, score / size, share)
             away = (None, f"{'back to' if k else 'from'} {stop.name}", leg, None, None)
-            row = (*data, *place, *(named if stop.visit else away))
+            model = () if self.models is None else (self.models[at] + 1 if stop.visit else None,)
+            row = (*vehicle, *model, *data, *place, *(named if stop.visit else away))
             if self.contributions is not None:
-                row = (*row, self.contributions[stop.position - 1] if stop.visit else None)
+                row = (*row, self.contributions[at] if stop.visit else None)
             rows.append(row)
-        return Table(columns, rows)
+        return rows
+
+    def _shares(self, problem: Problem) -> list[float]:
+        """Return the share that each visit has in the model that it trains."""
+        trained, shares = list(self.models or [0] * len(self.order)), np.empty(len(self.order))
+        for model in set(trained):
+            own = [k for k, one in enumerate(trained) if one == model]
+            shares[own] = shares_along(problem, [self.order[k] for k in own])
+        found: list[float] = shares.tolist()
+        return found
 
     def _loss_table(self) -> Table:
         """Return the parts of the loss, what share of it they are, and what they are in other units."""
@@ -451,7 +496,8 @@ class Plan(ResultMixin):
         unit = "" if self.problem is None else self.problem.travel_unit
         lines = [
             ("method", f"{self.method}{asked}, {self.seconds:.3f} s"),
-            ("travel", f"{self.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
+            *self._travel_lines(unit and f" {unit}"),
+            *self._service_lines(),
         ]
         if isinstance(self.learner, Proximal) and self.regularization_range is not None:
             values, (low, high) = self.learner.fixed_regularization, self.regularization_range
@@ -474,6 +520,34 @@ class Plan(ResultMixin):
         headline = f"{self.visited}, total loss {self.loss.total:.5g}, {self.quality}"
         notes = (("note", note) for note in self.notes)
         return Sheet(headline, (self.table(), self._loss_table()), (*lines, *notes))
+
+    def _travel_lines(self, unit: str) -> list[tuple[str, str]]:
+        if not self.several:
+            return [("travel", f"{self.travel_cost:.6g}{unit} for the whole route")]
+        assert self.travels is not None
+        total = math.fsum(self.travels)
+        paid = "" if total == self.travel_cost else f"; the longest route counts, {self.travel_cost:.6g}{unit}"
+        lines = [("travel", f"{total:.6g}{unit} of all vehicles{paid}")]
+        for number, (route, travel) in enumerate(zip(self.routes, self.travels, strict=True), 1):
+            way = f"{travel:.6g}{unit}: {route_text(route, self.closed, self.depot)}" if route else "stays at home"
+            lines.append((f"vehicle {number}", way))
+        return lines
+
+    def _service_lines(self) -> list[tuple[str, str]]:
+        """Say how the models of a fleet serve the regions."""
+        if self.weights is not None:
+            shares = " + ".join(f"{weight:.3g} · model {k}" for k, weight in enumerate(self.weights, 1) if weight)
+            return [("serves", f"the average {shares}")]
+        if self.served_by is None:
+            return []
+        names: dict[int | None, list[str]] = {}
+        for name, model in self.served_by.items():
+            names.setdefault(model, []).append(clip(name))
+        order = sorted(names, key=lambda model: math.inf if model is None else model)
+        return [
+            ("untrained model" if model is None else f"model {model + 1}", f"serves {listed(names[model])}")
+            for model in order
+        ]
 
     def _learner(self) -> dict[str, Any]:
         """Return how the learner trains, and how that was chosen."""

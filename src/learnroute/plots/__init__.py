@@ -2,6 +2,7 @@
 
 from learnroute.plots.compared_learners import draw_learners
 from learnroute.plots.comparisons import draw_comparison
+from learnroute.plots.fleets import draw_fleets
 from learnroute.plots.pictures import check_picture
 from learnroute.plots.ratios import draw_ratios
 from learnroute.plots.robust import draw_robustness
@@ -13,6 +14,7 @@ from learnroute.plots.visit_curves import draw_visit_curve
 __all__ = [
     "check_picture",
     "draw_comparison",
+    "draw_fleets",
     "draw_learners",
     "draw_plan",
     "draw_ratios",
