@@ -179,7 +179,7 @@ def test_what_is_shown_of_a_fleet() -> None:
             assert "- vehicle 2: stays at home" in text
         else:
             assert "- route: D (model 2) > A (model 1) > B (model 2) > C (model 1)" in text
-            assert "the untrained model: E" in text
+            assert "- untrained model: serves E" in text
             assert "| E | untrained |" in text
 
 
@@ -226,7 +226,8 @@ def test_the_command_follows_the_plan_file_of_a_fleet(tmp_path: Path, capsys: py
         write_plan(found, tmp_path / "plan.json")
         arguments = ["follow", str(where), "--target", "y", "--plan", str(tmp_path / "plan.json")]
         assert run(arguments) == 0
-        assert "served by" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert ("vehicle 2" if found.several else "untrained model") in said
         assert run([*arguments, "--json"]) == 0
         said = json.loads(capsys.readouterr().out)
         library = follow(found, data).to_dict()

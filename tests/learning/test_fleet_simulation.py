@@ -129,7 +129,7 @@ def test_a_plan_is_simulated_and_shown() -> None:
     assert said["weights"] == list(made.weights or ())
     assert "route" not in said
     labels = [label for label, _ in found.sheet().lines]
-    assert {"1 vehicle 1", "1 vehicle 2", "1 served by"} <= set(labels)
+    assert {"1 vehicle 1", "1 vehicle 2", "1 serves"} <= set(labels)
     assert len(found.to_frame()) == 500
     assert any("no bound" in note for note in found.notes)
 

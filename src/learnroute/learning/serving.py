@@ -87,7 +87,7 @@ class PlannedFleet:
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the routes, and how the models serve, as lines that are printed; models are counted from 1."""
-        found = []
+        found: list[tuple[str, str]] = []
         for number, route in enumerate(self.routes, 1):
             stops = list(map(clip, route))
             if self.kind == "model":
@@ -95,15 +95,14 @@ class PlannedFleet:
             label = "route" if self.kind == "model" else f"vehicle {number}"
             found.append((label, " > ".join(stops) or "stays at home"))
         if self.weights is not None:
-            shares = " ".join(f"{weight:.3g}" for weight in self.weights)
-            return [*found, ("served by", f"the average of all models, with weights {shares}")]
+            shares = " + ".join(f"{weight:.3g} · model {k}" for k, weight in enumerate(self.weights, 1) if weight)
+            return [*found, ("serves", f"the average {shares}")]
         assert self.served_by is not None
-        parts = []
         for model in (*range(self.size), None):
             names = [clip(name) for name, one in self.served_by.items() if one == model]
-            called = "the untrained model" if model is None else f"model {model + 1}"
-            parts += [f"{called}: {listed(names)}"] if names else []
-        return [*found, ("served by", "; ".join(parts))]
+            called = "untrained model" if model is None else f"model {model + 1}"
+            found += [(called, f"serves {listed(names)}")] if names else []
+        return found
 
     def servers(self, regions: Sequence[str]) -> list[str] | None:
         """Return what serves each region, in words; None where that is the average of all models."""
