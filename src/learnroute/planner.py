@@ -142,7 +142,9 @@ def _plan_fleet(
 ) -> Plan:
     """Choose the routes of all vehicles, and the model that each visit trains."""
     started, objective = time.monotonic(), fleet_objective_of(problem)
-    start = initial if initial is None or isinstance(initial, FleetRoutes) else _fleet_routes(problem, initial)
+    start = initial
+    if initial is not None and not isinstance(initial, FleetRoutes):
+        start = _fleet_routes(problem, initial, [0] * len(initial))
     options = {} if start is None else {"initial": start}
     answer = method.solve(objective, np.random.default_rng(seed), budget, params, **options)
     return _assess_fleet(problem, objective, answer, method.name, seed, started, budget)
