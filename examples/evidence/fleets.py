@@ -28,9 +28,8 @@ import numpy as np
 import regional
 from report import said
 
-from learnroute import Problem, plan
+from learnroute import Fleet, Problem, plan
 from learnroute.learning import RegionData, estimate, follow
-from learnroute.model.fleet import Fleet
 
 STUDY = 2030  # all random numbers come from this and the seed
 REPEATS = 3  # deals of the judging half to training and test
@@ -148,23 +147,27 @@ def _of(seeds: list[dict[str, Any]], law: str, fleet: str, what: str) -> Any:
 def main() -> None:
     """Run all draws, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, help="where to write all numbers (.json)")
+    parser.add_argument("-o", "--output", type=Path, default=Path("fleets.json"),
+                        help="where to write all numbers; sets that are there are not run again")  # fmt: skip
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS), metavar="SET")
     given = parser.parse_args()
-    found = {}
-    for name in given.sets:
+    found = json.loads(given.output.read_text()) if given.output.exists() else {}
+    for name in (name for name in given.sets if name not in found):
         data, most, columns = SETS[name]
         try:
             regions = data()[0]
         except ImportError as error:
             print(f"{name}: skipped, {error}")
             continue
+        began = time.process_time()
         found[name] = [one_seed(regions, most, columns, seed) for seed in range(given.seeds)]
-    if given.output is not None:
-        given.output.write_text(json.dumps(found, indent=1))
-    print("\n".join(tables(found)))
-    print(f"{time.process_time():.0f} s of processor time")
+        found[name][0]["seconds"] = time.process_time() - began
+        part = given.output.with_suffix(".part")
+        part.write_text(json.dumps(found, indent=1))
+        part.replace(given.output)
+    print("\n".join(tables({name: found[name] for name in given.sets if name in found})))
+    print(f"{sum(seeds[0]['seconds'] for seeds in found.values()):.0f} s of processor time")
 
 
 if __name__ == "__main__":

@@ -12,13 +12,12 @@ import pytest
 from sklearn.linear_model import SGDRegressor
 from sklearn.neural_network import MLPRegressor
 
-from learnroute import InputError, Learner, Plan, Problem, Visits, evaluate, read_plan, write_plan
+from learnroute import Fleet, InputError, Learner, Plan, Problem, Visits, evaluate, read_plan, write_plan, write_problem
 from learnroute.cli import run
 from learnroute.formats.samples import write_samples
 from learnroute.learning import ProximalRegressor, RegionData, RouteRegressor, calibrate, follow, transfer
 from learnroute.learning.calibration import read_following
 from learnroute.learning.measures import model_distance
-from learnroute.model.fleet import Fleet
 from learnroute.model.validation import FloatArray
 
 NAMES = ("A", "B", "C", "D", "E")
@@ -226,11 +225,35 @@ def test_the_command_follows_the_plan_file_of_a_fleet(tmp_path: Path, capsys: py
         write_plan(found, tmp_path / "plan.json")
         arguments = ["follow", str(where), "--target", "y", "--plan", str(tmp_path / "plan.json")]
         assert run(arguments) == 0
-        said = capsys.readouterr().out
-        assert ("vehicle 2" if found.several else "untrained model") in said
+        assert ("vehicle 2" if found.several else "untrained model") in capsys.readouterr().out
         assert run([*arguments, "--json"]) == 0
         said = json.loads(capsys.readouterr().out)
         library = follow(found, data).to_dict()
         measured: FloatArray = np.array([one["measured"] for one in said["final"]["regions"]])
         np.testing.assert_allclose(measured, [one["measured"] for one in library["final"]["regions"]], rtol=1e-9)
         assert said["final"]["predicted"] == pytest.approx(found.loss.error, rel=1e-9)
+
+
+def test_the_command_follows_no_single_route_of_a_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_problem(problem_of(Fleet(2)), tmp_path / "problem.json")
+    where = folder_of(tmp_path / "samples", draw(np.random.default_rng(1)))
+    arguments = ["follow", str(where), "--target", "y", "--problem", str(tmp_path / "problem.json"), "--route", "A,B"]
+    assert run(arguments) == 2
+    assert "--route: is of one vehicle with one model; follow the plan" in capsys.readouterr().err
+
+
+def test_the_command_simulates_a_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "problem.json")
+    write_problem(problem_of(Fleet(2)), file)
+    routes = ["--route", "A,B", "--route", "C,D,E"]
+    assert run(["simulate", file, *routes, "--runs", "200", "--plot", str(tmp_path / "picture.png")]) == 0
+    said = capsys.readouterr().out
+    assert "1 vehicle 2 C > D > E" in said
+    assert "the average" in said
+    assert (tmp_path / "picture.png").stat().st_size > 1000
+    assert run(["simulate", file, *routes, "--runs", "200", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["routes"] == [["A", "B"], ["C", "D", "E"]]
+    assert run(["simulate", file, "--models", "2", "--runs", "200"]) == 0
+    assert "(model 2)" in capsys.readouterr().out
+    assert run(["simulate", file, "--models", "2", "--route", "A,B,C,D,E"]) == 2
+    assert "--route: does not say which model each visit trains" in capsys.readouterr().err

@@ -7,9 +7,8 @@ import pytest
 from scipy.stats import ks_2samp
 
 import fleets
-from learnroute import InputError, Learner, Problem, Visits, evaluate, plan
+from learnroute import Fleet, InputError, Learner, Problem, Visits, evaluate, plan
 from learnroute.learning import simulate
-from learnroute.model.fleet import Fleet
 from learnroute.model.fleet_losses import fleet_objective_of
 from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes
 
