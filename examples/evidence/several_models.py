@@ -1,7 +1,7 @@
 """Where does a second model pay, and does the law say so beforehand? Data by place, ten draws, seeds fixed.
 
     pip install '.[evidence]'
-    python examples/evidence/fleets.py -o fleets.json
+    python examples/evidence/several_models.py -o several-models.json
 
 Each draw deals a region's samples to two halves that share none. One half gives the dissimilarities; plans for 1, 2 and
 4 models are made from them, merged or serving their own regions. Along each plan, models are trained on a part of the
@@ -147,7 +147,7 @@ def _of(seeds: list[dict[str, Any]], law: str, fleet: str, what: str) -> Any:
 def main() -> None:
     """Run all draws, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path("fleets.json"),
+    parser.add_argument("-o", "--output", type=Path, default=Path("several-models.json"),
                         help="where to write all numbers; sets that are there are not run again")  # fmt: skip
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS), metavar="SET")
