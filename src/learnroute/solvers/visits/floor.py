@@ -101,9 +101,10 @@ def travel_edges(objective: VisitObjective) -> FloatArray:
         return np.empty(0)
     ways: FloatArray = objective.travel[np.ix_(stops, stops)]
     ways = np.minimum(ways, ways.T)
-    for via in range(len(stops)):
-        ways = np.minimum(ways, ways[:, via, None] + ways[via])
-    ways = ways[np.ix_(required, required)]
+    if not required.all():  # else the tree is as short without ways through other stops
+        for via in range(len(stops)):
+            ways = np.minimum(ways, ways[:, via, None] + ways[via])
+        ways = ways[np.ix_(required, required)]
     tree = minimum_spanning_tree(ways)
     found: FloatArray = ways[tree[:, 0], tree[:, 1]]
     return found
