@@ -293,7 +293,7 @@ def simulate(
         service = objective.service(made.fleet)
         loss = true_fleet_loss(known, objective, made.fleet)
         upper = fleet_objective_of(problem.with_upper_bounds())
-        bound = expected_fleet_loss(upper, made.fleet, service)
+        bound = expected_fleet_loss(upper, made.fleet, upper.service(made.fleet, service))
         errors = _draw(*_several_models(problem, truth, trainings, service, sampler), runs, stream, budget)
         notes = _average_note() if objective.rules.merged else _bound_note(problem, truth)
     return Simulation(

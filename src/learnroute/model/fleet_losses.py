@@ -27,12 +27,12 @@ def fleet_objective_of(problem: Problem) -> FleetObjective:
     return FleetObjective(visit_objective_of(problem), problem.fleet_rules)
 
 
-def expected_fleet_loss(objective: FleetObjective, routes: FleetRoutes, planned: Service | None = None) -> Loss:
+def expected_fleet_loss(objective: FleetObjective, routes: FleetRoutes, service: Service | None = None) -> Loss:
     """Return the expected loss per region of the routes of a fleet, and its parts; merging counts as pairs.
 
-    With `planned`, regions are served as there.
+    `service` if it is known.
     """
-    found, size = objective.parts(routes, objective.service(routes, planned)), objective.size
+    found, size = objective.parts(routes, service), objective.size
     parts = {
         "travel": objective.visits.rate * objective.paid_travel(routes) / size,
         "dissimilarity": math.fsum(found.dissimilarity) / size,
@@ -44,11 +44,11 @@ def expected_fleet_loss(objective: FleetObjective, routes: FleetRoutes, planned:
 
 
 def true_fleet_loss(problem: Problem, objective: FleetObjective, routes: FleetRoutes) -> Loss:
-    """Return the same where the true models are known; regions are served as without that knowledge."""
-    known = true_dissimilarities(problem)
+    """Return the same where the true models are known; models serve as they were planned to."""
+    known, planned = true_dissimilarities(problem), objective.service(routes)
     total = math.fsum(known.region_weights * known.initial)
-    truly = replace(objective, visits=replace(objective.visits, known=known, total=total))
-    return expected_fleet_loss(truly, routes, objective.service(routes))
+    true = replace(objective, visits=replace(objective.visits, known=known, total=total))
+    return expected_fleet_loss(true, routes, true.service(routes, planned))
 
 
 def fleet_losses_without(objective: FleetObjective, routes: FleetRoutes) -> list[float] | None:
