@@ -28,10 +28,11 @@ export async function readAddress() {
 export async function saveFile({ problem, rate, method, given, ways }) {
   const [what, format] = $("save-what").value.split(" ");
   const asked = { problem, what, format, travel_rate: rate, ...(what === "plan" ? { method, ways, ...(given ? { route: given } : {}) } : {}) };
-  const link = el("a", { href: URL.createObjectURL(await download(asked)), download: `${what}${format}` });
+  const { name, content } = await download(asked);
+  const link = el("a", { href: URL.createObjectURL(content), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  return link.download;
+  return name;
 }
 
 /** Say in the menu of examples where the problem comes from. */
