@@ -227,7 +227,8 @@ def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, budge
 
 def _travel(problem: Problem, order: Sequence[int] | IntArray | FleetRoutes) -> float:
     if isinstance(order, FleetRoutes):
-        return problem.travel_rate * fleet_objective_of(problem).paid_travel(order) / problem.size
+        known = problem.regularized(1.0) if problem.learner.undecided else problem
+        return problem.travel_rate * fleet_objective_of(known).paid_travel(order) / problem.size
     return problem.travel_rate * travel_cost(problem, np.asarray(order)) / problem.size
 
 

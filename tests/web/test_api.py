@@ -413,7 +413,7 @@ def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, A
         ("fleet", {"vehicles": 2}, "vehicles = 2: a list of different numbers is needed"),
         ("fleet", {"vehicles": [2, 2]}, "vehicles = [2, 2]: a list of different numbers is needed"),
         ("fleet", {"models": [101]}, "models[0] = 101: this service takes at most 100"),
-        ("fleet", {"vehicles": [], "models": []}, "vehicles = []: there is no fleet to compare; give 1, or numbers abo"),
+        ("fleet", {"vehicles": [], "models": []}, "vehicles = []: there is no fleet to compare; give 1"),
         ("fleet", {"serve": "both"}, "serve = 'both': unknown; known are merged, own"),
         ("fleet", {"rounds": 101}, "rounds = 101: this service takes at most 100"),
         ("evaluate", {"route": [True] * 8}, "route = [True, True, True, True, True, True, True, True]: a list of reg"),

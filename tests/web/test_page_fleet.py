@@ -54,9 +54,9 @@ def test_two_vehicles_are_drawn_listed_and_saved(opened: Open, tmp_path: Path) -
             label = region(page, name).get_attribute("aria-label") or ""
             assert f", visit {place} of {len(way)} of vehicle {vehicle + 1}," in label
     assert members(page) == [
-        [f"vehicle {k + 1}", str(len(found.routes[k])), f"{found.travels[k]:.4g}", f"{found.weights[k]:.3g} of the average"]
-        for k in range(2)
-    ]  # fmt: skip
+        [f"vehicle {k}", str(len(way)), f"{travel:.4g}", f"{weight:.3g} of the average"]
+        for k, way, travel, weight in zip((1, 2), found.routes, found.travels, found.weights, strict=True)
+    ]
     page.select_option("#history-model", "1")
     last = found.routes[1][-1]
     assert page.inner_text("#error-history-text").startswith(f"After visit {len(found.routes[1])}, {last}:")
@@ -116,7 +116,9 @@ def test_the_table_of_fleets(opened: Open) -> None:
     page.click("#compare-fleets")
     page.wait_for_selector("#fleets-rows tr")
     found = compare_fleets(read_problem(ROBOT).changed(travel_rate=0.02))
-    shown = page.eval_on_selector_all("#fleets-rows tr", "rows => rows.map(row => [...row.cells].map(c => c.textContent))")
+    shown = page.eval_on_selector_all(
+        "#fleets-rows tr", "rows => rows.map(row => [...row.cells].map(c => c.textContent))"
+    )
     assert [row[0] for row in shown] == [row.name for row in found.rows]
     assert [float(row[4]) for row in shown] == pytest.approx([row.total for row in found.rows], rel=1e-3)
     assert [k for k, row in enumerate(shown) if row[5] == "best"] == [found.best]

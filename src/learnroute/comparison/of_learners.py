@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.learners import LeastSquares, Proximal
-from learnroute.model.losses import expected_loss, travel_cost
+from learnroute.model.losses import check_one_model, expected_loss, travel_cost
 from learnroute.model.notes import KINDS
 from learnroute.model.pooled import floor_of, pooled_error
 from learnroute.model.problem import DissimilarityKind, Problem
@@ -262,6 +262,7 @@ def compare_learners(
         Where there are too many regions, or the first model is said to be right everywhere.
     """
     check_type("problem", problem, Problem)
+    check_one_model(problem)
     if problem.size > MOST_REGIONS:
         reason = f"learners are compared on at most {MOST_REGIONS}; give some of the regions"
         raise InputError(reason, field="regions", found=f"has {problem.size} entries")
