@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from learnroute import Fleet, Visits, compare_fleets, plan, read_problem
+from learnroute import Fleet, Visits, compare_fleets, plan, read_problem, visit_curve
 from pages import Open, region, route, settle, total
 from service import EXAMPLES
 
@@ -108,6 +108,13 @@ def test_models_and_the_regions_that_they_serve(opened: Open) -> None:
         served = [name for name, model in found.served_by.items() if model == k]
         assert rows[k] == [f"model {k + 1}", str(found.models.count(k)), ", ".join(served)]
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.focus("#visit-count")
+    page.keyboard.press("End")
+    settle(page)
+    every = visit_curve(problem).rows[-1]
+    assert every.models is not None
+    assert total(page) == pytest.approx(every.total, rel=1e-5)
+    assert [row[1] for row in members(page)] == [str(every.models.count(k)) for k in range(2)]
 
 
 def test_the_table_of_fleets(opened: Open) -> None:
@@ -130,7 +137,7 @@ def test_the_table_of_fleets(opened: Open) -> None:
     assert total(page) == pytest.approx(best.total, rel=1e-5)
     assert page.input_value("#vehicles" if best.vehicles > 1 else "#models") == str(best.models)
     assert page.locator("#fleets-rows .best[aria-current]").count() == 1  # the table stays
-    page.fill("#noise", "0.3")
+    page.fill("#noise", "0.4")
     settle(page)
     assert page.inner_text("#fleets-text") == "The problem has changed: compare the fleets again."
     assert not page.is_visible("#fleets-table")

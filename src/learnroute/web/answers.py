@@ -119,6 +119,10 @@ class VisitRow(BaseModel):
     regularization: float | list[float] | None = Field(
         default=None, description="λ, or one for each visit, where it was chosen with the route"
     )
+    routes: list[list[str]] | None = Field(default=None, description="Of several vehicles: the route of each")
+    models: list[NonNegativeInt] | None = Field(
+        default=None, description="The model that each visit trains, from 0, where one vehicle carries several"
+    )
 
 
 class VisitCurve(BaseModel):

@@ -7,7 +7,7 @@ import { $, el } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
 import { showEnds, showSelected } from "./fields.js";
 import { readAddress, readExample, readFiles, saveFile, showFormats, showSource } from "./files.js";
-import { FleetTable, fleetOf, showFleet, showMembers, showModels, trainedModels, trainings, withFleet, withVisits } from "./fleet.js";
+import { FleetTable, fleetOf, routesOf, showFleet, showMembers, showModels, trainedModels, trainings, withFleet, withVisits } from "./fleet.js";
 import { Steps, clearAddress, keep, kept, linkTo } from "./keeping.js";
 import { basis, shape, showLearner, slid, trained, undecided } from "./learner.js";
 import { RouteMap } from "./map.js";
@@ -38,7 +38,7 @@ const player = new Player((time, part) => setTime(time, part));
 const steps = new Steps();
 const worth = new Worth(showProgress, takeRow);
 const fleets = new FleetTable(showProgress, (row) => takeFleet(fleetOf(row, state.problem.fleet)));
-const visitCurve = new VisitCurve(showProgress, (route) => changed("visits", true, route));
+const visitCurve = new VisitCurve(showProgress, (row) => changed("visits", true, row));
 let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem: { write: [], degrees: [] } };
 
 // ---- changing
@@ -92,7 +92,7 @@ function showSteps() {
   $("redo").disabled = !steps.undone.length;
 }
 
-/** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step; `given` is the route to show, none to plan one. */
+/** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step; `given` has the routes to show, none to plan them. */
 function changed(kind = null, step = true, given = null) {
   clearAddress();
   if ($("status").classList.contains("wrong") && $("status").textContent !== refusal) say(""); // it was about something else
@@ -226,7 +226,7 @@ function chooseLambda(kind) {
 function takeRow(row) {
   player.stop();
   state.problem = { ...state.problem, learner: learnerOf(row, state.problem.learner) };
-  changed(null, true, row.order);
+  changed(null, true, { route: row.order });
 }
 
 /** Plan for another fleet; for one vehicle with one model where there is none. */
@@ -257,7 +257,7 @@ async function calculate(signal) {
   const size = state.problem.travel.length;
   const dropped = () => state.problem.travel.length !== size || state.problem.learner !== learner;
   const asked = { problem: state.problem, travel_rate: state.rate };
-  const found = state.given ? await post("evaluate", { ...asked, route: state.given }, signal)
+  const found = state.given ? await post("evaluate", { ...asked, ...routesOf(state.given) }, signal)
     : await calculated("plan", { ...asked, method: state.method }, signal, showProgress);
   $("working").hidden = true;
   if (dropped() || (undecided(learner) && newest.superseded)) return;

@@ -36,6 +36,9 @@ export function withVisits(plan, { regions }) {
   return { ...plan, orders, order: orders.flat(), visits, isFleet: orders.length > 1 || Boolean(plan.models) };
 }
 
+/** Given routes as the service takes them. */
+export const routesOf = ({ route, routes, models }) => (routes ? { routes } : { route, models });
+
 /** The visits that train a model, in order. */
 export const trainings = ({ visits }, model) => visits.filter((visit) => visit.model === model);
 
