@@ -212,6 +212,12 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["vehicles"] for row in rows] == [1, 2, 2, 0, 0]
     assert picture.exists()
+    given = ["--route", "0,1,2,3,4,5", "--route", "6,7,8,9,10,11", "--json"]
+    assert run(["evaluate", str(EXAMPLE), "--vehicles", "2", *given]) == 0
+    assert [len(route) for route in json.loads(capsys.readouterr().out)["routes"]] == [6, 6]
+    visits = ["--optional", "--route", "0,1", "--trained", "2,1", "--json"]
+    assert run(["evaluate", str(EXAMPLE), "--models", "2", *visits]) == 0
+    assert json.loads(capsys.readouterr().out)["models"] == [1, 0]
     assert run(["fleet", str(EXAMPLE), "--vehicles", "3-x"]) == 2
     assert run(["plan", str(EXAMPLE), "--vehicles", "2", "--models", "2"]) == 2
     assert capsys.readouterr().err.count("\n") == 2

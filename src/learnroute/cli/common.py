@@ -22,7 +22,7 @@ from learnroute.formats import PICTURES, READERS, json_files, main_file, problem
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
-from learnroute.model.fleet import LONGEST, MERGED, OWN, Fleet
+from learnroute.model.fleet import LONGEST, MERGED, MOST, OWN, Fleet
 from learnroute.model.learners import RULES, Gradient, Proximal
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
 from learnroute.model.result_mixin import TableMixin
@@ -295,6 +295,21 @@ def plot_option(function: F) -> F:
         "--plot", "pictures", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
         help=f"Draw a picture ({suffixes(PICTURES)}). May be repeated.",
     )(function)  # fmt: skip
+
+
+def numbers_from(field: str, text: str) -> list[int]:
+    """Return the numbers of a list with commas between, or of ranges such as 1-4."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        try:
+            numbers = range(int(first), int(last or first) + 1)
+        except ValueError:
+            numbers = range(0)
+        if not numbers or numbers[0] < 1 or numbers[-1] > MOST:
+            raise InputError(f"numbers from 1 to {MOST} are needed, such as 1-4 or 1,2,8", field=field, value=text)
+        found.extend(numbers)
+    return found
 
 
 def route_stops(route: str, problem: Problem) -> list[str] | list[int]:

@@ -14,6 +14,7 @@ from learnroute.cli.common import (
     command,
     deliver,
     json_option,
+    numbers_from,
     output_option,
     plot_option,
     problem_options,
@@ -22,9 +23,8 @@ from learnroute.cli.common import (
     time_left,
     time_option,
 )
-from learnroute.errors import InputError
 from learnroute.fleet_tables import ROUNDS, compare_fleets
-from learnroute.model.fleet import MERGED, MOST, OWN
+from learnroute.model.fleet import MERGED, OWN
 from learnroute.visit_curves import visit_curve
 
 
@@ -83,21 +83,6 @@ def fleet_command(
     with progress_shown() as progress:
         found = compare_fleets(source.read(), *sizes, serve, rounds, seed, time_left(time_limit), progress)
     deliver(found, (*outputs, *pictures), as_json)
-
-
-def numbers_from(field: str, text: str) -> list[int]:
-    """Return the numbers of a list with commas between, or of ranges such as 1-4."""
-    found: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        try:
-            numbers = range(int(first), int(last or first) + 1)
-        except ValueError:
-            numbers = range(0)
-        if not numbers or numbers[0] < 1 or numbers[-1] > MOST:
-            raise InputError(f"numbers from 1 to {MOST} are needed, such as 1-4 or 1,2,8", field=field, value=text)
-        found.extend(numbers)
-    return found
 
 
 COMMANDS = (visits_command, fleet_command)

@@ -232,7 +232,7 @@ export class RouteMap {
       const error = errorHistory ? `, expected error now ${number(errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)][i], 3)}` : "";
       const role = first && plan.isFleet ? fleetRole(plan, visits[i]) : first ? `, visit ${numbers.join(" and ")} of ${order.length}${last ? ", last" : ""}` : skipped && ", skipped";
       const service = server === undefined ? "" : `, served by ${server === null ? "the untrained model" : `model ${server + 1}`}`;
-      group.setAttribute("aria-label", `${problem.regions[i]}${role}${service}${wish ? `, ${wish}` : ""}, score ${number(scores[i], 3)}${error}`);
+      group.setAttribute("aria-label", `${problem.regions[i]}${role}${service}${wish ? `, ${wish}` : ""}${problem.importance ? `, importance ${number(problem.importance[i], 4)}` : ""}, score ${number(scores[i], 3)}${error}`);
     });
     this.drawDepot(problem, radius, taken);
   }
