@@ -246,6 +246,7 @@ function showHistory(model = state.model) {
   state.time = Math.min(state.time, state.visits);
   state.errorHistory = histories?.models?.[state.model] ?? histories;
   showModels(state);
+  showLegend(state);
 }
 
 async function calculate(signal) {

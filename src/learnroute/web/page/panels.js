@@ -175,12 +175,12 @@ function stopLines(plan, problem, order, before) {
 }
 
 /** What the colours and lines of the map mean. */
-export function showLegend({ scores, madeUp, rivals, problem }) {
+export function showLegend({ scores, madeUp, rivals, problem, plan, model }) {
   const ramp = Array.from({ length: 22 }, (_, k) => svg("rect", { x: 5 * k, width: 5.5, height: 12, fill: shade(k / 21) }));
   const line = (name) => svg("svg", {}, svg("line", { class: name, x1: 1, x2: 33, y1: 7, y2: 7 }));
   $("map-legend").replaceChildren(
     el("span", {}, term("score", "score / T"), number(Math.min(...scores), 3), svg("svg", { class: "ramp", "aria-hidden": "true" }, ...ramp), number(Math.max(...scores), 3)),
-    el("span", {}, svg("svg", {}, svg("circle", { class: "halo", cx: 17, cy: 7, r: 7 })), "expected error now"),
+    el("span", {}, svg("svg", {}, svg("circle", { class: "halo", cx: 17, cy: 7, r: 7 })), plan?.isFleet ? `expected error of model ${model + 1} now` : "expected error now"),
     ...(problem.fleet ? fleetLegend({ problem }) : [el("span", {}, "★ last region")]),
     ...(problem.depot ? [el("span", {}, "□ depot")] : []),
     ...(problem.visits ? ["○ skipped", "× forbidden", "bold outline: required"].map((text) => el("span", {}, text)) : []),
