@@ -595,3 +595,108 @@ class VisitSearch:
         """
         The median of what iterations of the last run cost that made the sequence worse.
         """
+
+class Rehearsal:
+    """
+    Trainings of a linear learner on samples that were dealt several times.
+    """
+
+    def __init__(self, regions: int, positions: int, draws: int, maps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], root: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], aims: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Arrays are flat, the draw being the last index: maps by position, region, row and column; constants by position, region and row; the first model; and the test error |R·w - z|² + r.
+        """
+
+    def errors(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Return the test error of each draw after a sequence of visits."""
+
+    def models(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Return the models after a sequence of visits, one column per draw."""
+
+class RehearsalSearch:
+    """Simulated annealing of a sequence that is priced by rehearsal."""
+
+    def __init__(self, rehearsal: Rehearsal, problem: VisitProblem, seed: int) -> None: ...
+
+    def start(self, visits: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Start from a sequence that keeps the rules."""
+
+    def run(self, moves: int, temperature: float) -> None:
+        """Look at so many random moves."""
+
+    @property
+    def best(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The best sequence since the start."""
+
+    @property
+    def best_value(self) -> float:
+        """Its value."""
+
+    @property
+    def typical_loss(self) -> float:
+        """
+        The median of what moves of the last run cost that made the sequence worse.
+        """
+
+def merge_weights(means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], between: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Return the weights of the average of models that has the least error: by the error of each, and by the squared distances between them times the number of regions.
+    """
+
+class FleetProblem:
+    """Vehicles and models (`model.fleet_objective`)."""
+
+    def __init__(self, visits: VisitProblem, importance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, vehicles: int, models: int, merged: bool, equal: bool, longest: bool, limit: float) -> None:
+        """`models` are all of them, one per vehicle where there are several."""
+
+class FleetEnumeration:
+    """The best of all routes of a fleet, each of them tried."""
+
+    def __init__(self, problem: FleetProblem, relative: float) -> None: ...
+
+    def advance(self, nodes: int) -> bool:
+        """Go on by so many nodes; return whether all routes were seen."""
+
+    @property
+    def best(self) -> tuple[list[list[int]], list[list[int]]]:
+        """
+        The regions and the models of the best routes; empty where none keep the rules.
+        """
+
+    @property
+    def low(self) -> float:
+        """A lower bound of all values, rounding included."""
+
+class FleetSearch:
+    """Ruin and recreate of the routes of a fleet, by simulated annealing."""
+
+    def __init__(self, problem: FleetProblem, near: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, rearranged: float, removed: float, string: int, added: int, blink: float, contrary: float, seed: int) -> None:
+        """`near` lists the nearest other regions of each, nearest first."""
+
+    def start(self, regions: Sequence[Sequence[int]], models: Sequence[Sequence[int]], weights: Sequence[float], served_by: Sequence[int]) -> None:
+        """Start from routes that begin and end where they must."""
+
+    def insert(self, regions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Put in regions that are required or pay."""
+
+    def run(self, iterations: int, temperature: float) -> None:
+        """Ruin and recreate so many times."""
+
+    @property
+    def best(self) -> tuple[list[list[int]], list[list[int]]]:
+        """
+        The regions and the models of the best routes since the start; empty where none kept all rules.
+        """
+
+    @property
+    def best_value(self) -> float:
+        """Their value."""
+
+    @property
+    def missing(self) -> int:
+        """How many required regions have no place in the present routes."""
+
+    @property
+    def typical_loss(self) -> float:
+        """
+        The median of what iterations of the last run cost that made the routes worse.
+        """

@@ -10,7 +10,7 @@ from typing import Any
 from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan
+from learnroute.model.result import Guarantee, Plan, as_rehearsal
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import as_count, as_number, as_vector
 
@@ -55,6 +55,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         certificate=None if certificate is None else read_certificate(certificate, len(problem.stops), problem.size),
         chosen=str(trained.get("chosen", "")) if isinstance(trained, Mapping) else "",
         regularization_range=_range(trained),
+        rehearsal=as_rehearsal(data.get("rehearsal"), problem.size),
     )  # fmt: skip
 
 

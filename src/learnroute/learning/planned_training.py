@@ -13,7 +13,7 @@ from learnroute.learning.data import Batch, RegionData, uneven_moments
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import as_importance
 from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, LeastSquares, Proximal
-from learnroute.model.result import Plan
+from learnroute.model.result import Plan, as_rehearsal
 from learnroute.model.validation import (
     LARGEST_VALUE,
     FloatArray,
@@ -47,6 +47,8 @@ class PlannedTraining:
         The regions that are not visited.
     importance
         How much the error in each region of `regions` counts in the mean; None where all count alike.
+    is_rehearsed
+        Whether the errors are those of a rehearsal, which assumes nothing about the features.
     """
 
     route: tuple[str, ...]
@@ -58,6 +60,7 @@ class PlannedTraining:
     label_noise: float | None = None
     skipped: tuple[str, ...] = ()
     importance: FloatArray | None = None
+    is_rehearsed: bool = False
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
@@ -72,6 +75,9 @@ class PlannedTraining:
         size, regions, learner = len(route), len({*route, *skipped}), _training(data.get("learner", {}), len(route))
         features, samples, errors = data.get("features"), data.get("samples"), data.get("expected_errors")
         noise, scaling = data.get("label_noise"), data.get("features_scaling")
+        rehearsed = as_rehearsal(data.get("rehearsal"), regions)
+        if rehearsed is not None:  # measured errors, which contain the label noise
+            errors, noise = rehearsed["errors"], 0.0
         if samples is not None:
             listed = samples if isinstance(samples, list) else [samples] * size
             counts = as_vector("samples", listed, size, least=1.0, meaning="numbers of samples")
@@ -88,6 +94,7 @@ class PlannedTraining:
             None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
             tuple(skipped),
             as_importance(data.get("importance"), regions),
+            rehearsed is not None,
         )
 
     @property
@@ -131,7 +138,7 @@ class PlannedTraining:
         own = width + bool(getattr(model, "fit_intercept", False))
         if self.features is not None and own != self.features:
             found.append(f"the plan was made for {self.features} features; these samples have {own}")
-        if not self.is_calibrated and self.errors is not None:
+        if not self.is_calibrated and not self.is_rehearsed and self.errors is not None:
             pooled = np.concatenate([region.train[0] for region in regions])
             uneven = uneven_moments(pooled[:, np.ptp(pooled, axis=0) > 0])
             if uneven is not None:

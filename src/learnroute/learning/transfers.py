@@ -231,10 +231,10 @@ def transfer(
     rows = {key: row for key, row in store.rows.items() if key[0] < runs}
     before = errors_before(as_learner(learner, classes), regions, measure)
     found = _summary(names, rows, runs, called, seed, time.monotonic() - started, before)
-    return replace(found, features_scaling=_common_scaling(regions), learner=learner_record(learner))
+    return replace(found, features_scaling=common_scaling(regions), learner=learner_record(learner))
 
 
-def _common_scaling(regions: list[RegionData]) -> FeaturesScaling | None:
+def common_scaling(regions: list[RegionData]) -> FeaturesScaling | None:
     """Return the scaling that made the features of all regions, if it is one."""
     first = regions[0].scaling
     return first if all(region.scaling == first for region in regions) else None

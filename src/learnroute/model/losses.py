@@ -318,12 +318,12 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
 
 
 def visit_objective_of(problem: Problem) -> VisitObjective:
-    """Return what solvers minimise where visits are optional, or may be repeated."""
-    assert problem.rules is not None
-    origin = None if problem.depot is None else problem.size
+    """Return what solvers of visits minimise: optional ones, repeated ones, or one to each region."""
+    once = VisitRules(np.ones(problem.size, dtype=np.bool_), np.ones(problem.size, dtype=np.int64), problem.size)
+    rules, origin = problem.rules or once, None if problem.depot is None else problem.size
     return VisitObjective(
         problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
-        problem.initial_sum, problem.size, problem.rules, origin,
+        problem.initial_sum, problem.size, rules, origin,
     )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ from learnroute.model.losses import (
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, clip, route_text
+from learnroute.model.validation import LARGEST_VALUE, as_members, as_number, as_vector
 from learnroute.model.visits import check_budget
 
 if TYPE_CHECKING:
@@ -103,6 +104,22 @@ NO_GUARANTEE = Guarantee(None, "")
 MOST_ERRORS = 10_000  # regions up to which a plan says the expected error of each
 
 
+REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws")
+
+
+def as_rehearsal(given: Any, size: int) -> dict[str, Any] | None:
+    """Check what a file says about the rehearsal of a plan with so many regions."""
+    if given is None:
+        return None
+    members = as_members("rehearsal.", given, REHEARSED)
+    errors = as_vector("rehearsal.errors", members.get("errors"), size, least=-LARGEST_VALUE, meaning="errors")
+    numbers = {
+        name: as_number(f"rehearsal.{name}", members.get(name), meaning="errors")
+        for name in ("error", "standard_error")
+    }
+    return {**members, **numbers, "errors": errors.tolist()}
+
+
 @dataclass(frozen=True)
 class Plan(ResultMixin):
     """A route with its value and its certificate. Losses and bounds are per region, as in the paper.
@@ -152,6 +169,10 @@ class Plan(ResultMixin):
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
         squares learner it is the loss by upper bounds; of a regularised one, some dissimilarities count negatively.
+    rehearsal
+        Where the route was chosen by `learnroute.learning.rehearse`: the rehearsed error with its standard error, the
+        errors per region (in the order of `expected_errors`, label noise included), those of random orders, whether the
+        order matters, and the number of draws. `follow` compares measured errors with these. None of other plans.
     problem
         What was planned, where the plan comes from this process; for pictures and maps.
     """
@@ -188,6 +209,7 @@ class Plan(ResultMixin):
     skipped: tuple[str, ...] = ()
     untrained: float | None = None
     contributions: tuple[float, ...] | None = None
+    rehearsal: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, problem: Problem, order: ArrayLike) -> Plan:
@@ -375,6 +397,9 @@ class Plan(ResultMixin):
             lines.append(("untrained", f"total loss {self.untrained:.6g} without any visit"))
         if self.dissimilarities == ESTIMATE and self.loss_at_most is not None:
             lines.append(("at most", f"{self.loss_at_most:.6g} by the upper bounds on the dissimilarities"))
+        if self.rehearsal is not None:
+            error, spread = self.rehearsal["error"], self.rehearsal["standard_error"]
+            lines.append(("rehearsed", f"error {error:.6g} ± {spread:.2g}; the losses here are by the law"))
         bound = "" if self.lower_bound is None or self.optimal else f" (lower bound {self.lower_bound:.6g})"
         value = self.guarantee.value
         most = "none" if value is None else "the least loss"
@@ -407,6 +432,7 @@ class Plan(ResultMixin):
             "expected_errors": None if errors is None else list(errors),
             "importance": None if self.importance is None else list(self.importance),
             "label_noise": self.label_noise,
+            "rehearsal": self.rehearsal,
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from learnroute.plots.compared_learners import draw_learners
 from learnroute.plots.comparisons import draw_comparison
 from learnroute.plots.pictures import check_picture
 from learnroute.plots.ratios import draw_ratios
+from learnroute.plots.rehearsals import draw_rehearsal
 from learnroute.plots.robust import draw_robustness
 from learnroute.plots.routes import draw_plan
 from learnroute.plots.simulations import draw_simulations
@@ -16,6 +17,7 @@ __all__ = [
     "draw_learners",
     "draw_plan",
     "draw_ratios",
+    "draw_rehearsal",
     "draw_robustness",
     "draw_simulations",
     "draw_tradeoff",
