@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from tests.visiting import route_length
 
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
+from visiting import route_length
 
 
 def distances(objective: FleetObjective, routes: FleetRoutes) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +117,7 @@ def drawn_rules(rng: np.random.Generator, size: int) -> dict[str, object]:
         "by_position": bool(rng.random() < 0.3),
         "unequal": bool(rng.random() < 0.3),
         "under": bool(rng.random() < 0.2),
-        "required": regions[: rng.integers(0, size)] if kind else range(size),
+        "required": regions[: int(rng.integers(0, size))] if kind else range(size),
         "forbidden": regions[-1:] if kind == 1 else (),
         "repeat": 2 if kind == 2 else 1,
         "at_most": 3 if kind == 2 else None,

@@ -637,11 +637,6 @@ class RehearsalSearch:
         The median of what moves of the last run cost that made the sequence worse.
         """
 
-def merge_weights(means: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], between: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """
-    Return the weights of the average of models that has the least error: by the error of each, and by the squared distances between them times the number of regions.
-    """
-
 class FleetProblem:
     """Vehicles and models (`model.fleet_objective`)."""
 

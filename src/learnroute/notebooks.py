@@ -64,8 +64,8 @@ def draw(result: ResultMixin, ax: Axes | None, path: str | Path | None, problem:
     return figure
 
 
-def save(result: TableMixin, path: str | Path, problem: Problem | None) -> None:
-    """Write a result in the format that the name ends in."""
+def save(result: TableMixin, path: str | Path, problem: Problem | None) -> tuple[Path, ...]:
+    """Write a result in the format that the name ends in; return all files that were written."""
     path = as_path("path", path)
     pictures = PICTURES if isinstance(result, ResultMixin) else ()
     check_destination(path, (*(PLAN_WRITERS if isinstance(result, Plan) else REPORTS), *pictures))
@@ -76,9 +76,10 @@ def save(result: TableMixin, path: str | Path, problem: Problem | None) -> None:
         known = result.known_problem(problem)
         if known is not None:
             check_plan_destination(path, known)
-        write_plan(result, path, known)
+        return write_plan(result, path, known)
     else:
         write_text(path, REPORTS[suffix](result))
+    return (path,)
 
 
 def _sheet(result: TableMixin) -> Sheet:

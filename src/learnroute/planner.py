@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.guarantees import guarantee_of_algorithm1
 from learnroute.model.certificates import Certificate
 from learnroute.model.ends import Ends
+from learnroute.model.fleet_losses import as_fleet_routes, fleet_objective_of
+from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
 from learnroute.model.losses import Loss, as_order, objective_of, visit_objective_of
 from learnroute.model.notes import first_model_note, travel_note, visits_notes
 from learnroute.model.objective import Objective, Weighted
@@ -26,6 +29,7 @@ from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.construction.insertion import completed
 from learnroute.solvers.contract import Answer, Budget, Progress, Solver
 from learnroute.solvers.exact.proof import lower_bound
+from learnroute.solvers.fleets.bounds import NO_FLEET_BOUND, fleet_bound
 from learnroute.solvers.local_search.iterated import iterated_local_search
 from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
 from learnroute.solvers.registry import METHODS, Method, method_named
@@ -106,6 +110,8 @@ def plan_within(
     """Choose the route, and the regularisation if it is undecided. A lower bound that is given is not sought again."""
     if problem.learner.undecided:
         return _plan_with_learner(problem, method, seed, budget, params, initial)
+    if problem.fleet_rules is not None:
+        return _plan_fleet(problem, method, seed, budget, params, initial)
     if problem.rules is not None:
         return _plan_visits(problem, method, seed, budget, params, initial)
     started, whole, budget = time.monotonic(), budget, _less_the_check(problem, budget)
@@ -129,6 +135,28 @@ def _plan_visits(
     searching = budget if prover(objective, params) else budget.part(1 - params.visit_bound.share)
     answer = solve_visits(problem, method, np.random.default_rng(seed), searching, params, start)
     return _assess_visits(problem, objective, answer, method.name, seed, started, budget, params)
+
+
+def _plan_fleet(
+    problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams, initial: Any = None
+) -> Plan:
+    """Choose the routes of all vehicles, and the model that each visit trains."""
+    started, objective = time.monotonic(), fleet_objective_of(problem)
+    start = initial if initial is None or isinstance(initial, FleetRoutes) else _fleet_routes(problem, initial)
+    options = {} if start is None else {"initial": start}
+    answer = method.solve(objective, np.random.default_rng(seed), budget, params, **options)
+    return _assess_fleet(problem, objective, answer, method.name, seed, started, budget)
+
+
+def _assess_fleet(
+    problem: Problem, objective: FleetObjective, answer: Answer, requested: str, seed: int, started: float,
+    budget: Budget,
+) -> Plan:  # fmt: skip
+    """Bound what is not proved optimal, and recompute everything that is claimed."""
+    certificate = None if answer.optimal else fleet_bound(objective)
+    if certificate is None and not answer.optimal:
+        answer = replace(answer, notes=(*answer.notes, NO_FLEET_BOUND))
+    return assessed(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
 
 
 def _assess_visits(
@@ -158,9 +186,9 @@ def _plan_with_learner(
     started = time.monotonic()
     found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE))
     decided = problem.regularized(found.regularization)
-    if decided.rules is not None:
-        made = _plan_visits(decided, method, seed, budget, params, initial or found.order)
-        return _as_chosen(made, problem, found)
+    if decided.fleet_rules is not None or decided.rules is not None:
+        again = _plan_visits if decided.fleet_rules is None else _plan_fleet
+        return _as_chosen(again(decided, method, seed, budget, params, initial or found.order), problem, found)
     objective = objective_of(decided)
     final = method.solve if initial is None else _warm(decided, objective, method, initial)
     answer = final(objective_for_method(decided, objective, method), np.random.default_rng(seed), budget, params)
@@ -232,8 +260,9 @@ def _shortest_of_tied(
 
 
 def evaluate(
-    problem: Problem, route: Sequence[str | int], time_limit: float | None = None, progress: Progress | None = None
-) -> Plan:
+    problem: Problem, route: Sequence[Any], time_limit: float | None = None, progress: Progress | None = None,
+    models: Sequence[int] | None = None,
+) -> Plan:  # fmt: skip
     """Return the plan that a given route amounts to: its loss, and how far from the least possible it can be.
 
     Parameters
@@ -241,7 +270,9 @@ def evaluate(
     problem
         What the route is for.
     route
-        Names or indices of the regions, in order of visit.
+        Names or indices of the regions, in order of visit; for several vehicles, a list of them per vehicle.
+    models
+        For one vehicle with several models, the number of the model that each visit trains, from 0.
     time_limit
         Seconds; when they are over, the best λ (where that is to be chosen) and the best lower bound so far are taken.
     progress
@@ -258,18 +289,29 @@ def evaluate(
         Where the route does not visit the regions that it must, or breaks a constraint of the problem.
     """
     check_type("problem", problem, Problem)
-    return evaluate_within(problem, route, Budget.of(time_limit, progress))
+    return evaluate_within(problem, route, Budget.of(time_limit, progress), models)
 
 
-def evaluate_within(problem: Problem, route: Sequence[str | int], budget: Budget) -> Plan:
+def evaluate_within(
+    problem: Problem, route: Sequence[Any], budget: Budget, models: Sequence[int] | None = None
+) -> Plan:
     """Do the same within a budget."""
     started = time.monotonic()
-    order = as_order(problem, _indices(problem, route))
-    problem.constraints.check([problem.regions[i] for i in order])
+    if problem.fleet_rules is not None:
+        routes = _fleet_routes(problem, route, models)
+        visits: tuple[int, ...] | FleetRoutes = routes
+    else:
+        order = as_order(problem, _indices(problem, route))
+        problem.constraints.check([problem.regions[i] for i in order])
+        visits = tuple(order.tolist())
     if problem.learner.undecided:
         kind = str(problem.learner.training["regularization"])
-        found = tuned_for(problem, order.tolist(), kind, budget.part(TUNING_SHARE))
-        return _as_chosen(evaluate_within(problem.regularized(found.regularization), route, budget), problem, found)
+        found = tuned_for(problem, visits, kind, budget.part(TUNING_SHARE))
+        decided = problem.regularized(found.regularization)
+        return _as_chosen(evaluate_within(decided, route, budget, models), problem, found)
+    if problem.fleet_rules is not None:
+        answer, objective = Answer.of_fleet(routes, GIVEN), fleet_objective_of(problem)
+        return _assess_fleet(problem, objective, answer, GIVEN, 0, started, budget)
     if problem.rules is not None:
         return _assess_visits(problem, visit_objective_of(problem), Answer(order, GIVEN), GIVEN, 0, started, budget)
     stops = problem.from_depot(order)
@@ -285,7 +327,7 @@ def assessed(
 
     The budget is for the guarantee alone: it may take long to check whether travel is a metric.
     """
-    priced = Plan.of(problem, problem.regions_of(answer.order))
+    priced = Plan.of(problem, answer.routes or problem.regions_of(answer.order))
     loss, bound = priced.loss, -math.inf if certificate is None else certificate.bound / problem.size
     optimal = answer.optimal or loss.total - OPTIMALITY * abs(loss.total) + _rounding(loss, problem) <= bound
     return replace(
@@ -353,6 +395,16 @@ def _tie_note(problem: Problem, answer: Answer) -> tuple[str, ...]:
     last = int(answer.order[-1])
     others = ", ".join(problem.regions[i] for i in tied[tied != last][:3]) + (", …" if len(tied) > 4 else "")
     return (f"ends at {problem.regions[last]}, one of {len(tied)} regions with the least score (also {others})",)
+
+
+def _fleet_routes(problem: Problem, given: Sequence[Any], models: Sequence[int] | None = None) -> FleetRoutes:
+    """Return the routes of a fleet from names or indices: one list per vehicle, or one list for one vehicle."""
+    assert problem.fleet_rules is not None
+    if problem.fleet_rules.vehicles == 1:
+        return as_fleet_routes(problem, [_indices(problem, given)], models)
+    if isinstance(given, str) or not isinstance(given, Sequence) or any(isinstance(one, str | int) for one in given):
+        raise InputError("a list of region names per vehicle is needed", field="routes", value=given)
+    return as_fleet_routes(problem, [_indices(problem, route, "routes") for route in given])
 
 
 def _indices(problem: Problem, route: Sequence[str | int], field: str = "route") -> list[int]:

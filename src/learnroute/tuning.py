@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
+from learnroute.model.fleet_losses import fleet_objective_of
+from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, train
 from learnroute.model.learners import SCHEDULE, Proximal
 from learnroute.model.losses import objective_of, travel_cost, visit_objective_of
@@ -42,7 +44,9 @@ SWEEPS = 60  # over the positions of a schedule, at most
 ALTERNATIONS = 60  # between a route and its λ, at most; a few are usual
 SETTLED = 1e-9  # the relative gain below which an alternation ends
 
-Solve = Callable[[Problem], IntArray]
+Visits = Any  # an order of regions, or FleetRoutes
+Key = Any  # the same, as a key
+Solve = Callable[[Problem], Visits]
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Tuned:
     """
 
     regularization: float | tuple[float, ...]
-    order: tuple[int, ...]
+    order: Key
     total: float
     low: float
     high: float
@@ -72,7 +76,13 @@ def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, pa
     """Return what finds routes without bounds: by a method, or by `search` where proofs take long."""
     quick = METHODS["search"] if method.name in ("auto", "exact") and problem.size > EXACT_REGIONS else method
 
-    def solve(asked: Problem) -> IntArray:
+    def solve(asked: Problem) -> Visits:
+        if asked.fleet_rules is not None:
+            part = budget.sparing().part(ROUTE_SHARE)
+            rng = np.random.default_rng(seed)
+            found = quick.solve(fleet_objective_of(asked), rng, part, params).routes
+            assert found is not None
+            return found
         if asked.rules is not None:
             part = budget.sparing().part(ROUTE_SHARE)
             return solve_visits(asked, quick, np.random.default_rng(seed), part, params).order
@@ -123,14 +133,19 @@ def check_first_model(problem: Problem) -> None:
         )
 
 
-def tuned_for(problem: Problem, order: Sequence[int], kind: str, budget: Budget) -> Tuned:
+def tuned_for(problem: Problem, order: Sequence[int] | FleetRoutes, kind: str, budget: Budget) -> Tuned:
     """Return the λ (or the schedule) that suits a given route best."""
-    stops = np.asarray(order, dtype=np.int64)
+    stops = order if isinstance(order, FleetRoutes) else np.asarray(order, dtype=np.int64)
     return tune(problem.regularized(kind), lambda _: stops, budget)
 
 
-def error_curve(problem: Problem, order: Sequence[int] | IntArray, regularizations: Iterable[float]) -> FloatArray:
+def error_curve(
+    problem: Problem, order: Sequence[int] | IntArray | FleetRoutes, regularizations: Iterable[float]
+) -> FloatArray:
     """Return the expected final error of a route (per region) for each of many λ."""
+    if isinstance(order, FleetRoutes):
+        objectives = (fleet_objective_of(problem.regularized(one)) for one in regularizations)
+        return np.array([math.fsum(one.parts(order).terms()) / problem.size for one in objectives])
     stops = np.asarray(order, dtype=np.int64)
     table = np.fromiter(regularizations, dtype=np.float64)
     at_once = max(1, ENTRIES // problem.size)
@@ -165,7 +180,7 @@ def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
 def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     """Choose one λ and the route."""
     step = 1 if problem.size <= FEW_REGIONS else 4
-    pool: dict[tuple[int, ...], tuple[float, float]] = {}  # by route: its best λ, and the total there
+    pool: dict[Key, tuple[float, float]] = {}  # by route: its best λ, and the total there
     for k, one in enumerate(PLANNED[::step].tolist()):
         _add(pool, problem, solve(problem.regularized(one)), budget)
         budget.progress("regularisation", (k + 1) / len(PLANNED[::step]))
@@ -188,11 +203,9 @@ def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
     return Tuned(value, best, total, *flat_range(FINE, losses, value, total))
 
 
-def _add(
-    pool: dict[tuple[int, ...], tuple[float, float]], problem: Problem, order: IntArray, budget: Budget
-) -> tuple[int, ...]:
+def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, budget: Budget) -> Key:
     """Put a route into the pool, with the λ that suits it best; return its key."""
-    key = tuple(int(i) for i in order)
+    key: Key = order if isinstance(order, FleetRoutes) else tuple(int(i) for i in order)
     if key not in pool:
         value, error = least_of(lambda table: error_curve(problem, key, table), GRID, budget)
         pool[key] = value, error + _travel(problem, key)
@@ -212,7 +225,9 @@ def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, budge
     return found
 
 
-def _travel(problem: Problem, order: Sequence[int] | IntArray) -> float:
+def _travel(problem: Problem, order: Sequence[int] | IntArray | FleetRoutes) -> float:
+    if isinstance(order, FleetRoutes):
+        return problem.travel_rate * fleet_objective_of(problem).paid_travel(order) / problem.size
     return problem.travel_rate * travel_cost(problem, np.asarray(order)) / problem.size
 
 

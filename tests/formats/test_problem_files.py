@@ -43,7 +43,8 @@ def test_schemas_have_the_members_that_are_read_and_written() -> None:
     assert set(problem["learner"]["properties"]) == set(LEARNER_MEMBERS)
     assert set(problem["constraints"]["properties"]) == set(CONSTRAINTS)
     assert set(problem["depot"]["anyOf"][1]["properties"]) == set(DEPOT)
-    assert set(found) == set(plan(small()).to_dict())
+    fleet = {"models", "weights", "served_by", "travels"}
+    assert set(found) == set(plan(small()).to_dict()) | fleet
     assert set(found["learner"]["properties"]) == {*TRAINING, "chosen", "range"}
 
 

@@ -22,6 +22,7 @@ from learnroute.formats import PICTURES, READERS, json_files, main_file, problem
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
+from learnroute.model.fleet import LONGEST, MERGED, OWN, Fleet
 from learnroute.model.learners import RULES, Gradient, Proximal
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
 from learnroute.model.result_mixin import TableMixin
@@ -57,6 +58,7 @@ class Source:
     depot: str | None = None
     dissimilarities: str | None = None
     visits: dict[str, Any] = field(default_factory=dict)
+    fleet: dict[str, Any] = field(default_factory=dict)
 
     def read(self) -> Problem:
         """Read the problem, or refuse; of a folder, say which of its files is read."""
@@ -68,7 +70,16 @@ class Source:
         if self.visits:
             known = Visits() if problem.visits is None else problem.visits
             problem = problem.changed(visits=replace(known, **self.visits))
+        if self.fleet:
+            problem = problem.changed(fleet=self._fleet(problem.fleet))
         return problem if self.title is None else problem.changed(title=self.title)
+
+    def _fleet(self, known: Fleet | None) -> Fleet:
+        """Return the fleet of the options; other numbers of vehicles or models replace those of the file."""
+        kept = {} if known is None else known.to_dict()
+        if {"vehicles", "models"} & set(self.fleet):
+            kept = {name: value for name, value in kept.items() if name in ("travel", "limit")}
+        return Fleet(**{**kept, **self.fleet})
 
     def _read(self) -> Problem:
         if self.file != STANDARD_INPUT:
@@ -145,6 +156,22 @@ OPTIONS = {
     "budget": click.option(
         "--budget", type=float, metavar="X", help="Travel at most X, the way back included, to the regions that pay."
     ),
+    "vehicles": click.option(
+        "--vehicles", type=int, metavar="K", help="Number of vehicles, each of which trains its own model."
+    ),
+    "models": click.option(
+        "--models", type=int, metavar="K", help="Number of models on one vehicle; each visit trains one of them."
+    ),
+    "serve": click.option(
+        "--serve",
+        type=Name([MERGED, OWN]),
+        help="merged: the average of all models serves all regions (default for vehicles). own: each region is served "
+        "by the model with the least expected error there (default for models).",
+    ),
+    "longest": click.option(
+        "--longest", is_flag=True, help="Pay for the longest route instead of the travel of all vehicles."
+    ),
+    "limit": click.option("--limit", type=float, metavar="X", help="Each vehicle travels at most X."),
     "travel_rate": click.option(
         "--travel-rate", type=float, metavar="X", help="How much loss a unit of travel is worth, instead of the file's."
     ),
@@ -173,7 +200,8 @@ def problem_options(function: F) -> F:
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
         end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None,
         dissimilarities: str | None, title: str | None, optional: bool, require: tuple[str, ...],
-        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, **others: Any,
+        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, serve: str | None, longest: bool,
+        limit: float | None, **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
         learner["regularization"] = (
@@ -189,7 +217,12 @@ def problem_options(function: F) -> F:
             visits["budget"] = budget
         if optional or require:
             visits["required"] = require
-        source = Source(file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities, visits)
+        fleet = {"serve": serve, "limit": limit, "travel": LONGEST if longest else None}
+        fleet |= {name: others.pop(name) for name in ("vehicles", "models") if name not in own}
+        source = Source(
+            file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities, visits,
+            _given(fleet),
+        )  # fmt: skip
         return function(*args, source, **others)
 
     command.__doc__ = (
@@ -300,8 +333,7 @@ def print_json(data: dict[str, Any]) -> None:
 def deliver(found: TableMixin, paths: Sequence[Path], as_json: bool, *about: str) -> None:
     """Write a result to files and pictures, then print it: as JSON, or the kind of its problem and its sheet."""
     for path in paths:
-        found.save(path)
-        say_written(path)
+        say_written(*found.save(path))
     if as_json:
         print_json(found.to_dict())
     else:

@@ -165,7 +165,7 @@ def estimate_command(
         check_destination(problem_file, WRITERS)
         if travel is None:
             raise InputError("needs --travel, the costs between the regions", field="--problem")
-    between = _between(travel) if travel else {}
+    between = travel_fields(travel) if travel else {}
     tables = read_samples(data, target, region, skip)
     with progress_shown() as progress:
         found = estimate(
@@ -185,7 +185,7 @@ def estimate_command(
     deliver(found, outputs, as_json)
 
 
-def _between(path: Path) -> dict[str, Any]:
+def travel_fields(path: Path) -> dict[str, Any]:
     """Return what a table says about travel, as arguments of `Estimate.to_problem`: costs, or places."""
     if not places.is_places(path):
         names, costs = read_matrix(path)

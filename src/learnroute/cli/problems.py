@@ -171,8 +171,7 @@ def convert_command(source: Source, new: Path, problem_file: Path | None) -> Non
     members = read_plan(source.file)
     with errors_naming(source.file):
         found = plan_from(members, problem)
-    write_plan(found, new, problem)
-    say_written(new)
+    say_written(*write_plan(found, new, problem))
 
 
 COMMANDS = (generate_command, check_command, convert_command)

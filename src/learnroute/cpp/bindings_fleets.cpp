@@ -2,7 +2,6 @@
 #include "bindings.h"
 #include "fleet_enumeration.h"
 #include "fleet_search.h"
-#include "merge_weights.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -38,15 +37,6 @@ FleetRoutes from_rows(Rows const &regions, Rows const &models) {
 } // namespace
 
 void bind_fleets(nb::module_ &m) {
-    m.def(
-        "merge_weights",
-        [](FloatVector const &means, FloatMatrix const &between) {
-            return to_numpy(MergeWeights().best(span_of(means), matrix_of(between)));
-        },
-        "means"_a, "between"_a, nb::rv_policy::automatic,
-        "Return the weights of the average of models that has the least error: by the error of each, and by the "
-        "squared "
-        "distances between them times the number of regions.");
     nb::class_<FleetProblem>(m, "FleetProblem", "Vehicles and models (`model.fleet_objective`).")
         .def(
             "__init__",

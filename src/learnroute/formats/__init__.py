@@ -59,6 +59,7 @@ PLAN_WRITERS = {  # write_plan(plan, path, problem)
     ".txt": "orders",
     ".npz": "npz_files",
 }
+PER_VEHICLE = (".gpx", ".kml", ".plan", ".yaml", ".txt")  # formats that hold one route
 PICTURES = (".png", ".svg", ".pdf")
 
 # what the places of a problem must be in for its plans to be written: functions of `tracks`, which refuse others
@@ -199,8 +200,11 @@ def read_plan(path: str | Path) -> Any:
         return json_files.read(path)
 
 
-def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> None:
+def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> tuple[Path, ...]:
     """Write a plan in the format that the name ends in (`PLAN_WRITERS`); most say where to go only with the problem.
+
+    Formats for maps, robots and drones hold one route: of several vehicles, each that goes out gets a file of its own,
+    `route-1.gpx`, `route-2.gpx`, ….
 
     Parameters
     ----------
@@ -210,6 +214,11 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
         Its suffix decides the format.
     problem
         The problem that was planned: where its regions are.
+
+    Returns
+    -------
+    tuple of pathlib.Path
+        All files that were written.
 
     Raises
     ------
@@ -221,7 +230,14 @@ def write_plan(plan: Plan, path: str | Path, problem: Problem | None = None) -> 
         check_type("problem", problem, Problem)
     path = as_path("path", path)
     check_destination(path, PLAN_WRITERS)
-    _module(PLAN_WRITERS[path.suffix.lower()]).write_plan(plan, path, problem)
+    writer = _module(PLAN_WRITERS[path.suffix.lower()])
+    if not plan.several or path.suffix.lower() not in PER_VEHICLE:
+        writer.write_plan(plan, path, problem)
+        return (path,)
+    plans = {path.with_stem(f"{path.stem}-{number}"): one for number, one in plan.by_vehicle().items()}
+    for file, one in plans.items():
+        writer.write_plan(one, file, problem)
+    return tuple(plans)
 
 
 def check_plan_destination(path: str | Path, problem: Problem) -> None:
@@ -231,7 +247,7 @@ def check_plan_destination(path: str | Path, problem: Problem) -> None:
     if path.suffix.lower() in PLACES_NEEDED:
         getattr(_module("tracks"), PLACES_NEEDED[path.suffix.lower()])(problem, path)
     if path.suffix.lower() == ".tour":
-        _module("tsplib").check_tour(problem.rules is not None, path)
+        _module("tsplib").check_tour(problem.rules is not None or problem.fleet_rules is not None, path)
 
 
 def _read(path: Path) -> Any:

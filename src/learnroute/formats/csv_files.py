@@ -35,7 +35,7 @@ PLACES = (("lon", "lat"), ("x", "y"))
 NUMBERS = ("initial", "samples", "initial_estimate", "importance")
 COLUMNS = (*NUMBERS, *PLACES[0], *PLACES[1])
 MATRICES = ("dissimilarity", "dissimilarity_low", "dissimilarity_estimate", "transfer")
-OPTIONS = ("title", *MEMBERS, "travel_rate", "depot", "visits")
+OPTIONS = ("title", *MEMBERS, "travel_rate", "depot", "visits", "fleet")
 SCALING = "features_scaling.csv"
 DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
 
@@ -378,7 +378,7 @@ def columns_of(problem: Problem) -> dict[str, list[Any]]:
         columns[a], columns[b] = problem.coordinates.T.tolist()
     for field in NUMBERS:
         values = getattr(problem, field)
-        if values is not None and (field != "initial" or values.any() or problem.visits is not None):
+        if values is not None and (field != "initial" or values.any() or problem.visits or problem.fleet):
             columns[field] = values.tolist()
     return columns
 
@@ -400,12 +400,14 @@ def learner_table(problem: Problem) -> list[list[Any]]:
 
 
 def options_table(problem: Problem) -> list[list[Any]]:
-    """Return title, constraints, travel rate and visits as a table; empty where they say nothing."""
+    """Return title, constraints, travel rate, visits and fleet as a table; empty where they say nothing."""
     options = {"title": problem.title, **problem.constraints.to_dict(), "travel_rate": problem.travel_rate}
     if problem.depot is not None:
         options |= {"depot": problem.depot.name} | ({} if problem.depot.returns else {"return": False})
     if problem.visits is not None:
         options["visits"] = json.dumps(problem.visits.to_dict(), ensure_ascii=False)
+    if problem.fleet is not None:
+        options["fleet"] = json.dumps(problem.fleet.to_dict())
     return [] if options == {"title": "", "travel_rate": 1.0} else [list(options), list(options.values())]
 
 
@@ -449,9 +451,8 @@ def read_settings(folder: Path) -> dict[str, Any]:
         data |= {"title": given["title"]} if "title" in given else {}
         data["constraints"] = {field: given[field] for field in MEMBERS if field in given}
         data |= {"depot": given["depot"]} if "depot" in given else {}
-        if "visits" in given:
-            with errors_naming(path):
-                data["visits"] = json_files.parse(given["visits"])
+        with errors_naming(path):
+            data |= {name: json_files.parse(given[name]) for name in ("visits", "fleet") if name in given}
     return data
 
 

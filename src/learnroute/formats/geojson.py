@@ -35,6 +35,7 @@ MEMBERS = (
     "initial_model",
     "features_scaling",
     "visits",
+    "fleet",
 )
 DEPOT = "depot"  # the property that marks it
 PASSED_OVER = ("type", "features", "bbox", "crs", "name", "id", "description", "generator", "copyright", "timestamp")
@@ -88,18 +89,23 @@ def write(problem: Problem, path: Path) -> None:
 
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
-    """Write the stops in order as points, then the way through them as one line, along the streets where known."""
-    stops = stops_of(plan, problem, path)
-    features = [
-        _feature(
-            "Point", stop.place,
-            {"position": stop.position, "name": stop.name, "travel": stop.travel, "score": stop.score},
-        )
-        for stop in stops_once(stops)
-    ]  # fmt: skip
-    whole = {"title": problem.title if problem else "", "loss": plan.loss.total, "travel": sum(s.travel for s in stops)}
-    parts = across_the_date_line(track_of(stops))
-    features.append(_feature("MultiLineString", parts, whole) if parts[1:] else _feature("LineString", parts[0], whole))
+    """Write the stops in order as points, then the way through them as one line, along the streets where known.
+
+    Each vehicle has its points and its line, with its number where there are several.
+    """
+    features = []
+    for number, one in plan.by_vehicle().items():
+        vehicle = {"vehicle": number} if plan.several else {}
+        stops = stops_of(one, problem, path)
+        for stop in stops_once(stops):
+            said = {"position": stop.position, "name": stop.name, "travel": stop.travel, "score": stop.score}
+            model = {"model": one.models[stop.position - 1] + 1} if one.models is not None and stop.visit else {}
+            features.append(_feature("Point", stop.place, {**vehicle, **model, **said}))
+        whole = {"title": problem.title if problem else "", "loss": plan.loss.total}
+        whole |= {**vehicle, "travel": sum(stop.travel for stop in stops)}
+        parts = across_the_date_line(track_of(stops))
+        kind, line = ("MultiLineString", parts) if parts[1:] else ("LineString", parts[0])
+        features.append(_feature(kind, line, whole))
     write_text(path, json_files.dumps({"type": "FeatureCollection", "features": features}))
 
 

@@ -73,6 +73,8 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
         data["depot"] = problem.depot.to_dict()
     if problem.visits is not None:
         data["visits"] = problem.visits.to_dict()
+    if problem.fleet is not None:
+        data["fleet"] = problem.fleet.to_dict()
     if problem.features_scaling is not None:
         data["features_scaling"] = problem.features_scaling.to_dict()
     return {key: value for key, value in data.items() if value != ""}

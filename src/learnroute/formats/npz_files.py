@@ -1,8 +1,8 @@
 """Problems and plans as NumPy archives (.npz): compact, quick to read, for up to millions of regions.
 
 A problem's arrays have the names of its fields. `learner` holds features, samples and noise; `constraints`, `depot`,
-`visits`, `features_scaling` and `title` are text; names are left out where they are R1, R2, …. A plan holds `order`,
-and all else but the route as JSON text.
+`visits`, `fleet`, `features_scaling` and `title` are text; names are left out where they are R1, R2, …. A plan holds
+`order`, and all else but the route as JSON text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ARRAYS = (
     "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer", "importance",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
-OBJECTS = ("constraints", "depot", "visits", "features_scaling")  # as JSON text
+OBJECTS = ("constraints", "depot", "visits", "fleet", "features_scaling")  # as JSON text
 TEXTS = ("title", "training", *OBJECTS)
 SINGLES = ("travel_rate", "geographic")
 KNOWN = (*ARRAYS, *TEXTS, *SINGLES, "learner", "regions")
@@ -82,7 +82,7 @@ def write(problem: Problem, path: Path) -> None:
         data["training"] = np.array(json.dumps(learner.training))
     for name in ARRAYS:
         value = problem.given_travel if name == "travel" else getattr(problem, name)
-        if value is not None and not (name == "initial" and problem.visits is None and not value.any()):
+        if value is not None and (name != "initial" or value.any() or problem.visits or problem.fleet):
             data[name] = value
     if problem.regions != tuple(f"R{i + 1}" for i in range(problem.size)):
         data["regions"] = np.array(problem.regions)
@@ -98,6 +98,8 @@ def write(problem: Problem, path: Path) -> None:
         data["depot"] = np.array(json.dumps(problem.depot.to_dict()))
     if problem.visits is not None:
         data["visits"] = np.array(json.dumps(problem.visits.to_dict(), ensure_ascii=False))
+    if problem.fleet is not None:
+        data["fleet"] = np.array(json.dumps(problem.fleet.to_dict()))
     if problem.features_scaling is not None:
         data["features_scaling"] = np.array(json.dumps(problem.features_scaling.to_dict(), ensure_ascii=False))
     _write(path, data)
@@ -105,7 +107,8 @@ def write(problem: Problem, path: Path) -> None:
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     """Write a plan: its order as an array, all else but the route as JSON text."""
-    rest = {key: value for key, value in plan.to_dict().items() if key not in ("route", "routes", "order")}
+    left_out = ("route", "order") if plan.several else ("route", "routes", "order")
+    rest = {key: value for key, value in plan.to_dict().items() if key not in left_out}
     _write(
         path, {"order": np.array(plan.order, dtype=np.int64), "plan": np.array(json.dumps(rest, ensure_ascii=False))}
     )

@@ -9,12 +9,13 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
+from learnroute.model.fleet_losses import as_fleet_routes
+from learnroute.model.fleet_objective import FleetRoutes
+from learnroute.model.order_effect import as_rehearsal
 from learnroute.model.problem import Problem
-from learnroute.model.result import Guarantee, Plan, as_rehearsal
+from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import PRINTED, SAME
 from learnroute.model.validation import as_count, as_number, as_vector
-
-NEEDED = ("route", "order", "loss")
 
 
 def plan_from(data: Any, problem: Problem) -> Plan:
@@ -23,14 +24,13 @@ def plan_from(data: Any, problem: Problem) -> Plan:
     Route and loss are recomputed from the problem. Bound, certificate and guarantee are those that the file claims;
     `verify` checks them.
     """
-    if not isinstance(data, Mapping) or not set(NEEDED) <= set(data):
-        raise InputError(f"an object with {', '.join(NEEDED)} is needed", field="plan", value=data)
+    data = with_routes(data)
     problem = problem.with_dissimilarities(data.get("dissimilarities", problem.dissimilarity_kind))
     trained = data.get("learner")
     if problem.learner.undecided and isinstance(trained, Mapping) and "regularization" in trained:
         problem = problem.regularized(trained["regularization"])
-    found = Plan.of(problem, data["order"])
-    if data["route"] != list(found.route) or data.get("routes", [data["route"]]) != [data["route"]]:
+    found = Plan.of(problem, data["order"] if problem.fleet_rules is None else _fleet_routes(data, problem))
+    if data.get("route", []) != ([] if found.several else list(found.route)) or data["routes"] != _lists(found.routes):
         raise InputError("not the names of order in this problem; give the problem that it was made for", field="route")
     loss = found.loss
     total = data["loss"].get("total") if isinstance(data["loss"], Mapping) else None
@@ -57,6 +57,29 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         regularization_range=_range(trained),
         rehearsal=as_rehearsal(data.get("rehearsal"), problem.size),
     )  # fmt: skip
+
+
+def with_routes(data: Any) -> Mapping[str, Any]:
+    """Return the members of a plan, with `routes` where it has only `route`; or refuse what is none."""
+    if isinstance(data, Mapping) and "route" in data and "routes" not in data:
+        data = {**data, "routes": [data["route"]]}
+    if not isinstance(data, Mapping) or not {"routes", "loss"} <= set(data):
+        raise InputError("an object with route, order and loss is needed", field="plan", value=data)
+    return data
+
+
+def _fleet_routes(data: Mapping[str, Any], problem: Problem) -> FleetRoutes:
+    """Return the routes of a fleet, by the names of its regions."""
+    index = {name: i for i, name in enumerate(problem.regions)}
+    given = data["routes"]
+    lists = isinstance(given, list) and all(isinstance(route, list) for route in given)
+    if not lists or not all(isinstance(name, str) and name in index for route in given for name in route):
+        raise InputError("a list of the problem's region names per vehicle is needed", field="routes", value=given)
+    return as_fleet_routes(problem, [[index[name] for name in route] for route in given], data.get("models"))
+
+
+def _lists(routes: tuple[tuple[str, ...], ...]) -> list[list[str]]:
+    return [list(route) for route in routes]
 
 
 def _range(trained: Any) -> tuple[float, float] | None:

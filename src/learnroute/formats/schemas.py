@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, get_args
 
-from learnroute.model import constraints, depot, features_scaling, visits
+from learnroute.model import constraints, depot, features_scaling, fleet, visits
 from learnroute.model.certificates import certificate_schema
 from learnroute.model.learners import CHOSEN, RULES, Calibrated, Regime
 from learnroute.model.losses import Loss
@@ -95,6 +95,7 @@ def problem_schema() -> Schema:
                 "How much the error in each region counts in the mean over all regions, not all 0; 1 if omitted",
             ),
             "visits": visits.SCHEMA,
+            "fleet": fleet.SCHEMA,
             "features_scaling": features_scaling.SCHEMA,
         },
     }
@@ -108,8 +109,7 @@ def plan_schema() -> Schema:
         "title": "learnroute plan",
         "type": "object",
         "required": [
-            "route",
-            "order",
+            "routes",
             "regime",
             "loss",
             "lower_bound",
@@ -122,9 +122,18 @@ def plan_schema() -> Schema:
         ],
         "$defs": {"loss": _loss()},
         "properties": {
-            "route": _said(TEXTS, "Names in order of visit"),
-            "routes": _said(_list(TEXTS), "The route of each vehicle; there is one"),
+            "route": _said(TEXTS, "Names in order of visit, where there is one vehicle"),
+            "routes": _said(_list(TEXTS), "The route of each vehicle; empty if it stays at home"),
             "order": _said(_list(INDEX), "The same as route, 0-based"),
+            "models": _said(_list(INDEX), "With several models, the number of the one that each visit of route trains"),
+            "weights": _said(_list(POSITIVE), "Where the models of a fleet are averaged, the weight of each"),
+            "served_by": {
+                "type": "object",
+                "additionalProperties": {**INDEX, "type": ["integer", "null"]},
+                "description": "Where the models of a fleet serve their own regions, the number of the model that "
+                "serves each region; null for the untrained one",
+            },
+            "travels": _said(_list(POSITIVE), "Of a fleet, the travel of each vehicle, in units of travel"),
             "skipped": _said(TEXTS, "Names of the regions that are not visited"),
             "untrained": _or_null(
                 NUMBER, "Where visits are optional, the loss without any visit; null where it is not known"
@@ -170,8 +179,8 @@ def plan_schema() -> Schema:
             ),
             "rehearsal": {
                 "type": ["object", "null"],
-                "description": "Of a route chosen by rehearsal: error, standard_error, errors (per region, in the order "
-                "of expected_errors, label noise included), random (mean, least, most over random orders), "
+                "description": "Of a route chosen by rehearsal: error, standard_error, errors (per region, in the "
+                "order of expected_errors, label noise included), random (mean, least, most over random orders), "
                 "order_matters, draws; null of other plans",
             },
             "loss_at_most": _or_null(
@@ -211,9 +220,10 @@ def plan_schema() -> Schema:
 def _loss() -> Schema:
     """All parts are numbers from 0 on, but for the total and for what pairs of regions gain."""
     gained = (
-        "What a regularised learner gains where dissimilar regions follow each other; never > 0 but for long gradient"
+        "What averaging gains, by a regularised learner where dissimilar regions follow each other and by merged "
+        "models; never > 0 but for long gradient steps"
     )
-    free = {"total": NUMBER, "pairs": _said(NUMBER, f"{gained} steps")}
+    free = {"total": NUMBER, "pairs": _said(NUMBER, gained)}
     return {
         "type": "object",
         "required": [part.name for part in fields(Loss) if part.name != "pairs"],

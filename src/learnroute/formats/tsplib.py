@@ -93,7 +93,7 @@ def write(problem: Problem, path: Path) -> tuple[Path, ...]:
 
 def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
     """Write the order of visits as a tour, regions counted from 1; a depot is the node after the last of them."""
-    check_tour(plan.skipped or len(plan.order) > plan.size, path)
+    check_tour(plan.skipped or len(plan.order) > plan.size or plan.several, path)
     stops = [str(i + 1) for i in ([plan.size] if plan.depot is not None else [])]
     stops += [str(i + 1) for i in plan.order]
     head = [f"NAME: {path.stem}", "TYPE: TOUR", f"DIMENSION: {len(stops)}", "TOUR_SECTION"]
@@ -101,9 +101,9 @@ def write_plan(plan: Plan, path: Path, problem: Problem | None = None) -> None:
 
 
 def check_tour(optional: object, path: Path) -> None:
-    """Refuse routes with optional or repeated visits."""
+    """Refuse routes with optional or repeated visits, and several routes."""
     if optional:
-        reason = "TSPLIB tours visit each node once; write a plan with optional visits as .json, .csv or .txt"
+        reason = "TSPLIB tours visit each node once; write other plans as .json, .csv or .txt"
         raise InputError(reason, where=path)
 
 

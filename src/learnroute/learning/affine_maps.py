@@ -6,6 +6,7 @@ the singular values of X. Oracle: `learning/learners.py`, which trains one batch
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,7 +78,7 @@ class Draws:
         """
         trained = sum(len(region.train[1]) for region in self.regions)
         tested = sum(len(region.test[1]) for region in self.regions)
-        return float(np.sqrt(1 / self.count + tested / trained))
+        return math.sqrt(1 / self.count + tested / trained)
 
 
 def is_linear(learner: Any) -> bool:
@@ -90,7 +91,7 @@ class LinearTrainings:
 
     def __init__(self, learner: Any, draws: Draws, weights: FloatArray, names: Sequence[str]) -> None:
         self.learner, self.draws, self.names, self.weights = learner, draws, names, weights
-        self.intercept = bool(learner.fit_intercept)
+        self.kind, self.intercept = type(learner).__name__, bool(learner.fit_intercept)
         self.width = draws.regions[0].train[0].shape[1] + self.intercept
         numbers = len(names) * draws.count * self.width**2
         if numbers > MOST_NUMBERS:
@@ -132,7 +133,7 @@ class LinearTrainings:
                 features, targets = region.test
                 factor = np.sqrt(weight / (len(targets) * len(dealt)))
                 rows.append(factor * np.column_stack([self._with_constant(features), targets]))
-            triangle = np.linalg.qr(np.concatenate(rows), mode="r")
+            triangle: FloatArray = np.linalg.qr(np.concatenate(rows), mode="r")  # type: ignore[assignment]
             size = min(len(triangle), self.width)
             root[draw, :size], aims[draw, :size] = triangle[:size, :-1], triangle[:size, -1]
             rest[draw] = float((triangle[self.width :, -1] ** 2).sum())
@@ -141,9 +142,10 @@ class LinearTrainings:
     @property
     def scale(self) -> float:
         """The mean eigenvalue of X'X/n: what a strength λ is large or small against."""
-        values = [(singular**2).sum(axis=1) / len(inputs[0]) for (singular, _, _), (inputs, _) in
-                  zip(self._factors, self._batches, strict=True)]  # fmt: skip
-        return float(np.mean(values)) / self.width
+        total: float = 0.0
+        for (singular, _, _), (inputs, _) in zip(self._factors, self._batches, strict=True):
+            total += float((singular**2).sum()) / float(inputs.shape[0] * inputs.shape[1])
+        return total / float(len(self.names) * self.width)
 
     def _with_constant(self, features: FloatArray) -> FloatArray:
         return np.column_stack([features, np.ones(len(features))]) if self.intercept else features
@@ -165,7 +167,7 @@ class LinearTrainings:
 
     def maps(self, positions: int, strength: float | None = None) -> AffineMaps:
         """Return the maps of up to so many positions, with another strength of a proximal learner if one is given."""
-        kind = type(self.learner).__name__
+        kind = self.kind
         if kind == "RecursiveRegressor":
             tables = [self._pooled()]
         elif kind == "ProximalRegressor":
@@ -190,17 +192,26 @@ class LinearTrainings:
             return self._least_squares()
         return self._by_gain(lambda singular, samples: singular / (singular**2 + samples * strength))
 
-    def _least_squares(self) -> tuple[FloatArray, FloatArray]:
+    def check(self) -> None:
+        """Let the learner refuse batches that it cannot learn, naming the region."""
+        strengths = np.atleast_1d(getattr(self.learner, "strength", 0.0))
+        if self.kind == "RecursiveRegressor" or (strengths > 0).all():
+            return  # these learn any batch
         for place, (inputs, targets) in enumerate(self._batches):
-            for draw in range(len(inputs)):
-                self._checked(place, train, inputs[draw], targets[draw], self.start)
+            for batch in zip(inputs, targets, strict=True):
+                try:
+                    if self.kind == "GradientRegressor":
+                        self.learner._step(*batch, self.start, 0)
+                    else:
+                        train(*batch, self.start)
+                except InputError as refusal:
+                    raise refusal.within(f"region {self.names[place]!r}") from None
+
+    def _least_squares(self) -> tuple[FloatArray, FloatArray]:
         return self._by_gain(lambda singular, samples: 1 / singular)
 
     def _gradient(self) -> tuple[FloatArray, FloatArray]:
         learner = self.learner
-        for place, (inputs, targets) in enumerate(self._batches):
-            for draw in range(len(inputs)):
-                self._checked(place, learner._step, inputs[draw], targets[draw], self.start, 0)
 
         def gain(singular: FloatArray, samples: int) -> FloatArray:
             values = singular**2 / samples
@@ -209,13 +220,6 @@ class LinearTrainings:
             return np.divide(learnt[1], singular, out=np.zeros_like(singular), where=singular > 0)
 
         return self._by_gain(gain)
-
-    def _checked(self, place: int, step: Any, *batch: Any) -> None:
-        """Let the learner refuse a batch that it cannot learn, naming the region."""
-        try:
-            step(*batch)
-        except InputError as refusal:
-            raise refusal.within(f"region {self.names[place]!r}") from None
 
     def _by_gain(self, gain: Any) -> tuple[FloatArray, FloatArray]:
         """Return A = I - V·g·s·V' and c = V·g·U'y, by region; the draw is the last axis."""

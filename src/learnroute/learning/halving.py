@@ -116,7 +116,8 @@ def halve(
         ties = sorted(left, key=value)
         left, draws = ties[: len(ties) // 2], 2 * draws
     best = min(left, key=value)
-    own, random = [], []
+    own: list[FloatArray] = []
+    random: list[float] = []
     for draw in range(draws, draws + judging_draws(len(candidates))):  # others than the winner was chosen in
         if budget.exhausted and len(own) > 1:
             complete = False

@@ -13,7 +13,8 @@ from learnroute.learning.data import Batch, RegionData, uneven_moments
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import as_importance
 from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, LeastSquares, Proximal
-from learnroute.model.result import Plan, as_rehearsal
+from learnroute.model.order_effect import as_rehearsal
+from learnroute.model.result import Plan
 from learnroute.model.validation import (
     LARGEST_VALUE,
     FloatArray,

@@ -133,7 +133,8 @@ class Rehearsal(ResultMixin):
 
     def sheet(self) -> Sheet:
         """Return the route with its errors, whether the order matters, and what cannot be distinguished from it."""
-        lines = [("order", self.random.text)]
+        said = f"{self.error:.6g} ± {self.standard_error:.2g} over {len(self.errors)} draws"
+        lines = [("error", said), ("order", self.random.text)]
         if self.chosen:
             low, high = self.plan.regularization_range or (math.nan, math.nan)
             said = f"λ = {self.regularization:.4g}; {low:.3g} … {high:.3g} is within 1 % on this route"
@@ -220,7 +221,7 @@ def rehearse(
         Same data, seed and arguments: same route.
     time_limit, progress, stop
         As of `plan`: the best route so far is returned.
-    **fields
+    fields
         Of the problem that is made: travel or coordinates, geographic, travel_rate, constraints, depot, visits,
         importance, title. Without travel and coordinates, travel costs nothing.
 

@@ -62,10 +62,15 @@ class Work:
     chooses = False
 
     def _set_problem(self, problem: Problem) -> None:
+        if problem.fleet is not None:
+            raise InputError(
+                "a rehearsal has one vehicle with one model; leave it out, or plan by the law", field="fleet"
+            )
         if problem.rules is not None and problem.rules.repeat > 1:
             reason = "a rehearsal has samples for one visit per region; leave it out, or plan by the law"
             raise InputError(reason, field="visits.repeat", value=problem.rules.repeat)
-        self.problem, self.objective = problem, visit_objective_of(problem)
+        self.problem = problem.regularized(1.0) if problem.learner.undecided else problem
+        self.objective = visit_objective_of(self.problem)
 
     def travel_of(self, order: IntArray) -> float:
         """Return what the travel of an order adds to its loss per region."""
@@ -92,14 +97,16 @@ class LinearWork(Work):
     ) -> None:  # fmt: skip
         self.learner, self.names, self.regions, self.seed, self.chooses = learner, names, regions, seed, chooses
         self.draws, self.trainings = draws, 2 * draws * len(names)
+        self.searching, self.judging = (
+            LinearTrainings(learner, Draws(regions, draws, seed, first), np.ones(len(names)), names)
+            for first in (0, draws)
+        )
+        self.searching.check()
         self._set_problem(problem_of_samples(learner, names, regions, fields, seed) if problem is None else problem)
         if type(learner).__name__ == "RecursiveRegressor" and self.problem.rules is not None:
             reason = "of a RecursiveRegressor, the order of all regions is rehearsed; visit all, or use another learner"
             raise InputError(reason, field="visits")
-        weights = self.problem.region_weights
-        self.searching, self.judging = (
-            LinearTrainings(learner, Draws(regions, draws, seed, first), weights, names) for first in (0, draws)
-        )
+        self.searching.weights = self.judging.weights = self.problem.region_weights
 
     def rehearsed(self, trainings: LinearTrainings, strength: float | None = None) -> Rehearsed:
         """Return what prices orders."""
@@ -150,20 +157,17 @@ class LinearWork(Work):
 
     def _choose(self, first: IntArray, rng: np.random.Generator, budget: Budget) -> tuple[float, IntArray]:
         """Return λ and an order: routes are annealed for a grid of λ, then for a finer one around the best."""
-        scale, found = self.searching.scale or 1.0, []
+        scale, best = self.searching.scale or 1.0, (math.inf, 1.0, first)
         for factors in (GRID, FINE):
-            centre = scale if not found else min(found)[1]
-            for k, factor in enumerate(factors):
-                strength = float(centre * factor)
-                rehearsed = self.rehearsed(self.searching, strength)
-                start = first if not found else np.array(min(found)[2])
+            centre = scale if factors is GRID else best[1]
+            for k, factor in enumerate(factors.tolist()):
+                rehearsed = self.rehearsed(self.searching, centre * factor)
                 part = _share(budget, k, len(factors))
-                order, value = anneal(rehearsed, self.objective, start, rng, part, share=COARSE)
-                found.append((value, strength, tuple(order.tolist())))
+                order, value = anneal(rehearsed, self.objective, best[2], rng, part, share=COARSE)
+                best = min(best, (value, centre * factor, order), key=lambda each: each[0])
                 if budget.exhausted:
                     break
-        _, strength, order = min(found)
-        return strength, np.array(order)
+        return best[1], best[2]
 
     def _range(self, order: IntArray, strength: float) -> tuple[float, float]:
         """Return the range of λ around the chosen one with a loss within 1 % of its own on this order."""

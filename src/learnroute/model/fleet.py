@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, Self
 
 from learnroute.errors import InputError
+from learnroute.model.constraints import Constraints
 from learnroute.model.fleet_objective import FleetRules
+from learnroute.model.learners import SCHEDULE, Calibrated, Learner
 from learnroute.model.validation import as_choice, as_count, as_members, as_number
 
 MERGED: Final = "merged"
@@ -20,7 +22,7 @@ MEMBERS = ("vehicles", "models", "serve", "weights", "travel", "limit")
 MOST = 100  # vehicles or models
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "description": "Several vehicles, each with its own model, or one vehicle with several models; one of each if omitted",
+    "description": "Several vehicles with a model each, or one vehicle with several models; one of each if omitted",
     "additionalProperties": False,
     "properties": {
         "vehicles": {"type": "integer", "minimum": 1, "maximum": MOST, "description": "Vehicles; 1 if omitted"},
@@ -112,6 +114,26 @@ class Fleet:
     def merged(self) -> bool:
         """Whether the average of the models serves all regions."""
         return self.serve == MERGED
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one vehicle trains one model that serves all regions."""
+        return self.size == 1 and self.merged
+
+    def check(self, constraints: Constraints, learner: Learner, measured: bool) -> None:
+        """Refuse what does not go with the rest of a problem; `measured` is whether errors are (transfer)."""
+        for name in ("start", "end"):
+            if self.vehicles > 1 and (region := getattr(constraints, name)) is not None:
+                reason = "several vehicles cannot all be there; give a depot, or let them start and end anywhere"
+                raise InputError(reason, field=f"constraints.{name}", value=region)
+        linear = not (isinstance(learner, Calibrated) and learner.common_retention is not None)
+        if self.merged and (measured or not linear):
+            why = "measured errors (transfer)" if measured else "a law with its own common_retention"
+            reason = f"averaging needs squared distances and a linear law, and there is {why}; give {OWN!r}"
+            raise InputError(reason, field="fleet.serve", value=MERGED)
+        if learner.undecided and learner.training["regularization"] == SCHEDULE:
+            reason = "not for fleets; give one number, or auto"
+            raise InputError(reason, field="learner.regularization", value=SCHEDULE)
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:

@@ -13,9 +13,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from learnroute import _core
 from learnroute.model.dissimilarities import Dissimilarities, row_sums
 from learnroute.model.law import Distances, ErrorParts, ModelErrors, error_parts, follow
+from learnroute.model.merge_weights import merge_weights
 from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, IntArray, frozen
 from learnroute.model.visit_objective import VisitObjective
@@ -116,13 +116,12 @@ class Service(NamedTuple):
 
 
 class FleetParts(NamedTuple):
-    """The terms of T times an expected final error; `merging` is what averaging gains, negative or 0."""
+    """The terms of T times an expected final error; `pairs` has what averaging models gains, too."""
 
     dissimilarity: list[float]
     initial: list[float]
     noise: list[float]
     pairs: list[float]
-    merging: list[float]
 
     def terms(self) -> list[float]:
         """Return all terms, to be added up at once."""
@@ -199,10 +198,8 @@ class FleetObjective:
 
     def _errors(self, regions: Sequence[int]) -> FloatArray:
         """Return the expected errors of a model that was trained in these regions, in order."""
-        visits, errors = self.visits, ModelErrors(self.visits.known.initial)
-        for errors in follow(errors, regions, visits.updates.along(regions), visits.known):
-            pass
-        return errors.total
+        visits, first = self.visits, ModelErrors(self.visits.known.initial)
+        return [first, *follow(first, regions, visits.updates.along(regions), visits.known)][-1].total
 
     def _merged(self, trainings: Sequence[Sequence[int]]) -> Service:
         known, updates = self.visits.known, self.visits.updates
@@ -215,12 +212,12 @@ class FleetObjective:
             weights = trained / max(1, int(trained.sum())) if trained.any() else np.eye(len(trainings))[0]
         else:
             means = distances.to_regions @ known.region_weights
-            weights = _core.merge_weights(means, self.visits.count * distances.between)
+            weights = merge_weights(means, self.visits.count * distances.between)
         return Service(frozen(distances.merge(weights)), weights=frozen(weights), between=frozen(distances.between))
 
     def parts(self, routes: FleetRoutes, service: Service | None = None) -> FleetParts:
         """Return the terms of the expected error; `service` if it is known."""
-        found = FleetParts([], [], [], [], [])
+        found = FleetParts([], [], [], [])
         known, service = self.visits.known, service or self.service(routes)
         trainings = routes.trainings(self.rules.size)
         if service.weights is not None:
@@ -228,10 +225,10 @@ class FleetObjective:
             for share, regions in zip(service.weights.tolist(), trainings, strict=True):
                 self._add(found, regions, known, share, self.visits.total, self.visits.count)
             gains = -0.5 * self.visits.count * service.weights[:, None] * service.weights * service.between
-            found.merging.extend(gains[gains != 0].tolist())
+            found.pairs.extend(gains[gains != 0].tolist())
             return found
         assert service.served_by is not None
-        for model, regions in enumerate([(), *trainings], UNTRAINED):
+        for model, regions in enumerate([[], *trainings], UNTRAINED):
             weights = np.where(service.served_by == model, known.region_weights, 0.0)
             scores = row_sums(known.matrix, weights) if regions else known.scores
             served = Dissimilarities(known.matrix, None, known.initial, scores, weights)

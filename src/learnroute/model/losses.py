@@ -31,7 +31,8 @@ from learnroute.model.visits import check_visits
 class Loss:
     """An expected overall loss and what it is made of, per region; `travel` is the travel cost times its rate.
 
-    `pairs` is what regularised learners gain where dissimilar regions follow each other: negative, or 0.
+    `pairs` is what averaging gains: regularised learners, where dissimilar regions follow each other, and models of a
+    fleet that are merged. It is negative, or 0.
     """
 
     total: float
@@ -114,12 +115,16 @@ def true_loss(problem: Problem, order: ArrayLike) -> Loss:
         Where the problem has no true models, or the order does not have each index once.
     """
     check_type("problem", problem, Problem)
+    return _loss(problem, true_dissimilarities(problem), as_order(problem, order))
+
+
+def true_dissimilarities(problem: Problem) -> Dissimilarities:
+    """Return the squared distances between the true models, and from each of them to the first model."""
     if problem.truth is None or problem.initial_model is None:
         raise InputError("missing; the true models are needed for the true expected loss", field="truth")
     initial = np.array([math.fsum(row) for row in ((problem.truth - problem.initial_model) ** 2).tolist()])
     weights = problem.region_weights
-    known = Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth, weights), weights)
-    return _loss(problem, known, as_order(problem, order))
+    return Dissimilarities(None, problem.truth, frozen(initial), distance_sums(problem.truth, weights), weights)
 
 
 def largest_loss(problem: Problem, order: ArrayLike) -> float | None:
@@ -292,6 +297,7 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
     check_type("problem", problem, Problem)
     if problem.rules is not None:
         raise InputError("this needs each region to be visited once; leave them out", field="visits")
+    check_one_model(problem)
     size, known, updates, total = problem.size, problem.dissimilarities, problem.updates, problem.initial_sum
     ways, ends = _ways_left(problem, visited)
     travel = ways.scaled(problem.travel_rate)
@@ -318,12 +324,11 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
 
 
 def visit_objective_of(problem: Problem) -> VisitObjective:
-    """Return what solvers of visits minimise: optional ones, repeated ones, or one to each region."""
-    once = VisitRules(np.ones(problem.size, dtype=np.bool_), np.ones(problem.size, dtype=np.int64), problem.size)
-    rules, origin = problem.rules or once, None if problem.depot is None else problem.size
+    """Return what solvers minimise where visits are optional, or may be repeated."""
+    origin = None if problem.depot is None else problem.size
     return VisitObjective(
         problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
-        problem.initial_sum, problem.size, rules, origin,
+        problem.initial_sum, problem.size, problem.visit_rules, origin,
     )  # fmt: skip
 
 
@@ -380,7 +385,12 @@ def _ways_left(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
 
 def model_shares(problem: Problem, order: ArrayLike) -> FloatArray:
     """Return the share of the final model that each stop of a route gives: what it learns and later ones retain."""
-    along = problem.updates.along(as_order(problem, order))
+    return shares_along(problem, as_order(problem, order))
+
+
+def shares_along(problem: Problem, trainings: Sequence[int] | IntArray) -> FloatArray:
+    """Return the same for any trainings of one model, which are not checked."""
+    along = problem.updates.along(trainings)
     return frozen(products_after(along.retention) * along.plasticity)
 
 
@@ -389,11 +399,18 @@ def as_order(problem: Problem, order: ArrayLike) -> IntArray:
 
     Without `visits`, each region is visited once. The travel budget is not looked at.
     """
+    check_one_model(problem)
     if problem.rules is None:
         return as_permutation(order, problem.size, problem.regions)
     stops = _as_indices(order, problem.size)
     check_visits(problem.rules, stops.tolist(), problem.regions)
     return frozen(stops)
+
+
+def check_one_model(problem: Problem) -> None:
+    """Refuse a fleet where one route of one model is meant."""
+    if problem.fleet_rules is not None:
+        raise InputError("this needs one vehicle with one model; leave it out", field="fleet")
 
 
 def as_permutation(order: ArrayLike, size: int, names: Sequence[str] | None = None) -> IntArray:

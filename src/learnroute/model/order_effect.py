@@ -11,7 +11,9 @@ import numpy as np
 
 from learnroute.model.losses import expected_loss
 from learnroute.model.problem import Problem
+from learnroute.model.validation import LARGEST_VALUE, as_members, as_number, as_vector
 
+REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws")  # members, in files
 ORDERS = 50  # random ones that a plan is compared with
 MOST_REGIONS = 100  # up to which that takes a moment
 LITTLE = 0.01  # the share of the error that an order must save to matter, where errors are expected and not measured
@@ -67,3 +69,14 @@ def expected_order_effect(problem: Problem, order: Sequence[int]) -> OrderEffect
         errors.append(expected_loss(problem, trial).error)
     mean, planned = math.fsum(errors) / ORDERS, expected_loss(problem, visits).error
     return OrderEffect(planned, mean, min(errors), max(errors), planned < mean - LITTLE * abs(mean))
+
+
+def as_rehearsal(given: Any, size: int) -> dict[str, Any] | None:
+    """Check what a file says about the rehearsal of a plan with so many regions."""
+    if given is None:
+        return None
+    members = as_members("rehearsal.", given, REHEARSED)
+    errors = as_vector("rehearsal.errors", members.get("errors"), size, least=-LARGEST_VALUE, meaning="errors")
+    needed = ("error", "standard_error")
+    numbers = {name: as_number(f"rehearsal.{name}", members.get(name), meaning="errors") for name in needed}
+    return {**members, **numbers, "errors": errors.tolist()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, Self
 
@@ -32,6 +32,8 @@ from learnroute.model.fields import (
     parameter_names,
     weights_by,
 )
+from learnroute.model.fleet import Fleet
+from learnroute.model.fleet_objective import FleetRules
 from learnroute.model.labelled_tables import SQUARE, align, align_places, align_square, names_along
 from learnroute.model.law import Updates
 from learnroute.model.learners import MEMBERS as LEARNER_MEMBERS
@@ -52,7 +54,7 @@ from learnroute.model.validation import (
     frozen,
 )
 from learnroute.model.visit_objective import VisitRules
-from learnroute.model.visits import Visits
+from learnroute.model.visits import ALL, Visits
 
 SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors", "importance")  # what scores follow from
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
@@ -64,7 +66,7 @@ MEASURED: Final = "measured"
 FIELDS = (
     "travel", "learner", "dissimilarity", "vectors", "initial", "regions", "coordinates", "truth", "initial_model",
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
-    "initial_estimate", "transfer", "depot", "features_scaling", "visits", "importance",
+    "initial_estimate", "transfer", "depot", "features_scaling", "visits", "importance", "fleet",
 )  # fmt: skip
 
 
@@ -127,6 +129,8 @@ class Problem:
     importance
         One number >= 0 per region: how much its error counts in the mean over all regions, relative to the others; 1 if
         omitted. A region of importance 0 only gives data.
+    fleet
+        Several vehicles, each with its own model, or several models on one vehicle; if omitted, one of each.
     streets
         The ways along which travel was measured, where it was measured on a road graph.
 
@@ -157,6 +161,7 @@ class Problem:
     features_scaling: FeaturesScaling | None
     visits: Visits | None
     importance: FloatArray | None
+    fleet: Fleet | None
     streets: Streets | None
     ends: Ends
     ways: Travel
@@ -186,6 +191,7 @@ class Problem:
         features_scaling: FeaturesScaling | None = None,
         visits: Visits | None = None,
         importance: ArrayLike | None = None,
+        fleet: Fleet | None = None,
     ) -> None:
         check_type("learner", learner, Learner)
         assert learner is not None
@@ -237,6 +243,7 @@ class Problem:
         check_type("streets", streets, Streets, type(None))
         check_type("features_scaling", features_scaling, FeaturesScaling, type(None))
         check_type("visits", visits, Visits, type(None))
+        check_type("fleet", fleet, Fleet, type(None))
         checked = {
             "learner": learner,
             "dissimilarity": delta,
@@ -264,6 +271,7 @@ class Problem:
             "streets": streets,
             "features_scaling": features_scaling,
             "visits": visits,
+            "fleet": fleet,
             "importance": as_importance(importance, size),
             "ends": wanted.compiled(names, depot),
         }  # fmt: skip
@@ -275,11 +283,22 @@ class Problem:
             assert self.stop_coordinates is not None
             ways = Places(self.stop_coordinates, geographic)
         object.__setattr__(self, "ways", ways)
-        learner.check_positions(self.most_visits, exactly=self.rules is None)
+        learner.check_positions(self.most_visits, exactly=self.rules is None and self.fleet_rules is None)
+        if self.fleet is not None and self.fleet_rules is not None:
+            self.fleet.check(wanted, learner, transfer is not None)
         optional = self.rules is not None and not self.rules.required.all()
         if optional and initial is None and (learner.undecided or self.updates.retention.any()):
             reason = "missing; where visits are optional, a learner that keeps some of its first model needs its errors"
             raise InputError(reason, field="initial")
+        if self.fleet_rules is not None and not self.initial_errors.any():
+            self._check_first_model(self.fleet_rules)
+
+    def _check_first_model(self, fleet: FleetRules) -> None:
+        """Refuse a first model that is said to be right everywhere, where a fleet may leave models untrained."""
+        unused = fleet.merged and fleet.equal and not self.learner.undecided and not self.updates.retention.any()
+        if not unused and self.scores.any():
+            reason = "models may stay untrained; give how dissimilar the first model is to each region"
+            raise InputError(reason, field="initial", found="is missing or 0 for all regions")
 
     def __repr__(self) -> str:
         name = f" {shown(self.title)}" if self.title else ""
@@ -366,22 +385,36 @@ class Problem:
         return frozen(np.full(self.size, self.learner.samples)) if self.samples is None else self.samples
 
     @cached_property
+    def visit_rules(self) -> VisitRules:
+        """Which visits are allowed, by index."""
+        visits = Visits(required=ALL) if self.visits is None else self.visits
+        found = visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
+        if self.fleet is None or self.fleet.limit is None or self.fleet_rules is not None:
+            return found
+        return replace(found, budget=min(found.budget, self.fleet.limit))  # of the one vehicle
+
+    @cached_property
     def rules(self) -> VisitRules | None:
-        """Which visits are allowed, by index; None where each region is visited once, as far as that goes."""
-        if self.visits is None:
+        """The same; None where each region is visited once, as far as that goes."""
+        if self.visits is None and (self.fleet is None or self.fleet.limit is None):
             return None
-        found = self.visits.compile(self.regions, [end for end in self.ends.fixed if end < self.size])
+        found = self.visit_rules
         return None if found.required.all() and found.repeat == 1 and math.isinf(found.budget) else found
+
+    @cached_property
+    def fleet_rules(self) -> FleetRules | None:
+        """Vehicles, models and how they serve; None where one vehicle trains one model that serves all regions."""
+        return None if self.fleet is None or self.fleet.is_single else self.fleet.compile()
 
     @property
     def most_visits(self) -> int:
-        """How many visits a route can have."""
-        return self.size if self.rules is None else self.rules.at_most
+        """How many visits all routes together can have."""
+        return self.size if self.visits is None else self.visit_rules.at_most
 
     @cached_property
     def updates(self) -> Updates:
-        """How training at each position in each region moves the expected errors."""
-        return self.learner.updates(self.counts, None if self.rules is None else self.rules.at_most)
+        """How each training of a model, by its number and region, moves the expected errors."""
+        return self.learner.updates(self.counts, self.most_visits)
 
     # What plans and expected losses go by: unbiased estimates where the problem has some, else what is given
 
@@ -446,7 +479,7 @@ class Problem:
         Only the learner is checked: all that does not depend on λ is shared.
         """
         learner = self.learner.regularized(value)
-        learner.check_positions(self.most_visits, exactly=self.rules is None)
+        learner.check_positions(self.most_visits, exactly=self.rules is None and self.fleet_rules is None)
         if self.samples is not None:
             as_samples(learner, self.samples, self.size)
         _ = self.scores  # once for all λ
@@ -501,7 +534,10 @@ class Problem:
                 first = int(as_samples(shape, fields["samples"], None)[0])
                 own = as_count("learner.samples", learner.get("samples", first), meaning="the number of samples n")
                 learner["samples"] = first if isinstance(shape, LeastSquares) and abs(own - m) <= 1 else own
-        classes = {"constraints": Constraints, "depot": Depot, "features_scaling": FeaturesScaling, "visits": Visits}
+        classes = {
+            "constraints": Constraints, "depot": Depot, "features_scaling": FeaturesScaling, "visits": Visits,
+            "fleet": Fleet,
+        }  # fmt: skip
         for name, kind in classes.items():
             if name in fields:
                 fields[name] = kind.from_dict(fields[name])  # type: ignore[attr-defined]

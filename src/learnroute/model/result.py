@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import listed
 from learnroute.model.certificates import Certificate
 from learnroute.model.constraints import FREE, Constraints
 from learnroute.model.features_scaling import FeaturesScaling
+from learnroute.model.fleet_losses import (
+    as_fleet_routes,
+    check_fleet_travel,
+    expected_fleet_loss,
+    fleet_losses_without,
+    fleet_objective_of,
+    true_fleet_loss,
+)
+from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes
 from learnroute.model.learners import Learner, LeastSquares, Proximal, Regime
 from learnroute.model.losses import (
     Loss,
@@ -20,9 +31,8 @@ from learnroute.model.losses import (
     expected_loss,
     final_errors,
     largest_loss,
-    legs_of,
     losses_without,
-    model_shares,
+    shares_along,
     travel_cost,
     true_loss,
     untrained_loss,
@@ -31,7 +41,7 @@ from learnroute.model.losses import (
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, clip, route_text
-from learnroute.model.validation import LARGEST_VALUE, as_members, as_number, as_vector
+from learnroute.model.validation import FloatArray
 from learnroute.model.visits import check_budget
 
 if TYPE_CHECKING:
@@ -65,11 +75,11 @@ class Stop(NamedTuple):
 
 def itinerary(problem: Problem, order: ArrayLike) -> list[Stop]:
     """Return all stops of a route, from where it starts to where it ends."""
-    visits = as_order(problem, order).tolist()
+    visits = np.asarray(order, dtype=np.int64).tolist()
     ahead = [] if problem.depot is None else [problem.size]
     indices = [*ahead, *visits]
     indices += indices[:1] if problem.closed else []
-    travel = [0.0, *legs_of(problem, order).tolist()]
+    travel = [0.0, *problem.ways.legs(problem.from_depot(visits), problem.closed).tolist()]
     first = 1 - len(ahead)
     return [
         Stop(position, problem.stops[i], i, way, 1 <= position <= len(visits), i < problem.size)
@@ -104,20 +114,69 @@ NO_GUARANTEE = Guarantee(None, "")
 MOST_ERRORS = 10_000  # regions up to which a plan says the expected error of each
 
 
-REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws")
+class Priced(NamedTuple):
+    """What visits amount to: members of `Plan`."""
+
+    order: tuple[int, ...]
+    loss: Loss
+    true_loss: Loss | None
+    travel_cost: float
+    loss_at_most: float | None
+    expected_errors: tuple[float, ...] | None
+    contributions: tuple[float, ...] | None
+    fleet: FleetRoutes | None = None
+    weights: tuple[float, ...] | None = None
+    served_by: dict[str, int | None] | None = None
+    travels: tuple[float, ...] | None = None
 
 
-def as_rehearsal(given: Any, size: int) -> dict[str, Any] | None:
-    """Check what a file says about the rehearsal of a plan with so many regions."""
-    if given is None:
-        return None
-    members = as_members("rehearsal.", given, REHEARSED)
-    errors = as_vector("rehearsal.errors", members.get("errors"), size, least=-LARGEST_VALUE, meaning="errors")
-    numbers = {
-        name: as_number(f"rehearsal.{name}", members.get(name), meaning="errors")
-        for name in ("error", "standard_error")
-    }
-    return {**members, **numbers, "errors": errors.tolist()}
+def price(problem: Problem, visits: ArrayLike | FleetRoutes) -> Priced:
+    """Return what visits amount to, or refuse those that break the rules of the problem."""
+    if isinstance(visits, FleetRoutes):
+        return _price_fleet(problem, visits)
+    stops = as_order(problem, visits)
+    problem.constraints.check([problem.regions[i] for i in stops[[0, -1]].tolist()])
+    travelled, few = travel_cost(problem, stops), problem.size <= MOST_ERRORS
+    if problem.rules is not None:
+        check_budget(problem.rules, travelled)
+    loss = expected_loss(problem, stops)
+    return Priced(
+        order=tuple(stops.tolist()),
+        loss=loss,
+        true_loss=true_loss(problem, stops) if problem.truth is not None else None,
+        travel_cost=travelled,
+        loss_at_most=largest_loss(problem, stops),
+        expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
+        contributions=tuple(losses_without(problem, stops).tolist()) if problem.rules is not None and few else None,
+    )
+
+
+def _price_fleet(problem: Problem, routes: FleetRoutes) -> Priced:
+    objective = fleet_objective_of(problem)
+    as_fleet_routes(problem, routes.routes, routes.models[0])
+    check_fleet_travel(problem, objective, routes)
+    for route in filter(None, routes.routes):
+        problem.constraints.check([problem.regions[route[0]], problem.regions[route[-1]]])
+    service, visits = objective.service(routes), routes.regions
+    without = fleet_losses_without(objective, routes) if problem.rules is not None else None
+    served = service.served_by
+    return Priced(
+        order=tuple(visits),
+        loss=expected_fleet_loss(objective, routes),
+        true_loss=true_fleet_loss(problem, objective, routes) if problem.truth is not None else None,
+        travel_cost=objective.paid_travel(routes),
+        loss_at_most=None,
+        expected_errors=tuple(service.errors[visited_first(visits, problem.size)].tolist()),
+        contributions=None if without is None else tuple(without),
+        fleet=routes,
+        weights=None if service.weights is None else tuple(service.weights.tolist()),
+        served_by=None
+        if served is None
+        else {
+            name: None if one == UNTRAINED else one for name, one in zip(problem.regions, served.tolist(), strict=True)
+        },
+        travels=tuple(objective.travels(routes)),
+    )
 
 
 @dataclass(frozen=True)
@@ -142,7 +201,7 @@ class Plan(ResultMixin):
         What the lower bound follows from; `learnroute verify` recomputes it.
     travel_cost, travel_rate
         What the route costs to travel, in the units of travel and for the whole route; and the loss that one of
-        these units is worth.
+        these units is worth. Of several vehicles, it is the travel that is paid for: of all, or of the longest route.
     closed, constraints
         Whether the way back to the depot, or to the first region, is part of the route; and what routes had to respect.
     depot
@@ -166,6 +225,12 @@ class Plan(ResultMixin):
     untrained, contributions
         Where visits are optional: the loss without any visit, and for each visit of the route the total loss without
         it. None where that is not known.
+    fleet, travels
+        Where there are several vehicles or models: their visits by index, and the travel of each vehicle. `route` and
+        `order` then have the visits of all vehicles, one vehicle after another; `routes` has them apart.
+    weights, served_by
+        The weight of each model in the average that serves all regions; or, by region, the number of the model that
+        serves it (None: the untrained one).
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
         squares learner it is the loss by upper bounds; of a regularised one, some dissimilarities count negatively.
@@ -209,53 +274,62 @@ class Plan(ResultMixin):
     skipped: tuple[str, ...] = ()
     untrained: float | None = None
     contributions: tuple[float, ...] | None = None
+    fleet: FleetRoutes | None = None
+    weights: tuple[float, ...] | None = None
+    served_by: dict[str, int | None] | None = None
+    travels: tuple[float, ...] | None = None
     rehearsal: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, problem: Problem, order: ArrayLike) -> Plan:
-        """Return what follows from problem and order alone; nothing is proved yet. Unless the order is one, refuse it.
+    def of(cls, problem: Problem, order: ArrayLike | FleetRoutes) -> Plan:
+        """Return what follows from problem and visits alone; nothing is proved yet. Refuse what breaks the rules.
 
         All plans are made here. What a solver or a file claims about the route is put in with `dataclasses.replace`.
         """
-        stops = as_order(problem, order)
-        route = tuple(problem.regions[i] for i in stops.tolist())
-        problem.constraints.check(route)
-        samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[stops].tolist())
-        travelled = travel_cost(problem, stops)
-        optional = problem.rules is not None
-        if problem.rules is not None:
-            check_budget(problem.rules, travelled)
-        few, loss = problem.size <= MOST_ERRORS, expected_loss(problem, stops)
+        priced = price(problem, order)
+        visits = list(priced.order)
+        route, few = tuple(problem.regions[i] for i in visits), problem.size <= MOST_ERRORS
+        samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[visits].tolist())
         counted = problem.importance if few else None
-        counted = None if counted is None else counted[visited_first(stops.tolist(), problem.size)]
+        counted = None if counted is None else counted[visited_first(visits, problem.size)]
         return cls(
             route=route,
-            order=tuple(stops.tolist()),
             regime=problem.regime,
-            loss=loss,
-            true_loss=true_loss(problem, stops) if problem.truth is not None else None,
-            travel_cost=travelled,
             travel_rate=problem.travel_rate,
             closed=problem.closed,
             constraints=problem.constraints,
             learner=problem.learner,
-            loss_at_most=largest_loss(problem, stops),
             depot=None if problem.depot is None else problem.depot.name,
             dissimilarities=problem.dissimilarity_kind,
             samples=samples if problem.learner.has_shape else None,
             features_scaling=problem.features_scaling,
-            expected_errors=tuple(final_errors(problem, stops, loss.error).tolist()) if few else None,
             importance=None if counted is None else tuple(counted.tolist()),
             skipped=tuple(name for name in problem.regions if name not in set(route)),
-            untrained=untrained_loss(problem) if optional else None,
-            contributions=tuple(losses_without(problem, stops).tolist()) if optional and few else None,
+            untrained=untrained_loss(problem) if problem.rules is not None else None,
             problem=problem,
+            **priced._asdict(),
         )
 
     @property
     def routes(self) -> tuple[tuple[str, ...], ...]:
-        """The route of each vehicle: the regions that it visits, in order. Plans have one vehicle."""
-        return (self.route,)
+        """The route of each vehicle: the regions that it visits, in order; empty if it stays at home."""
+        return tuple(self.route[visits] for visits in self._visits_by_vehicle())
+
+    def _visits_by_vehicle(self) -> list[slice]:
+        """Return the part of `route` that each vehicle has."""
+        counts = [len(self.order)] if self.fleet is None else [len(route) for route in self.fleet.routes]
+        ends = list(accumulate(counts, initial=0))
+        return [slice(*pair) for pair in pairwise(ends)]
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several vehicles."""
+        return self.fleet is not None and len(self.fleet.routes) > 1
+
+    @property
+    def models(self) -> tuple[int, ...] | None:
+        """The number of the model that each visit of the one vehicle trains; None where there are no several models."""
+        return None if self.fleet is None or self.several else self.fleet.models[0]
 
     @property
     def label_noise(self) -> float | None:
@@ -267,7 +341,12 @@ class Plan(ResultMixin):
 
     @property
     def stops(self) -> tuple[str, ...]:
-        """The names of all places in order: the depot, the regions, and where the route comes back to."""
+        """The names of all places in order: the depot, the regions, and where the route comes back to.
+
+        Of several vehicles, those of `by_vehicle()` one after another.
+        """
+        if self.several:
+            return tuple(name for plan in self.by_vehicle().values() for name in plan.stops)
         way = self.route if self.depot is None else (self.depot, *self.route)
         return (*way, way[0]) if self.closed else way
 
@@ -284,8 +363,8 @@ class Plan(ResultMixin):
         return f"{again}{regions:,}{f' of {self.size:,}' if self.skipped else ''} regions"
 
     def __repr__(self) -> str:
-        way = route_text(self.route, self.closed, self.depot)
-        return f"<Plan {way}: total loss {self.loss.total:.5g}, {self.quality}, method {self.method}>"
+        ways = (route_text(plan.route, self.closed, self.depot) for plan in self.by_vehicle().values())
+        return f"<Plan {' | '.join(ways)}: total loss {self.loss.total:.5g}, {self.quality}, method {self.method}>"
 
     @property
     def loss_in_travel_units(self) -> Loss | None:
@@ -320,6 +399,22 @@ class Plan(ResultMixin):
             return f"at most {self.loss.total - self.lower_bound:.3g} above the least possible total loss"
         return f"at most {100 * self.gap:.3g} % above the best possible route"
 
+    def by_vehicle(self) -> dict[int, Plan]:
+        """Return the plan of each vehicle alone, by its number from 1; without those that stay at home."""
+        if not self.several:
+            return {1: self}
+        assert self.travels is not None
+        found = {}
+        for number, (visits, travel) in enumerate(zip(self._visits_by_vehicle(), self.travels, strict=True), 1):
+            if self.order[visits]:
+                samples = self.samples[visits] if isinstance(self.samples, tuple) else self.samples
+                without = None if self.contributions is None else self.contributions[visits]
+                found[number] = replace(
+                    self, route=self.route[visits], order=self.order[visits], fleet=None, travels=None,
+                    travel_cost=travel, samples=samples, contributions=without,
+                )  # fmt: skip
+        return found
+
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.route, self.order
 
@@ -336,7 +431,10 @@ class Plan(ResultMixin):
         if problem.learner.undecided and self.learner is not None:
             problem = problem.changed(learner=self.learner)
         size, places = problem.size, problem.stop_coordinates
+        marks = [Column("vehicle", "vehicle")] if self.several else []
+        marks += [Column("model", "model")] if self.models is not None else []
         columns = (
+            *marks,
             *(column._replace(head=None) for column in names),
             *map(Column, ("travel_from_previous", "travel_so_far", "score", "weight")),
             *map(Column, () if places is None else ("lon", "lat") if problem.geographic else ("x", "y")),
@@ -346,21 +444,41 @@ class Plan(ResultMixin):
             Column(None, "weight", ".3g"),
             *((Column("total_without", "total without it", ".5g"),) if self.contributions is not None else ()),
         )
-        rows, so_far, shares = [], 0.0, model_shares(problem, self.order).tolist()
+        rows: list[tuple[Any, ...]] = []
+        for number, plan in self.by_vehicle().items():
+            rows += plan._rows(problem, size, places, (number,) if self.several else ())
+        return Table(columns, rows)
+
+    def _rows(
+        self, problem: Problem, size: int, places: FloatArray | None, vehicle: tuple[int, ...]
+    ) -> list[tuple[Any, ...]]:
+        """Return one row per stop of one vehicle."""
+        rows, so_far, shares = [], 0.0, self._shares(problem)
         for k, stop in enumerate(itinerary(problem, self.order)):
             so_far += stop.travel
+            at = stop.position - 1
             score = float(problem.scores[stop.place]) if stop.region else math.nan
-            share = shares[stop.position - 1] if stop.visit else math.nan  # nothing is learnt on coming back
+            share = shares[at] if stop.visit else math.nan  # nothing is learnt on coming back
             data = (stop.position, stop.name, stop.place if stop.region else None, stop.travel, so_far, score, share)
             place = () if places is None else places[stop.place].tolist()
             leg = stop.travel if k else None
             named = (stop.position, stop.name, leg, score / size, share)
             away = (None, f"{'back to' if k else 'from'} {stop.name}", leg, None, None)
-            row = (*data, *place, *(named if stop.visit else away))
+            model = () if self.models is None else (self.models[at] + 1 if stop.visit else None,)
+            row = (*vehicle, *model, *data, *place, *(named if stop.visit else away))
             if self.contributions is not None:
-                row = (*row, self.contributions[stop.position - 1] if stop.visit else None)
+                row = (*row, self.contributions[at] if stop.visit else None)
             rows.append(row)
-        return Table(columns, rows)
+        return rows
+
+    def _shares(self, problem: Problem) -> list[float]:
+        """Return the share that each visit has in the model that it trains."""
+        trained, shares = list(self.models or [0] * len(self.order)), np.empty(len(self.order))
+        for model in set(trained):
+            own = [k for k, one in enumerate(trained) if one == model]
+            shares[own] = shares_along(problem, [self.order[k] for k in own])
+        found: list[float] = shares.tolist()
+        return found
 
     def _loss_table(self) -> Table:
         """Return the parts of the loss, what share of it they are, and what they are in other units."""
@@ -383,7 +501,8 @@ class Plan(ResultMixin):
         unit = "" if self.problem is None else self.problem.travel_unit
         lines = [
             ("method", f"{self.method}{asked}, {self.seconds:.3f} s"),
-            ("travel", f"{self.travel_cost:.6g}{unit and ' ' + unit} for the whole route"),
+            *self._travel_lines(unit and f" {unit}"),
+            *self._service_lines(),
         ]
         if isinstance(self.learner, Proximal) and self.regularization_range is not None:
             values, (low, high) = self.learner.fixed_regularization, self.regularization_range
@@ -410,6 +529,34 @@ class Plan(ResultMixin):
         notes = (("note", note) for note in self.notes)
         return Sheet(headline, (self.table(), self._loss_table()), (*lines, *notes))
 
+    def _travel_lines(self, unit: str) -> list[tuple[str, str]]:
+        if not self.several:
+            return [("travel", f"{self.travel_cost:.6g}{unit} for the whole route")]
+        assert self.travels is not None
+        total = math.fsum(self.travels)
+        paid = "" if total == self.travel_cost else f"; the longest route counts, {self.travel_cost:.6g}{unit}"
+        lines = [("travel", f"{total:.6g}{unit} of all vehicles{paid}")]
+        for number, (route, travel) in enumerate(zip(self.routes, self.travels, strict=True), 1):
+            way = f"{travel:.6g}{unit}: {route_text(route, self.closed, self.depot)}" if route else "stays at home"
+            lines.append((f"vehicle {number}", way))
+        return lines
+
+    def _service_lines(self) -> list[tuple[str, str]]:
+        """Say how the models of a fleet serve the regions."""
+        if self.weights is not None:
+            shares = " + ".join(f"{weight:.3g} · model {k}" for k, weight in enumerate(self.weights, 1) if weight)
+            return [("serves", f"the average {shares}")]
+        if self.served_by is None:
+            return []
+        names: dict[int | None, list[str]] = {}
+        for name, model in self.served_by.items():
+            names.setdefault(model, []).append(clip(name))
+        order = sorted(names, key=lambda model: math.inf if model is None else model)
+        return [
+            ("untrained model" if model is None else f"model {model + 1}", f"serves {listed(names[model])}")
+            for model in order
+        ]
+
     def _learner(self) -> dict[str, Any]:
         """Return how the learner trains, and how that was chosen."""
         said: dict[str, Any] = {"rule": LeastSquares.rule}
@@ -418,6 +565,15 @@ class Plan(ResultMixin):
         if self.chosen:
             said |= {"chosen": self.chosen, "range": list(self.regularization_range or ())}
         return said
+
+    def _service(self) -> dict[str, Any]:
+        """Return which models there are, and how they serve."""
+        said: dict[str, Any] = {} if self.models is None else {"models": list(self.models)}
+        if self.weights is not None:
+            said["weights"] = list(self.weights)
+        if self.served_by is not None:
+            said["served_by"] = dict(self.served_by)
+        return said if self.travels is None else {**said, "travels": list(self.travels)}
 
     def training(self) -> dict[str, Any]:
         """Return what `follow` needs of the plan: the route, how to train, and what is to be expected of it."""
@@ -438,9 +594,10 @@ class Plan(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the JSON contract of docs/formats.md has it."""
         return {
-            "route": list(self.route),
+            **({} if self.several else {"route": list(self.route)}),
             "routes": [list(route) for route in self.routes],
-            "order": list(self.order),
+            **({} if self.several else {"order": list(self.order)}),
+            **self._service(),
             "untrained": self.untrained,
             "contributions": None if self.contributions is None else list(self.contributions),
             "regime": self.regime,

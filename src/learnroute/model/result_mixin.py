@@ -41,7 +41,7 @@ class TableMixin(ABC):
 
         return notebooks.to_html(self)
 
-    def save(self, path: str | Path, *, problem: Problem | None = None) -> None:
+    def save(self, path: str | Path, *, problem: Problem | None = None) -> tuple[Path, ...]:
         """Write the result in the format that the name ends in, whole or not at all.
 
         All results: .json (`to_dict`) and .csv (the table of `to_frame`). Plans also: all other formats of
@@ -54,6 +54,11 @@ class TableMixin(ABC):
         problem
             What was planned, where a plan or picture needs it and the result does not know it (see `problem`).
 
+        Returns
+        -------
+        tuple of pathlib.Path
+            All files that were written: one, or for some formats one per vehicle.
+
         Raises
         ------
         InputError
@@ -61,7 +66,7 @@ class TableMixin(ABC):
         """
         from learnroute import notebooks
 
-        notebooks.save(self, path, problem)
+        return notebooks.save(self, path, problem)
 
     def to_frame(self) -> DataFrame:
         """Return the table of the result.

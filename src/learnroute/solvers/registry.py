@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import RefusedError
+from learnroute.model.fleet_objective import FleetObjective
 from learnroute.model.objective import Linear, Objective, Paired
 from learnroute.model.validation import as_choice
 from learnroute.model.visit_objective import VisitObjective
@@ -18,6 +19,7 @@ from learnroute.solvers.construction.algorithm1 import algorithm1
 from learnroute.solvers.construction.nearest_neighbour import nearest_neighbour
 from learnroute.solvers.contract import Answer, Budget, Solver
 from learnroute.solvers.exact import pair_methods
+from learnroute.solvers.fleets import methods as fleets
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.visits import methods as visits
 
@@ -34,16 +36,22 @@ class Method:
     warm: bool = False  # whether it can start from a given order (keyword `initial`)
 
     def solve(
-        self, objective: Objective | VisitObjective, rng: np.random.Generator, budget: Budget,
+        self, objective: Objective | VisitObjective | FleetObjective, rng: np.random.Generator, budget: Budget,
         params: SolverParams = DEFAULTS, **options: Any,
     ) -> Answer:  # fmt: skip
         """Solve by the solver for this kind of objective."""
         solver = next((self.solvers[kind] for kind in type(objective).__mro__ if kind in self.solvers), None)
         if solver is None:
+            asked = "fleet" if isinstance(objective, FleetObjective) else "visits"
             raise RefusedError(
-                f"method {self.name}: visits each region once; leave visits out, or use auto, exact or search"
+                f"method {self.name}: one route that visits each region once; leave {asked} out, or use auto, exact or "
+                "search"
             )
         return solver(objective, rng, budget, params, **options)
+
+
+def _by_kind(linear: Solver, paired: Solver, visiting: Solver, fleet: Solver) -> Mapping[type, Solver]:
+    return {Linear: linear, Paired: paired, VisitObjective: visiting, FleetObjective: fleet}
 
 
 _proof = DEFAULTS.proof
@@ -52,20 +60,30 @@ METHODS: dict[str, Method] = {
     for method in (
         Method(
             "auto",
-            {Linear: methods.auto, Paired: pair_methods.auto, VisitObjective: visits.auto},
+            _by_kind(methods.auto, pair_methods.auto, visits.auto, fleets.auto),
             "the proved optimum where that is quick, else the best route found and how good it is",
             warm=True,
         ),
         Method(
             "exact",
-            {Linear: methods.exact, Paired: pair_methods.exact, VisitObjective: visits.exact},
+            {
+                Linear: methods.exact,
+                Paired: pair_methods.exact,
+                VisitObjective: visits.exact,
+                FleetObjective: fleets.exact,
+            },
             f"the proved optimum, up to {_proof.ng_route.most_regions} regions "
             f"({_proof.branch_and_cut.most_regions} if m < n), as far as time allows",
             warm=True,
         ),
         Method(
             "search",
-            {Linear: methods.search, Paired: pair_methods.search, VisitObjective: visits.search},
+            {
+                Linear: methods.search,
+                Paired: pair_methods.search,
+                VisitObjective: visits.search,
+                FleetObjective: fleets.search,
+            },
             "the best route that local search finds",
             warm=True,
         ),

@@ -85,18 +85,25 @@ def _least_error(objective: VisitObjective) -> float:
 
 def least_travel(objective: VisitObjective) -> float:
     """Return a lower bound on travel: a spanning tree of all stops that a route must visit, by shortest ways."""
+    edges = travel_edges(objective)
+    total = math.fsum(edges)
+    rounding = margin(objective.size + 1, total + float(objective.travel.max()) / 8)  # the checker's grid is as coarse
+    return max(0.0, total - rounding)
+
+
+def travel_edges(objective: VisitObjective) -> FloatArray:
+    """Return the lengths of a minimum spanning tree's edges of all stops that must be visited, by shortest ways."""
     stops = np.flatnonzero(objective.rules.allowed)
     required = objective.rules.required[stops]
     if objective.origin is not None:
         stops, required = np.append(stops, objective.origin), np.append(required, True)
     if required.sum() < 2 or not objective.rate:
-        return 0.0
+        return np.empty(0)
     ways: FloatArray = objective.travel[np.ix_(stops, stops)]
     ways = np.minimum(ways, ways.T)
     for via in range(len(stops)):
         ways = np.minimum(ways, ways[:, via, None] + ways[via])
-    longest = float(objective.travel[np.ix_(stops[required], stops[required])].max())
     ways = ways[np.ix_(required, required)]
     tree = minimum_spanning_tree(ways)
-    total = math.fsum(ways[tree[:, 0], tree[:, 1]])
-    return max(0.0, total - margin(len(stops), total + longest / 8))  # the checker's grid is as coarse
+    found: FloatArray = ways[tree[:, 0], tree[:, 1]]
+    return found

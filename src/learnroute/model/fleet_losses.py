@@ -1,0 +1,109 @@
+"""The loss of the routes of a fleet: what a plan with several vehicles or models says about them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
+from learnroute.model.law import ModelErrors, follow
+from learnroute.model.losses import Loss, true_dissimilarities, visit_objective_of
+from learnroute.model.problem import Problem
+from learnroute.model.rounding import SAME, is_less
+from learnroute.model.validation import FloatArray, frozen
+from learnroute.model.visits import check_budget, check_visits
+
+MOST_CONTRIBUTIONS = 100  # visits up to which the loss without each of them is computed
+
+
+def fleet_objective_of(problem: Problem) -> FleetObjective:
+    """Return what solvers minimise where there are several vehicles or models."""
+    assert problem.fleet_rules is not None
+    return FleetObjective(visit_objective_of(problem), problem.fleet_rules)
+
+
+def expected_fleet_loss(objective: FleetObjective, routes: FleetRoutes) -> Loss:
+    """Return the expected loss per region of the routes of a fleet, and its parts; merging counts as pairs."""
+    found, size = objective.parts(routes), objective.size
+    parts = {
+        "travel": objective.visits.rate * objective.paid_travel(routes) / size,
+        "dissimilarity": math.fsum(found.dissimilarity) / size,
+        "initial": math.fsum(found.initial) / size,
+        "noise": math.fsum(found.noise) / size,
+        "pairs": math.fsum(found.pairs) / size,
+    }
+    return Loss(total=math.fsum(parts.values()), **parts)
+
+
+def true_fleet_loss(problem: Problem, objective: FleetObjective, routes: FleetRoutes) -> Loss:
+    """Return the same where the true models are known."""
+    known = true_dissimilarities(problem)
+    total = math.fsum(known.region_weights * known.initial)
+    return expected_fleet_loss(replace(objective, visits=replace(objective.visits, known=known, total=total)), routes)
+
+
+def fleet_losses_without(objective: FleetObjective, routes: FleetRoutes) -> list[float] | None:
+    """Return, for each visit, the total loss without it; the others stay. None where there are too many."""
+    if len(routes.regions) > MOST_CONTRIBUTIONS:
+        return None
+    places = [(vehicle, place) for vehicle, route in enumerate(routes.routes) for place in range(len(route))]
+    return [objective(routes.without(*where)) / objective.size for where in places]
+
+
+def error_histories(problem: Problem, routes: FleetRoutes) -> list[FloatArray]:
+    """Return, for each model, its expected error in each region after each of its trainings (row 0: none)."""
+    found, first = [], ModelErrors(problem.initial_errors)
+    for regions in routes.trainings(problem.fleet_rules.size if problem.fleet_rules else 1):
+        rows = follow(first, regions, problem.updates.along(regions), problem.dissimilarities)
+        found.append(frozen(np.array([first.total, *(errors.total for errors in rows)])))
+    return found
+
+
+def as_fleet_routes(
+    problem: Problem, routes: Sequence[Sequence[int]], models: Sequence[int] | None = None
+) -> FleetRoutes:
+    """Return routes of indices as those of a fleet, or refuse what breaks its rules, travel aside.
+
+    Vehicles that are not mentioned stay at home. `models`: the model that each visit of the one vehicle trains.
+    """
+    rules = problem.fleet_rules
+    assert rules is not None
+    if len(routes) > rules.vehicles:
+        reason = f"there are {len(routes)} routes for {rules.vehicles} vehicles; allow more (fleet.vehicles)"
+        raise InputError(reason, field="routes")
+    flat = [region for route in routes for region in route]
+    for region in flat:
+        if not 0 <= region < problem.size:
+            raise InputError(f"there is no region {region}; indices go from 0 to {problem.size - 1}", field="routes")
+    if rules.vehicles > 1:
+        found = FleetRoutes.of_vehicles([*routes, *([[]] * (rules.vehicles - len(routes)))])
+    else:
+        found = FleetRoutes.of_models(flat, as_models(flat, models, rules.models))
+    check_visits(problem.visit_rules, flat, problem.regions)
+    return found
+
+
+def as_models(visits: Sequence[int], models: Any, count: int) -> list[int]:
+    """Return the number of the model that each visit trains, or refuse."""
+    if models is None and count == 1:
+        return [0] * len(visits)
+    known = isinstance(models, Sequence) and not isinstance(models, str) and len(models) == len(visits)
+    if not known or not all(type(one) is int and 0 <= one < count for one in models):
+        reason = f"one number of a model (0 … {count - 1}) per visit is needed"
+        raise InputError(reason, field="models", value=models)
+    return list(models)
+
+
+def check_fleet_travel(problem: Problem, objective: FleetObjective, routes: FleetRoutes) -> None:
+    """Refuse routes that travel farther than they may, by more than rounding."""
+    travels = objective.travels(routes)
+    check_budget(problem.visit_rules, math.fsum(travels))
+    farthest = max(travels)
+    if is_less(objective.rules.limit, farthest, SAME):
+        reason = f"vehicle {travels.index(farthest) + 1} travels {farthest:.6g}; the limit is {objective.rules.limit:g}"
+        raise InputError(f"{reason} (fleet.limit)", field="routes")

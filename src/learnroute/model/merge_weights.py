@@ -1,0 +1,76 @@
+"""The weights of an average of models that has the least error: a small quadratic programme."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from learnroute.model.validation import FloatArray
+
+FEW = 8  # models up to which all faces of the simplex are tried
+STEPS = 20_000  # of the descent beyond
+SETTLED = 1e-14  # of the largest slope: a difference of slopes that is none
+NEGLIGIBLE = 1e-13  # of the value: a larger face must gain more than this
+
+
+def merge_weights(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
+    """Return the weights α >= 0 of sum 1 that minimise c·α - α'Qα/2.
+
+    Parameters
+    ----------
+    linear
+        c: the summed error of each model.
+    quadratic
+        Q: the squared distances between models, times the number of regions. The programme is convex where these are
+        distances; else, the best weights of up to 8 models are found, and a local minimum for more.
+    """
+    found: FloatArray = np.eye(len(linear))[np.argmin(linear)]
+    if len(linear) > FEW:
+        return _descend(linear, quadratic, found)
+    least = _value(linear, quadratic, found)
+    for count in range(2, len(linear) + 1):  # smaller faces first: weight goes to no more models than it must
+        for face in combinations(range(len(linear)), count):
+            weights = _stationary(linear, quadratic, list(face))
+            reached = least if weights is None else _value(linear, quadratic, weights)
+            if weights is not None and reached < least - NEGLIGIBLE * abs(least):
+                found, least = weights, reached
+    return found
+
+
+def _value(linear: FloatArray, quadratic: FloatArray, weights: FloatArray) -> float:
+    return float(linear @ weights - 0.5 * weights @ quadratic @ weights)
+
+
+def _stationary(linear: FloatArray, quadratic: FloatArray, face: list[int]) -> FloatArray | None:
+    """Return the stationary point on a face of the simplex, if there is one with positive weights alone."""
+    count, apart = len(face), quadratic[np.ix_(face, face)]
+    scale = float(np.abs(apart).max())
+    if scale == 0:
+        return None
+    system = np.ones((count + 1, count + 1))
+    system[:count, :count], system[count, count] = apart / scale, 0.0
+    try:
+        found = np.linalg.solve(system, np.append(linear[face] / scale, 1.0))[:count]
+    except np.linalg.LinAlgError:
+        return None
+    if not found.min() > 0 or not abs(found.sum() - 1) < 1e-9:
+        return None
+    weights = np.zeros(len(linear))
+    weights[face] = found
+    return weights
+
+
+def _descend(linear: FloatArray, quadratic: FloatArray, weights: FloatArray) -> FloatArray:
+    """Shift weight between the two models whose slopes differ most, until these are alike."""
+    weights = weights.copy()
+    for _ in range(STEPS):
+        slopes = linear - quadratic @ weights
+        to, away = int(np.argmin(slopes)), int(np.argmax(np.where(weights > 0, slopes, -np.inf)))
+        gain = slopes[away] - slopes[to]
+        if gain <= SETTLED * np.abs(slopes).max():
+            break
+        curve = 2 * quadratic[to, away]  # of the value along this way
+        step = min(weights[away], gain / curve) if curve > 0 else weights[away]
+        weights[to], weights[away] = weights[to] + step, weights[away] - step
+    return weights
