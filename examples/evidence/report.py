@@ -286,7 +286,8 @@ def draw_gains(path: Path, found: dict[str, Seeds]) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    rules = {REHEARSED: "#7b1fa2", PLANNED: "#cc0000", LINEAR: "#ef9a9a", "longest path": "#3465a4", "periphery to core": "#73a946",
+    rules = {REHEARSED: "#7b1fa2", PLANNED: "#cc0000",
+             LINEAR: "#ef9a9a", "longest path": "#3465a4", "periphery to core": "#73a946",
              "most dissimilar next": "#c17d11", "travel only": "#888888"}  # fmt: skip
     figure, axis = pyplot.subplots(figsize=(8.5, 1.2 + 0.62 * len(found)))
     for row, seeds in enumerate(found.values()):

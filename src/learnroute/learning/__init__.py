@@ -16,6 +16,7 @@ from learnroute.learning.final_error import FinalError
 from learnroute.learning.following import Following, follow
 from learnroute.learning.measures import MEASURES, cross_entropy, model_distance, squared_error, zero_one_error
 from learnroute.learning.metrics import HIGHER_IS_BETTER, MEANING, Metrics, metrics_of
+from learnroute.learning.predictors import Predictors
 from learnroute.learning.rehearsal import Rehearsal, rehearse
 from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
 from learnroute.learning.transfers import Transfer, transfer
@@ -34,6 +35,7 @@ __all__ = [
     "Following",
     "GradientRegressor",
     "Metrics",
+    "Predictors",
     "ProximalRegressor",
     "RecursiveRegressor",
     "RegionData",

@@ -15,7 +15,7 @@ from learnroute.model.validation import LARGEST_VALUE, as_members, as_number, as
 
 REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws")  # members, in files
 ORDERS = 50  # random ones that a plan is compared with
-MOST_REGIONS = 100  # up to which that takes a moment
+MOST_REGIONS = 60  # up to which that takes a moment
 LITTLE = 0.01  # the share of the error that an order must save to matter, where errors are expected and not measured
 
 

@@ -38,6 +38,7 @@ from learnroute.model.losses import (
     untrained_loss,
     visited_first,
 )
+from learnroute.model.order_effect import OrderEffect, expected_order_effect
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, clip, route_text
@@ -516,6 +517,9 @@ class Plan(ResultMixin):
             lines.append(("untrained", f"total loss {self.untrained:.6g} without any visit"))
         if self.dissimilarities == ESTIMATE and self.loss_at_most is not None:
             lines.append(("at most", f"{self.loss_at_most:.6g} by the upper bounds on the dissimilarities"))
+        effect = None if self.problem is None else self._order_effect(self.problem)
+        if effect is not None:
+            lines.append(("order", effect.text))
         if self.rehearsal is not None:
             error, spread = self.rehearsal["error"], self.rehearsal["standard_error"]
             lines.append(("rehearsed", f"error {error:.6g} ± {spread:.2g}; the losses here are by the law"))
@@ -556,6 +560,14 @@ class Plan(ResultMixin):
             ("untrained model" if model is None else f"model {model + 1}", f"serves {listed(names[model])}")
             for model in order
         ]
+
+    def _order_effect(self, problem: Problem) -> OrderEffect | None:
+        """Whether the order matters, by the law; None where a rehearsal says so, or nothing is known."""
+        if self.rehearsal is not None or self.fleet is not None or self.learner is None:
+            return None
+        if problem.learner.undecided:
+            problem = problem.changed(learner=self.learner)
+        return expected_order_effect(problem, self.order)
 
     def _learner(self) -> dict[str, Any]:
         """Return how the learner trains, and how that was chosen."""

@@ -1,7 +1,9 @@
 """Pictures: what was planned, compared, simulated, and swept. Needs matplotlib."""
 
+from learnroute.plots.calibrations import draw_calibration
 from learnroute.plots.compared_learners import draw_learners
 from learnroute.plots.comparisons import draw_comparison
+from learnroute.plots.matrices import draw_estimate, draw_following, draw_transfer
 from learnroute.plots.pictures import check_picture
 from learnroute.plots.ratios import draw_ratios
 from learnroute.plots.rehearsals import draw_rehearsal
@@ -13,7 +15,10 @@ from learnroute.plots.visit_curves import draw_visit_curve
 
 __all__ = [
     "check_picture",
+    "draw_calibration",
     "draw_comparison",
+    "draw_estimate",
+    "draw_following",
     "draw_learners",
     "draw_plan",
     "draw_ratios",
@@ -21,5 +26,6 @@ __all__ = [
     "draw_robustness",
     "draw_simulations",
     "draw_tradeoff",
+    "draw_transfer",
     "draw_visit_curve",
 ]
