@@ -354,9 +354,11 @@ class VisitSearchParams(NamedTuple):
     descent_share: float = 0.4  # ... or all for this share of the time, before the best of them is annealed ...
     iterations: int = 1000  # ... for so many iterations per region ...
     most_iterations: int = 60_000  # ... up to so many
-    hot: float = 0.3  # the first temperature, in typical losses of an iteration, ...
+    hot: float = 1.0  # the first temperature, in typical losses of an iteration, ...
     cold: float = 0.01  # ... and the last one, ...
     temperatures: int = 100  # ... in so many steps at least
+    reordered: int = 30  # visits beyond which their order is then improved by itself, ...
+    order_share: float = 0.2  # ... in this share of the time
     repair: int = 50_000  # iterations after which no place is sought any more for required regions of a fleet
     work: float = 3e6  # places and regions that a call of the core looks at, between two looks at the clock
 
@@ -386,6 +388,17 @@ class VisitBoundParams(NamedTuple):
     share: float = 0.25  # of the time that is left for it where a search would spend all
 
 
+class RehearsalParams(NamedTuple):
+    """Simulated annealing of sequences of visits that are priced by rehearsal (`solvers.rehearsal`)."""
+
+    starts: int = 4  # sequences that are annealed, each on its own
+    moves: int = 500  # per region, in each of them
+    hot: float = 1.0  # the first temperature, in typical losses of a move, ...
+    cold: float = 0.01  # ... and the last one, ...
+    temperatures: int = 100  # ... in so many steps at least
+    work: float = 3e7  # multiplications of a call of the core, between two looks at the clock
+
+
 class SolverParams(NamedTuple):
     """All of them; see the class of each. `proof` is what the method `exact` spends."""
 
@@ -402,6 +415,7 @@ class SolverParams(NamedTuple):
     fleet_search: VisitSearchParams = VisitSearchParams()
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
+    rehearsal: RehearsalParams = RehearsalParams()
 
 
 DEFAULTS = SolverParams()
