@@ -137,7 +137,7 @@ class ProcessorTime:
     def __init__(self, seconds: float) -> None:
         self.deadline = time.process_time() + seconds
 
-    def __call__(self, _best: float) -> bool:
+    def __call__(self, best_cost: float) -> bool:
         """Whether they are over."""
         return time.process_time() >= self.deadline
 
