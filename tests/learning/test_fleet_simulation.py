@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-import fleets
+import fleet_oracle as fleets
 from learnroute import Fleet, InputError, Learner, Problem, Visits, evaluate, plan
 from learnroute.learning import simulate
 from learnroute.model.fleet_losses import fleet_objective_of

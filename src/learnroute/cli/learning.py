@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,8 +143,13 @@ def simulate_command(
 @click.option("--regularization", metavar="λ",
               help="Regularisation strength λ of a proximal learner, for --problem: a number, a comma-separated list "
               "(one per position), auto or schedule. Default: a least-squares learner.")  # fmt: skip
-@click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
-              help=f"Write the planning problem ({suffixes(WRITERS)}); needs --travel.")  # fmt: skip
+@click.option(
+    "--problem",
+    "problem_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=f"Write the planning problem ({suffixes(WRITERS)}); travel costs nothing without --travel.",
+)
 @click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the samples that were not used, to FOLDER/train and FOLDER/test.")  # fmt: skip
 @seed_option
@@ -166,9 +172,7 @@ def estimate_command(
     check_outputs(outputs, REPORTS)
     if problem_file:
         check_destination(problem_file, WRITERS)
-        if travel is None:
-            raise InputError("needs --travel, the costs between the regions", field="--problem")
-    between = _between(travel) if travel else {}
+    between = travel_fields(travel) if travel else {}
     tables = read_samples(data, target, region, skip)
     with progress_shown() as progress:
         found = estimate(
@@ -178,17 +182,20 @@ def estimate_command(
         )  # fmt: skip
     for line in causes(found.failures):
         say(printable(f"learnroute: region {' '.join(line.split())}"))
+    strength = None if regularization is None else training_member(regularization.replace(",", " "))
+    if not isinstance(strength, str | list):
+        with contextlib.suppress(InputError):  # too few samples were kept back, or least squares refuses them
+            found = found.compare_predictors(strength)
     if rest:
         _write_rest(found, target, rest)
         say_written(rest)
     if problem_file:
-        strength = None if regularization is None else training_member(regularization.replace(",", " "))
         problem = found.to_problem(samples=samples, regularization=strength, **between)
         say_written(*write_problem(problem, problem_file))
     deliver(found, outputs, as_json)
 
 
-def _between(path: Path) -> dict[str, Any]:
+def travel_fields(path: Path) -> dict[str, Any]:
     """Return what a table says about travel, as arguments of `Estimate.to_problem`: costs, or places."""
     if not places.is_places(path):
         names, costs = read_matrix(path)

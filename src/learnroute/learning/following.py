@@ -32,7 +32,7 @@ from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import weights_by
 from learnroute.model.labelled_tables import align
 from learnroute.model.result import Plan
-from learnroute.model.result_mixin import TableMixin
+from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import FloatArray, as_count, frozen
 from learnroute.solvers.contract import Progress
@@ -41,7 +41,7 @@ MOST_CLASSES = 1000  # more different targets are numbers, not classes
 
 
 @dataclass(frozen=True, eq=False)
-class Following(TableMixin):
+class Following(PictureMixin):
     """What came of following a route.
 
     Attributes
@@ -77,6 +77,7 @@ class Following(TableMixin):
         the models that serve; None where there is one model.
     """
 
+    picture = "draw_following"
     route: tuple[str, ...]
     tested: tuple[str, ...]
     errors: FloatArray
