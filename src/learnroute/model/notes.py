@@ -114,8 +114,8 @@ def fleet_notes(problem: Problem) -> tuple[str, ...]:
     if problem.fleet_rules is None or not problem.has_estimates:
         return ()
     return (
-        "several models are chosen by the estimates of the dissimilarities, some of which are too small, so the expected "
-        "error is too small, too; `learnroute follow` measures it",
+        "several models are chosen by the estimates of the dissimilarities, some of which are too small, so the "
+        "expected error is too small, too; `learnroute follow` measures it",
     )
 
 
