@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fleets
+import fleet_oracle as fleets
 from learnroute import Calibrated, Constraints, Depot, Fleet, Gradient, Learner, Problem, Proximal, Visits, plan
 from learnroute.errors import InputError, RefusedError
 from learnroute.model.fleet_losses import fleet_objective_of
