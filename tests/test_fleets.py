@@ -104,7 +104,7 @@ def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_seven_regions_and_three_vehicles(mode: str) -> None:
-    """All routes of seven regions are too many for the oracle: so visits are few, or the last ones are what counts."""
+    """All routes of seven regions are too many for the oracle: so there are few visits."""
     objective = drawn_fleet(1, mode, "vehicles", 7, 3, required=[0, 3], forbidden=(), repeat=1, at_most=3)
     best, _ = fleets.best_of_all(objective)
     for solver in (exact, search):
