@@ -5,6 +5,8 @@ read before. A cell has the seconds of wall time beyond the limit, and in bracke
 after the limit, which does not depend on what else the machine does; calls that end before the limit have a dash.
 With `--commands`, whole commands are timed, from the start of the program, on a problem in an .npz file; the processor
 time in brackets is that of the whole command.
+With `--processor`, limits are of processor time (with one thread of BLAS), and so is what a cell has: whatever else the
+machine does, a call is late by as much.
 """
 
 from __future__ import annotations
@@ -34,10 +36,12 @@ from learnroute import (
     read_problem,
     robustness,
     tradeoff,
+    visit_curve,
     write_problem,
 )
 from learnroute.errors import InputError
 from learnroute.model.learners import Proximal
+from learnroute.model.visits import Visits
 from learnroute.study.families import random_problem
 
 FEATURES, SAMPLES, NOISE = 120, 100, 0.1
@@ -74,6 +78,11 @@ CALLS: dict[str, Callable[[Problem, float], Any]] = {
     "Journey": lambda problem, limit: Journey(problem, time_limit=limit),
     "Journey, λ auto": lambda problem, limit: Journey(_proximal(problem, "auto"), time_limit=limit),
     "visit": _visit,
+    "visits": lambda problem, limit: plan(problem.changed(visits=Visits()), time_limit=limit),
+    "visits, λ auto": lambda problem, limit: plan(
+        _proximal(problem, "auto").changed(visits=Visits()), time_limit=limit
+    ),
+    "visit_curve": lambda problem, limit: visit_curve(problem, time_limit=limit),
     "visit, λ = 1": lambda problem, limit: _visit(_proximal(problem, 1.0), limit),
 }
 COMMANDS = {
@@ -84,7 +93,10 @@ COMMANDS = {
     "learners": ("learners",),
     "tradeoff": ("tradeoff",),
     "robustness": ("robustness", "--within", "0.2"),
+    "visits": ("visits",),
 }
+BY_PROCESSOR = "import time; time.monotonic = time.process_time; import learnroute.__main__ as program; program.main()"
+ONE_THREAD = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 started = 0.0
 at_limit: list[float] = []  # the processor time when the limit is over
 
@@ -98,9 +110,11 @@ def clock(limit: float) -> None:
     timer.start()
 
 
-def timed_call(name: str, file: str, limit: float) -> None:
+def timed_call(name: str, file: str, limit: float, processor_clock: bool) -> None:
     """Make one call and print its wall and processor time."""
     problem = read_problem(file)
+    if processor_clock:
+        time.monotonic = time.perf_counter = time.process_time
     clock(limit)
     try:
         CALLS[name](problem, limit)
@@ -110,22 +124,24 @@ def timed_call(name: str, file: str, limit: float) -> None:
     print(wall - limit, processor - at_limit[-1] if at_limit else 0.0)
 
 
-def call_in_process(name: str, file: Path, limit: float) -> tuple[float, float, bool]:
+def call_in_process(name: str, file: Path, limit: float, by_processor: bool) -> tuple[float, float, bool]:
     """Return by how much a call is late, and whether it was refused; it has a process of its own."""
-    asked = [sys.executable, __file__, "--call", name, str(file), str(limit)]
-    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    asked = [sys.executable, __file__, "--call", name, str(file), str(limit), *["--processor"][: int(by_processor)]]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True, env=ONE_THREAD if by_processor else None)
     over, processor = map(float, done.stdout.split())
     return over, processor, bool(done.stderr)
 
 
-def run_command(name: str, file: Path, limit: float) -> tuple[float, float, bool]:
+def run_command(name: str, file: Path, limit: float, by_processor: bool) -> tuple[float, float, bool]:
     """Return by how much a whole command is late, and whether it was refused."""
     first, *rest = COMMANDS[name]
-    asked = [sys.executable, "-m", "learnroute", first, str(file), *rest, "--time-limit", str(limit), "--json"]
+    program = ["-c", BY_PROCESSOR] if by_processor else ["-m", "learnroute"]
+    asked = [sys.executable, *program, first, str(file), *rest, "--time-limit", str(limit), "--json"]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(asked, capture_output=True, check=False)
+    done = subprocess.run(asked, capture_output=True, check=False, env=ONE_THREAD if by_processor else None)
     over, after = time.perf_counter() - began - limit, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return over, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, bool(done.returncode)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return processor - limit if by_processor else over, processor, bool(done.returncode)
 
 
 def main() -> None:
@@ -133,11 +149,12 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10, 100, 400, 1100, 2000])
     parser.add_argument("--limits", type=float, nargs="+", default=[1.0, 3.0, 5.0])
     parser.add_argument("--commands", action="store_true")
+    parser.add_argument("--processor", action="store_true")
     parser.add_argument("--calls", nargs="+")
     parser.add_argument("--call", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.call:
-        timed_call(given.call[0], given.call[1], float(given.call[2]))
+        timed_call(given.call[0], given.call[1], float(given.call[2]), given.processor)
         return
     print(f"Python {platform.python_version()}, numpy {version('numpy')}; "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")  # fmt: skip
@@ -155,8 +172,9 @@ def main() -> None:
                 cells = []
                 for size in given.sizes:
                     measure = run_command if given.commands else call_in_process
-                    over, processor, refused = measure(name, Path(folder) / f"{size}.npz", limit)
-                    cell = f"{over:.2f} ({processor:.2f})" if over > 0 else "–"
+                    over, processor, refused = measure(name, Path(folder) / f"{size}.npz", limit, given.processor)
+                    used = "" if given.processor else f" ({processor:.2f})"
+                    cell = f"{over:.2f}{used}" if over > 0 else "–"
                     cells.append(f"refused, {cell}" if refused else cell)
                 print(f"| {name} | {limit:g} s | {' | '.join(cells)} |", flush=True)
 

@@ -64,5 +64,5 @@ def test_nothing_is_promised_without_the_conditions() -> None:
     assert under.value == 1.5
     assert plan(asymmetric(5, UNDER, 1), "nearest").guarantee.value is None
     fixed = plan(problem.changed(learner=UNDER, constraints=Constraints("R1", "R2")), "algorithm1").guarantee
-    assert "both ends fixed" in fixed.reason
+    assert "the first region fixed, the last region fixed" in fixed.reason
     assert fixed.paper is None

@@ -20,11 +20,13 @@ from learnroute import (
     robustness,
     tradeoff,
     tuning,
+    visit_curve,
 )
 from learnroute.errors import InputError
 from learnroute.model.learners import Proximal
 from learnroute.model.spectrum import proximal_moments
-from learnroute.solvers.contract import Budget
+from learnroute.model.visits import Visits
+from learnroute.solvers.contract import Budget, Rounds
 from learnroute.solvers.registry import Method
 from learnroute.study.families import random_problem
 
@@ -96,6 +98,9 @@ CALLS: dict[str, Callable[[Problem, float], Any]] = {
     "robustness": lambda problem, limit: robustness(problem, 0.2, time_limit=limit),
     "journey": lambda problem, limit: Journey(problem, time_limit=limit),
     "journey-auto": lambda problem, limit: Journey(proximal(problem, "auto"), time_limit=limit),
+    "visits": lambda problem, limit: plan(problem.changed(visits=Visits()), time_limit=limit),
+    "visits-auto": lambda problem, limit: plan(proximal(problem, "auto").changed(visits=Visits()), time_limit=limit),
+    "visit-curve": lambda problem, limit: visit_curve(problem, time_limit=limit),
 }
 
 
@@ -142,6 +147,27 @@ def test_curves_that_come_too_late_are_left_out_and_told(clock: Clock) -> None:
     assert len(hurried.curves) == 1 < len(whole.curves)
     assert any("left out" in note for note in hurried.notes) or len({row.order for row in hurried.rows}) == 1
     assert all(np.isfinite(row.total) for row in hurried.rows if row.total is not None)
+
+
+def test_another_round_begins_only_where_the_longest_one_would_fit(clock: Clock) -> None:
+    rounds, made = Rounds(Budget.of(clock.start(1.0))), 0
+    while not rounds.late:
+        with rounds.timed():
+            clock.now += 0.3 if made else 0.4
+        made += 1
+    assert made == 2
+    assert not clock.late
+    assert not Rounds(Budget.of(clock.start(0.01))).late  # the first one always begins, ...
+    assert Rounds(Budget.of(clock.start(0.01)), 0.4).late  # ... unless it is known to take longer
+
+
+def test_lambda_is_chosen_without_a_last_search_where_time_is_short(clock: Clock) -> None:
+    problem = proximal(random_problem("euclidean", REGIONS, Learner(30, 25, 0.1), 1), "auto")
+    found = plan(problem, time_limit=clock.start(0.05))
+    assert clock.solves == 0
+    assert found.method == "search"
+    assert found.chosen == "auto"
+    assert found.lower_bound is not None
 
 
 def test_a_budget_says_how_much_is_left(clock: Clock) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from learnroute import (
     Learner,
     Problem,
     Proximal,
+    Visits,
     compare,
     error_over_time,
     evaluate,
@@ -58,6 +60,16 @@ def test_no_lambda_of_a_fine_grid_with_its_optimal_route_is_better(m: int) -> No
     assert plan(asked).learner == found.learner
 
 
+@pytest.mark.parametrize(("m", "initial", "noise"), [(6, 100.0, 0.0), (6, 1e-3, 3.0)])
+def test_lambda_may_be_far_below_and_above_1(m: int, initial: float, noise: float) -> None:
+    """Without noise and with a first model far off, the least λ is best; with much noise, the largest."""
+    asked = asking(size=4, initial=[initial] * 4, learner=Proximal(m, 18, noise, regularization="auto"))
+    found = plan(asked)
+    best = error_curve(asked, found.order, np.logspace(-9, 9, 721)).min()
+    assert found.loss.error <= best * (1 + 1e-6)
+    assert best < (1 - 1e-6) * error_curve(asked, found.order, [1e-3, 1e5]).min()
+
+
 @pytest.mark.parametrize("m", [6, 18, 40])
 def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps(m: int) -> None:
     one, many = plan(asking(m=m)), plan(asking("schedule", m=m))
@@ -71,6 +83,18 @@ def test_a_schedule_is_at_least_as_good_as_one_lambda_and_no_single_change_helps
             other[t] *= factor
             changed = expected_loss(asking(m=m).regularized(other), many.order).total
             assert changed >= many.loss.total * (1 - 1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 6])
+def test_no_other_visits_with_their_own_lambda_are_better(seed: int) -> None:
+    more: dict[str, Any] = {"samples": [10, 18, 30, 12]} if seed else {"importance": [1, 0, 3, 1]}
+    asked = asking(m=30, size=4, seed=seed, visits=Visits(["R2"], at_most=3), travel_rate=0.5, **more)
+    everyone = [
+        visits for many in (1, 2, 3) for visits in itertools.permutations(range(4), many) if 1 in visits
+    ]  # fmt: skip
+    for kind in ("auto", "schedule"):
+        best = min(tuned_for(asked, visits, kind, Budget()).total for visits in everyone)
+        assert plan(asked.regularized(kind)).loss.total <= 1.0001 * best
 
 
 def test_with_many_samples_the_schedule_is_the_running_mean() -> None:

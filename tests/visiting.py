@@ -61,7 +61,7 @@ def drawn(
     rules = VisitRules(required_regions, repeat * allowed, at_most, budget)
     ends = Ends(size if origin else first, last, closed)
     total = float(initial.sum())
-    return VisitObjective(travel, rate, ends, known, updates, total, size, rules, size if origin else None)
+    return VisitObjective(travel, rate, ends, known, updates, total, size, rules)
 
 
 def route_length(objective: VisitObjective, visits: Sequence[int]) -> float:

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from learnroute.comparison.of_learners import LearnerTable, compare_learners
     from learnroute.comparison.of_methods import Comparison, compare
     from learnroute.errors import InputError, RefusedError
+    from learnroute.fleet_tables import FleetTable, compare_fleets
     from learnroute.formats import read_plan, read_problem, write_plan, write_problem
     from learnroute.journeys import Journey
     from learnroute.model.certificates import Certificate
     from learnroute.model.constraints import Constraints
     from learnroute.model.depot import Depot
     from learnroute.model.features_scaling import FeaturesScaling
+    from learnroute.model.fleet import Fleet
     from learnroute.model.learners import Calibrated, Gradient, Learner, LeastSquares, Proximal
     from learnroute.model.losses import Loss, error_over_time, expected_loss, objective_of, true_loss
     from learnroute.model.metric import MetricReport, check_metric, metric_closure
@@ -53,6 +55,8 @@ __all__ = [
     "Constraints",
     "Depot",
     "FeaturesScaling",
+    "Fleet",
+    "FleetTable",
     "Gradient",
     "Guarantee",
     "InputError",
@@ -76,6 +80,7 @@ __all__ = [
     "Visits",
     "check_metric",
     "compare",
+    "compare_fleets",
     "compare_learners",
     "error_over_time",
     "evaluate",
@@ -121,6 +126,8 @@ _HOMES = {
     "learnroute.solvers.registry": ("METHODS",),
     "learnroute.tradeoffs": ("Tradeoff", "tradeoff"),
     "learnroute.verification": ("Check", "Verification", "verify"),
+    "learnroute.fleet_tables": ("FleetTable", "compare_fleets"),
+    "learnroute.model.fleet": ("Fleet",),
     "learnroute.visit_curves": ("VisitCurve", "visit_curve"),
     "learnroute.comparison.of_learners": ("LearnerTable", "compare_learners"),
 }

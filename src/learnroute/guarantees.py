@@ -59,9 +59,9 @@ def travel_ratio(problem: Problem) -> tuple[float, str]:
         said = ["a closed route"] if problem.closed else []
         said += ["the last region fixed"] if problem.ends.last is not None else []
         return CHRISTOFIDES, ", ".join(said)
-    if problem.ends.last is not None:
-        return HOOGEVEEN, "both ends fixed" if problem.depot is None else "a depot, the last region fixed"
     start = "the first region fixed" if problem.depot is None else "a depot"
+    if problem.ends.last is not None:
+        return HOOGEVEEN, f"{start}, the last region fixed"
     return 2.0, start + (", a closed route" if problem.closed else "")
 
 
@@ -105,15 +105,11 @@ def sharper_ratio(problem: Problem, travel: float = CHRISTOFIDES) -> float | Non
     that may come before it.
     """
     r, size, scores = _retention(problem), problem.size, problem.scores
-    first = problem.ends.first if problem.depot is None else None  # a depot has no score
     share = r * math.expm1((size - 1) * math.log(r)) / math.expm1(size * math.log(r))
     if problem.ends.last is not None:
         end, before = float(scores[problem.ends.last]), np.delete(scores, problem.ends.last)
     else:
-        end, before = (
-            float((scores if first is None else np.delete(scores, first)).min()),
-            scores,
-        )
+        end, before = float(scores[np.arange(size) != problem.ends.first].min()), scores
     least, most = float(before.min()), float(before.max())
     floor = (1 - share) * end + share * least
     if least == most:

@@ -35,7 +35,7 @@ from learnroute.solvers.params import DEFAULTS, SolverParams, check_params
 from learnroute.solvers.registry import METHODS, Method, method_named
 from learnroute.solvers.visits.bounds import NO_BOUND, visits_bound
 from learnroute.solvers.visits.exact import prover
-from learnroute.tuning import Tuned, objective_for_method, route_finder, solve_visits, tune, tuned_for
+from learnroute.tuning import Key, Tuned, objective_for_method, route_finder, solve_visits, tune, tuned_for
 
 TIED = 1e-17  # of the value: less than this cannot be told from nothing
 CHECKING = 5e-10  # seconds that the check of the triangle inequality takes, times T³ ...
@@ -142,7 +142,9 @@ def _plan_fleet(
 ) -> Plan:
     """Choose the routes of all vehicles, and the model that each visit trains."""
     started, objective = time.monotonic(), fleet_objective_of(problem)
-    start = initial if initial is None or isinstance(initial, FleetRoutes) else _fleet_routes(problem, initial)
+    start = initial
+    if initial is not None and not isinstance(initial, FleetRoutes):
+        start = _fleet_routes(problem, initial, [0] * len(initial))
     options = {} if start is None else {"initial": start}
     answer = method.solve(objective, np.random.default_rng(seed), budget, params, **options)
     return _assess_fleet(problem, objective, answer, method.name, seed, started, budget)
@@ -184,8 +186,12 @@ def _plan_with_learner(
 ) -> Plan:  # fmt: skip
     """Choose the regularisation together with the route, then plan the route once more for it."""
     started = time.monotonic()
-    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE))
+    found = tune(problem, route_finder(problem, method, seed, budget, params), budget.part(TUNING_SHARE), method.warm)
     decided = problem.regularized(found.regularization)
+    if initial is None and not budget.has(found.seconds):
+        used = "search" if method.warm else method.name
+        made = _assess_given(decided, found.order, used, method.name, seed, started, budget, params)
+        return _as_chosen(made, problem, found)
     if decided.fleet_rules is not None or decided.rules is not None:
         again = _plan_visits if decided.fleet_rules is None else _plan_fleet
         return _as_chosen(again(decided, method, seed, budget, params, initial or found.order), problem, found)
@@ -215,9 +221,8 @@ def decide_learner(problem: Problem, seed: int, budget: Budget) -> Problem:
     check_type("problem", problem, Problem)
     if not problem.learner.undecided:
         return problem
-    found = _plan_with_learner(problem, METHODS["search"], seed, budget, DEFAULTS, None).learner
-    assert found is not None
-    return problem.changed(learner=found)
+    found = tune(problem, route_finder(problem, METHODS["search"], seed, budget), budget)
+    return problem.regularized(found.regularization)
 
 
 def _warm(problem: Problem, objective: Objective, method: Method, initial: Sequence[str | int]) -> Solver:
@@ -297,9 +302,9 @@ def evaluate_within(
 ) -> Plan:
     """Do the same within a budget."""
     started = time.monotonic()
+    visits: Key
     if problem.fleet_rules is not None:
-        routes = _fleet_routes(problem, route, models)
-        visits: tuple[int, ...] | FleetRoutes = routes
+        visits = _fleet_routes(problem, route, models)
     else:
         order = as_order(problem, _indices(problem, route))
         problem.constraints.check([problem.regions[i] for i in order])
@@ -309,14 +314,24 @@ def evaluate_within(
         found = tuned_for(problem, visits, kind, budget.part(TUNING_SHARE))
         decided = problem.regularized(found.regularization)
         return _as_chosen(evaluate_within(decided, route, budget, models), problem, found)
-    if problem.fleet_rules is not None:
-        answer, objective = Answer.of_fleet(routes, GIVEN), fleet_objective_of(problem)
-        return _assess_fleet(problem, objective, answer, GIVEN, 0, started, budget)
+    return _assess_given(problem, visits, GIVEN, GIVEN, 0, started, budget)
+
+
+def _assess_given(
+    problem: Problem, visits: Key, method: str, requested: str, seed: int, started: float, budget: Budget,
+    params: SolverParams = DEFAULTS,
+) -> Plan:  # fmt: skip
+    """Bound visits that are known, and recompute everything that is claimed."""
+    if isinstance(visits, FleetRoutes):
+        routes = Answer.of_fleet(visits, method, complete=False)
+        return _assess_fleet(problem, fleet_objective_of(problem), routes, requested, seed, started, budget)
+    order = np.array(visits, dtype=np.int64)
     if problem.rules is not None:
-        return _assess_visits(problem, visit_objective_of(problem), Answer(order, GIVEN), GIVEN, 0, started, budget)
-    stops = problem.from_depot(order)
-    certificate = lower_bound(objective_of(problem), stops, budget)
-    return assessed(problem, Answer(stops, GIVEN), certificate, GIVEN, 0, time.monotonic() - started, budget)
+        answer = Answer(order, method, complete=False)
+        return _assess_visits(problem, visit_objective_of(problem), answer, requested, seed, started, budget, params)
+    answer = Answer(problem.from_depot(order), method, complete=False)
+    certificate = lower_bound(objective_of(problem), answer.order, budget, params)
+    return assessed(problem, answer, certificate, requested, seed, time.monotonic() - started, budget)
 
 
 def assessed(
@@ -416,7 +431,7 @@ def _indices(problem: Problem, route: Sequence[str | int], field: str = "route")
     index = {name: i for i, name in enumerate(problem.regions)}
     stops = []
     for stop in route:
-        if problem.depot is not None and stop == problem.depot.name:
+        if stop in problem.stops[problem.size :]:
             raise InputError(f"{stop!r} is the depot, where routes start by themselves; leave it out", field=field)
         if isinstance(stop, str) and stop not in index:
             hint = did_you_mean(stop, problem.regions, "regions are")

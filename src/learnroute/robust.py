@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError, check_type
-from learnroute.model.losses import expected_loss, slopes
+from learnroute.model.losses import check_one_model, expected_loss, slopes
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
@@ -186,6 +186,7 @@ def robustness(
         Where there are no lower bounds and no `within`, or an argument is out of its range.
     """
     check_type("problem", problem, Problem)
+    check_one_model(problem)
     budget = Budget.of(time_limit, progress)
     problem = problem.with_upper_bounds()
     low, high = dissimilarity_bounds(problem, within)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -21,7 +20,7 @@ from learnroute.model.rounding import PRINTED, is_less
 from learnroute.model.table import Column, Sheet, Table, route_text
 from learnroute.model.validation import LARGEST_VALUE, as_count
 from learnroute.planner import decide_learner, plan_within
-from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.exact.pareto import pareto_front, pareto_front_orders
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
@@ -186,7 +185,7 @@ class Tradeoff(ResultMixin):
         ]
         if picked is not None:
             problem = self.problem
-            home = [] if problem is None or problem.depot is None else [problem.depot.name]
+            home = () if problem is None else problem.stops[problem.size :]
             back = ["back"] if problem is not None and problem.closed else []
             lines.append(("picked", " → ".join([*home, *picked.route, *back])))
         headline = f"{len(self.points)} routes between least travel and least error"
@@ -257,18 +256,17 @@ def tradeoff(
 
 
 class _Routes:
-    """Plans routes and prices each once. A plan begins only if the time left is as long as the longest one took."""
+    """Plans routes and prices each once."""
 
     def __init__(self, problem: Problem, seed: int, budget: Budget) -> None:
-        self.problem, self.seed, self.budget = problem, seed, budget
+        self.problem, self.seed, self.budget, self.rounds = problem, seed, budget, Rounds(budget)
         self.choices: dict[tuple[int, ...], Choice] = {}
         self.sizes: dict[tuple[int, ...], float] = {}  # what the rounding of errors is relative to: parts may cancel
-        self.longest = 0.0  # seconds
 
     @property
     def late(self) -> bool:
         """Whether no other plan is to begin; the first one always does."""
-        return bool(self.choices) and not self.budget.has(self.longest)
+        return self.rounds.late
 
     def add(self, order: ArrayLike) -> Choice:
         """Price a route, an order of regions or of stops."""
@@ -286,20 +284,17 @@ class _Routes:
         for name in MARKED if objective.travel.symmetric else MARKED[1:]:
             if self.late:
                 break
-            began, method = time.monotonic(), METHODS[name]
             part, rng = self.budget.part(MARK_SHARE).sparing(), np.random.default_rng(self.seed)
-            seen = objective_for_method(self.problem, objective, method)
-            found[name] = self.add(method.solve(seen, rng, part, DEFAULTS).order)
-            self.longest = max(self.longest, time.monotonic() - began)
+            with self.rounds.timed():
+                seen = objective_for_method(self.problem, objective, METHODS[name])
+                found[name] = self.add(METHODS[name].solve(seen, rng, part, DEFAULTS).order)
         return found
 
     def plan(self, problem: Problem, left: int) -> tuple[Choice, bool]:
         """Plan for another rate or end, with so many plans left; return the route, and whether it is proved best."""
-        began = time.monotonic()
-        made = plan_within(problem, METHODS["auto"], self.seed, self.budget.part(1 / max(2, left)).sparing())
-        found = self.add(made.order)
-        self.longest = max(self.longest, time.monotonic() - began)
-        return found, made.optimal
+        with self.rounds.timed():
+            made = plan_within(problem, METHODS["auto"], self.seed, self.budget.part(1 / max(2, left)).sparing())
+            return self.add(made.order), made.optimal
 
 
 def _at_rate(problem: Problem, rate: float) -> Problem:

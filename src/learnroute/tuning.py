@@ -9,7 +9,7 @@ others given, is a minimum over a table.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,13 +26,14 @@ from learnroute.model.problem import Problem
 from learnroute.model.rounding import is_less
 from learnroute.model.spectrum import proximal_moments
 from learnroute.model.validation import FloatArray, IntArray
-from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.contract import Answer, Budget, Rounds
 from learnroute.solvers.params import DEFAULTS, SolverParams
 from learnroute.solvers.registry import METHODS, Method
+from learnroute.solvers.visits.exact import all_visits, sequences
 
-GRID = np.logspace(-3, 5, 33)  # λ that are tried first
+PLANNED = np.logspace(-3, 5, 17)  # λ for which routes are planned
+GRID = np.concatenate([np.logspace(-9, -4, 6), np.logspace(-3, 5, 33), np.logspace(6, 9, 4)])  # λ tried first for each
 FINE = np.logspace(-4, 6, 241)  # the table of a schedule, and of the range of λ that are nearly as good
-PLANNED = GRID[::2]  # λ for which routes are planned
 FEW_REGIONS = 12  # up to which routes are planned for all of these, beyond for every fourth
 FACTORS = np.logspace(-3, 3, 121)  # of a whole schedule
 NEAR = np.geomspace(0.9, 1 / 0.9, 9)  # factors that a schedule is refined by
@@ -42,6 +43,9 @@ EXACT_REGIONS = 9  # up to which routes are optimal while λ is chosen
 ROUTE_SHARE = 0.1  # of the time left, for each of these routes
 SWEEPS = 60  # over the positions of a schedule, at most
 ALTERNATIONS = 60  # between a route and its λ, at most; a few are usual
+SEQUENCES = 3000  # up to which λ are chosen for all routes: on a table, then refined for ...
+REFINED = 4  # ... so many of them; schedules start from what is known, and from ...
+STARTS = (0.01, 10.0, 1e4)  # ... each of these
 SETTLED = 1e-9  # the relative gain below which an alternation ends
 
 Visits = Any  # an order of regions, or FleetRoutes
@@ -63,6 +67,8 @@ class Tuned:
         Its expected total loss.
     low, high
         The range of λ (of a common factor, for a schedule) whose loss on this route is within 1 % of that.
+    seconds
+        What planning a route and choosing its λ took at most.
     """
 
     regularization: float | tuple[float, ...]
@@ -70,6 +76,7 @@ class Tuned:
     total: float
     low: float
     high: float
+    seconds: float = 0.0
 
 
 def route_finder(problem: Problem, method: Method, seed: int, budget: Budget, params: SolverParams = DEFAULTS) -> Solve:
@@ -110,16 +117,16 @@ def objective_for_method(problem: Problem, objective: Objective, method: Method)
     return objective
 
 
-def tune(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
+def tune(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
     """Choose λ (or a schedule, if the learner asks for one) and the route together.
 
-    `solve` plans a route for a problem whose λ is given.
+    `solve` plans a route for a problem whose λ is given; `any_route` says that any other route will do as well.
     """
     check_first_model(problem)
     assert isinstance(problem.learner, Proximal)
     asked = problem.learner.regularization
-    found = tune_constant(problem, solve, budget)
-    return tune_schedule(problem, solve, budget, found) if asked == SCHEDULE else found
+    found = tune_constant(problem, solve, budget, any_route)
+    return tune_schedule(problem, solve, budget, found, any_route) if asked == SCHEDULE else found
 
 
 def check_first_model(problem: Problem) -> None:
@@ -177,30 +184,35 @@ def _step(problem: Problem, samples: int, regularization: FloatArray) -> Step:
     return Step(*(np.broadcast_to(part, regularization.shape) for part in moments.step(problem.learner.noise**2)))
 
 
-def tune_constant(problem: Problem, solve: Solve, budget: Budget) -> Tuned:
-    """Choose one λ and the route."""
+def tune_constant(problem: Problem, solve: Solve, budget: Budget, any_route: bool = False) -> Tuned:
+    """Choose one λ and the route; `any_route` as for `tune`."""
     step = 1 if problem.size <= FEW_REGIONS else 4
     pool: dict[Key, tuple[float, float]] = {}  # by route: its best λ, and the total there
+    rounds = Rounds(budget)
     for k, one in enumerate(PLANNED[::step].tolist()):
-        _add(pool, problem, solve(problem.regularized(one)), budget)
-        budget.progress("regularisation", (k + 1) / len(PLANNED[::step]))
-        if budget.exhausted:
+        if rounds.late:
             break
+        with rounds.timed():
+            _add(pool, problem, solve(problem.regularized(one)), budget)
+        budget.progress("regularisation", (k + 1) / len(PLANNED[::step]))
+    for order in _best_routes(problem, budget) if any_route else []:
+        _add(pool, problem, order, budget)
     for order in sorted(pool, key=lambda order: pool[order][1])[:3]:
         at = order
         for _ in range(ALTERNATIONS):
-            if budget.exhausted:
+            if rounds.late:
                 break
-            better = _add(pool, problem, solve(problem.regularized(pool[at][0])), budget)
+            with rounds.timed():
+                better = _add(pool, problem, solve(problem.regularized(pool[at][0])), budget)
             if not is_less(pool[better][1], pool[at][1], SETTLED):
                 break
             at = better
     best = min(pool, key=lambda order: pool[order][1])
     value, total = pool[best]
     if budget.exhausted:
-        return Tuned(value, best, total, value, value)
+        return Tuned(value, best, total, value, value, rounds.longest)
     losses = error_curve(problem, best, FINE) + _travel(problem, best)
-    return Tuned(value, best, total, *flat_range(FINE, losses, value, total))
+    return Tuned(value, best, total, *flat_range(FINE, losses, value, total), rounds.longest)
 
 
 def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, budget: Budget) -> Key:
@@ -227,7 +239,8 @@ def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, budge
 
 def _travel(problem: Problem, order: Sequence[int] | IntArray | FleetRoutes) -> float:
     if isinstance(order, FleetRoutes):
-        return problem.travel_rate * fleet_objective_of(problem).paid_travel(order) / problem.size
+        known = problem.regularized(1.0) if problem.learner.undecided else problem
+        return problem.travel_rate * fleet_objective_of(known).paid_travel(order) / problem.size
     return problem.travel_rate * travel_cost(problem, np.asarray(order)) / problem.size
 
 
@@ -246,33 +259,139 @@ def flat_range(table: FloatArray, losses: FloatArray, value: float, total: float
 # Schedules
 
 
-def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned) -> Tuned:
+def tune_schedule(problem: Problem, solve: Solve, budget: Budget, found: Tuned, any_route: bool = False) -> Tuned:
     """Choose one λ for each position and the route, from what is known on: a single λ, or a schedule.
 
     The result is never worse than that; where there is no time left, it is that.
     """
     positions = np.arange(problem.most_visits, dtype=np.float64)
-    starts = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
+    constant, mean = np.full(len(positions), found.regularization, dtype=np.float64), np.maximum(positions, FINE[0])
     order = np.array(found.order)
-    best: tuple[float, FloatArray, IntArray] = (found.total, starts[0], order)
-    for start in starts:
+    best: tuple[float, FloatArray, IntArray] = (found.total, constant, order)
+    rounds = Rounds(budget, found.seconds)
+    starts = [(order, constant), (order, mean)]
+    if any_route:
+        starts += _best_schedules(problem, constant, mean, budget)
+    for at, start in starts:
         if budget.exhausted:
             break
-        schedule, at = _descended(problem, order, start, budget), order
+        schedule = _descended(problem, at, start, budget)
         total = _total(problem, at, schedule)
         for _ in range(ALTERNATIONS):
-            if budget.exhausted:
+            if rounds.late:
                 break
-            other = solve(problem.regularized(schedule.tolist()))
-            changed = _descended(problem, other, schedule, budget)
-            better = _total(problem, other, changed)
+            with rounds.timed():
+                other = solve(problem.regularized(schedule.tolist()))
+                changed = _descended(problem, other, schedule, budget)
+                better = _total(problem, other, changed)
             if not is_less(better, total, SETTLED):
                 break
             schedule, at, total = changed, other, better
         best = min(best, (total, schedule, at), key=lambda one: one[0])
     total, schedule, order = best
     low, high = (_flat_factor(problem, order, schedule, total, way, budget) for way in (FACTORS[::-1], FACTORS))
-    return Tuned(tuple(schedule.tolist()), tuple(order.tolist()), total, low, high)
+    return Tuned(tuple(schedule.tolist()), tuple(order.tolist()), total, low, high, rounds.longest)
+
+
+def _best_schedules(
+    problem: Problem, constant: FloatArray, mean: FloatArray, budget: Budget
+) -> list[tuple[IntArray, FloatArray]]:
+    """Return the best few of all routes with their schedules on a table; nothing where there are too many routes.
+
+    Each route starts from these two schedules, and from a few that are the same at all positions.
+    """
+    starts = [constant, mean, *(np.full(len(mean), one) for one in STARTS)]
+    found: list[tuple[float, IntArray, FloatArray]] = []
+    for orders, travel, steps in _all_routes(problem):
+        positions = np.minimum(np.arange(len(mean)), orders.shape[1] - 1)
+        for start in starts:
+            if budget.exhausted:
+                break
+            near = np.abs(np.log(FINE) - np.log(start[: orders.shape[1], None])).argmin(axis=1)
+            chosen = np.tile(near, (len(orders), 1))
+            totals = travel + _descended_together(problem, orders, chosen, steps, budget)
+            best = np.argsort(totals, kind="stable")[:REFINED].tolist()
+            found += [(float(totals[k]), orders[k], FINE[chosen[k, positions]]) for k in best]
+    return [(order, schedule) for _, order, schedule in sorted(found, key=lambda one: one[0])[:REFINED]]
+
+
+def _best_routes(problem: Problem, budget: Budget) -> list[IntArray]:
+    """Return the best few of all routes with one λ of a table each; nothing where there are too many routes."""
+    found: list[tuple[float, IntArray]] = []
+    rows, weights = problem.dissimilarities.matrix, problem.region_weights / problem.size
+    for orders, travel, steps in _all_routes(problem):
+        everyone, totals = np.arange(len(orders)), np.full(len(orders), np.inf)
+        for one in range(0, len(FINE), 4):
+            if budget.exhausted:
+                break
+            errors = np.tile(problem.initial_errors, (len(orders), 1))
+            for region in orders.T:
+                errors = _trained(errors, region, steps[region, :, one], rows, everyone)
+            totals = np.minimum(totals, travel + errors @ weights)
+        found += [(float(totals[k]), orders[k]) for k in np.argsort(totals, kind="stable")[:REFINED].tolist()]
+    return [order for _, order in sorted(found, key=lambda one: one[0])[:REFINED]]
+
+
+def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+    """Yield all routes of each length, one per row, with their travel; nothing where there are too many, or of fleets.
+
+    The third table is what training does, by region, part and λ of `FINE`.
+    """
+    if problem.fleet_rules is not None:
+        return
+    objective = visit_objective_of(problem.regularized(1.0))
+    rules = objective.rules
+    if sequences(rules.repeats[rules.allowed], rules.at_most) > SEQUENCES:
+        return
+    tables = {n: _step(problem, n, FINE) for n in np.unique(problem.counts).tolist()}
+    steps = np.array([tables[n] for n in problem.counts.tolist()])
+    routes = list(all_visits(objective))
+    for length in sorted({len(route) for route in routes}):
+        orders = np.array([route for route in routes if len(route) == length])
+        yield orders, np.array([_travel(problem, order) for order in orders]), steps
+
+
+def _trained(
+    errors: FloatArray, regions: IntArray, steps: FloatArray, rows: FloatArray, everyone: IntArray
+) -> FloatArray:
+    """Return the errors of many models after each has trained in a region of its own."""
+    p, learns, q, _, noise = steps.T[:, :, None]
+    return np.asarray(p * errors + learns * rows[regions] - q * errors[everyone, regions, None] + noise)
+
+
+def _descended_together(
+    problem: Problem, orders: IntArray, chosen: IntArray, steps: FloatArray, budget: Budget
+) -> FloatArray:
+    """Do for many routes at once, one per row, what `_swept` does for one; return their errors.
+
+    `chosen` are places of λ in the table, which are changed, and `steps` what training does there in each region.
+    """
+    rows, weights = problem.dissimilarities.matrix, problem.region_weights / problem.size
+    many, everyone = orders.shape[1], np.arange(len(orders))
+    before: FloatArray = np.full(len(orders), np.inf)
+    for _ in range(SWEEPS):
+        here = steps[orders, :, chosen]  # by route, position and part
+        slopes, totals = np.empty((many, len(orders), problem.size)), np.empty((many, len(orders)))
+        slope, total = np.tile(weights, (len(orders), 1)), np.ones(len(orders))
+        for t in range(many - 1, -1, -1):
+            slopes[t], totals[t] = slope, total
+            slope = here[:, t, 0, None] * slope
+            slope[everyone, orders[:, t]] -= here[:, t, 2] * total
+            total = total * here[:, t, 3]
+        errors = np.tile(problem.initial_errors, (len(orders), 1))
+        for t in range(many):
+            region = orders[:, t]
+            kept, learnt = (slopes[t] * errors).sum(axis=1), (slopes[t] * rows[region]).sum(axis=1)
+            known, error = steps[region], errors[everyone, region]
+            costs = known[:, 0] * kept[:, None] + known[:, 1] * learnt[:, None]
+            costs += totals[t][:, None] * (known[:, 4] - known[:, 2] * error[:, None])
+            chosen[:, t] = costs.argmin(axis=1)
+            errors = _trained(errors, region, known[everyone, :, chosen[:, t]], rows, everyone)
+        reached = errors @ weights
+        if budget.exhausted or not (reached < before - SETTLED * np.abs(reached)).any():
+            break
+        before = reached
+    return np.asarray(reached)
 
 
 def _flat_factor(

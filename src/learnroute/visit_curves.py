@@ -14,6 +14,7 @@ from learnroute.model.pooled import floor_of
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
 from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.rounding import SAME, is_less
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import as_count
 from learnroute.model.visits import Visits
@@ -151,7 +152,7 @@ class VisitCurve(ResultMixin):
             row = next(row for row in self.rows if first.error - row.error >= MOST * gained)
         share, bring = (first.error - row.error) / gained, "brings" if row.visits == 1 else "bring"
         said = f"{100 * share:.3g} % of the improvement that all {last.visits} bring"
-        if share > 1:
+        if is_less(1.0, share, SAME):
             said = f"a smaller error than all {last.visits}"
         travel = f", with {row.travel / last.travel:.0%} of the travel" if last.travel > 0 else ""
         return f"{_visits(row.visits)} {bring} {said}{travel}"
@@ -213,7 +214,7 @@ def visit_curve(
     notes: list[str] = []
     untrained = untrained_row(optional)
     numbers = _numbers(fewest, most)
-    initial: tuple[int, ...] | None = None
+    initial: Any = None
     for k, many in enumerate(numbers):
         if rows and budget.exhausted:
             notes.append(f"{budget.end} after rows of up to {_visits(numbers[k - 1])}")
@@ -228,7 +229,7 @@ def visit_curve(
             notes.append(f"no route of {many} visits keeps to the travel budget")
             break
         rows.append(VisitRow.of(found))
-        initial = found.order
+        initial = found.fleet or found.order
         budget.progress("visits", (k + 1) / len(numbers))
     if untrained is not None:
         rows.insert(0, untrained)

@@ -171,6 +171,16 @@ def test_great_circles_are_proved() -> None:
     check_proof(by_blossoms(PlaceWeights(place_ground(points)), Budget()), points.matrix)
 
 
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-160, 1.0])
+@pytest.mark.parametrize("size", [6, 40])
+def test_the_smallest_numbers_are_told_apart(unit: float, size: int) -> None:
+    steps = symmetric(np.random.default_rng(size).integers(1, 9, (size, size)).astype(np.float64))
+    found, wanted = minimum_matching(unit * steps), minimum_matching(steps)
+    assert found.optimal
+    assert found.pairs.tolist() == wanted.pairs.tolist()
+    assert np.allclose(found.duals, unit * wanted.duals, rtol=1e-6, atol=unit)
+
+
 def test_few_first_edges_are_repaired_by_pricing() -> None:
     """Two far groups of odd size, and candidates within groups only: the pair between them has to be found."""
     params = MatchingParams(neighbours=2)

@@ -248,6 +248,58 @@ def test_the_travel_budget(opened: Open, tmp_path: Path) -> None:
     assert page.inner_text("#status") == ""
 
 
+def test_limits_on_visits(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    problem = show(page, tmp_path, survey(visits={"repeat": 2, "at_most": 4}))
+    assert (page.input_value("#repeat"), page.input_value("#at-most"), page.input_value("#budget")) == ("2", "4", "")
+    for field, text, asked in (
+        ("#at-most", "2", Visits(repeat=2, at_most=2)),
+        ("#repeat", "", Visits(at_most=2)),
+        ("#at-most", "", Visits()),
+    ):
+        page.fill(field, text)
+        settle(page)
+        found = plan(problem.changed(visits=asked))
+        assert route(page) == list(found.route)
+        assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
+    for text in ("1.5", "0"):
+        page.fill("#at-most", text)
+        settle(page)
+        assert "visits at most" in page.inner_text("#status.wrong")
+    undo(page)
+    assert page.input_value("#at-most") == ""
+    assert route(page) == list(found.route)
+
+
+def test_the_importance_of_a_region(opened: Open, tmp_path: Path) -> None:
+    page = opened()
+    problem = show(page, tmp_path, survey(visits={}))
+    chosen = problem.regions.index("Airport")
+
+    def weigh(text: str) -> None:
+        region(page, "Airport").focus()
+        page.fill("#region-importance", text)
+        page.keyboard.press("Enter")
+        settle(page)
+
+    weigh("9")
+    weighted = problem.changed(importance=[9.0 if i == chosen else 1.0 for i in range(problem.size)])
+    found = plan(weighted)
+    assert route(page) == list(found.route) != list(plan(problem).route)
+    assert total(page) == pytest.approx(found.loss.total, rel=1e-5)
+    assert f"expected error {found.loss.error:.4g} on average" in page.inner_text("#error-history-text")
+    assert f"score / T {weighted.scores[chosen] / problem.size:.4g}" == page.inner_text("#region-score")
+    assert ", importance 9," in (region(page, "Airport").get_attribute("aria-label") or "")
+    weigh("-1")
+    assert "Importance must be" in page.inner_text("#status.wrong")
+    assert page.input_value("#region-importance") == "9"
+    weigh("1")
+    assert route(page) == list(plan(problem).route)
+    assert "importance" not in (region(page, "Airport").get_attribute("aria-label") or "")
+    undo(page)
+    assert route(page) == list(found.route)
+
+
 def test_visits_of_a_file_are_shown_and_kept_over_a_reload(opened: Open, tmp_path: Path) -> None:
     page = opened()
     visits = {"required": ["Harbour"], "repeat": 2, "at_most": 4}
@@ -315,7 +367,8 @@ def test_it_fits_every_screen(opened: Open, tmp_path: Path, width: int, scheme: 
         "node => [getComputedStyle(node).stroke, getComputedStyle(document.body).color]",
     )
     assert colours[0] == colours[1]  # visible on either ground
-    for control in ("#visit-count", "#best-visits", "#budget"):
+    region(page, "Airport").focus()
+    for control in ("#visit-count", "#best-visits", "#budget", "#at-most", "#repeat", "#region-importance"):
         box = page.locator(control).bounding_box()
         assert box is not None
         assert box["height"] >= (40 if width == 400 else 16)

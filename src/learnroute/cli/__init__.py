@@ -27,7 +27,7 @@ Example:
 MODULES = {
     "planning": ("plan", "evaluate", "verify"),
     "comparing": ("compare",),
-    "visiting": ("visits",),
+    "visiting": ("visits", "fleet"),
     "choosing": ("tradeoff", "robustness", "learners", "journey"),
     "problems": ("generate", "check", "convert"),
     "learning": ("simulate", "estimate"),

@@ -22,7 +22,7 @@ from learnroute.formats import PICTURES, READERS, json_files, main_file, problem
 from learnroute.formats.csv_files import training_member
 from learnroute.formats.files import check_destination, errors_naming, text_of
 from learnroute.formats.json_files import dumps
-from learnroute.model.fleet import LONGEST, MERGED, OWN, Fleet
+from learnroute.model.fleet import LONGEST, MERGED, MOST, OWN, Fleet
 from learnroute.model.learners import RULES, Gradient, Proximal
 from learnroute.model.problem import ESTIMATE, UPPER, Problem
 from learnroute.model.result_mixin import TableMixin
@@ -200,7 +200,7 @@ def problem_options(function: F) -> F:
         regularization: str | None, steps: int | None, rate: float | None, start: str | None,
         end: str | None, return_: bool | None, depot: str | None, travel_rate: float | None,
         dissimilarities: str | None, title: str | None, optional: bool, require: tuple[str, ...],
-        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, serve: str | None, longest: bool,
+        forbid: tuple[str, ...], repeat: int | None, at_most: int | None, longest: bool,
         limit: float | None, **others: Any,
     ) -> Any:  # fmt: skip
         learner = {"features": features, "samples": samples, "noise": noise, "rule": rule, "steps": steps, "rate": rate}
@@ -217,8 +217,8 @@ def problem_options(function: F) -> F:
             visits["budget"] = budget
         if optional or require:
             visits["required"] = require
-        fleet = {"serve": serve, "limit": limit, "travel": LONGEST if longest else None}
-        fleet |= {name: others.pop(name) for name in ("vehicles", "models") if name not in own}
+        fleet = {"limit": limit, "travel": LONGEST if longest else None}
+        fleet |= {name: others.pop(name) for name in ("vehicles", "models", "serve") if name not in own}
         source = Source(
             file, _given(learner), _given(constraints), travel_rate, title, depot, dissimilarities, visits,
             _given(fleet),
@@ -295,6 +295,21 @@ def plot_option(function: F) -> F:
         "--plot", "pictures", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
         help=f"Draw a picture ({suffixes(PICTURES)}). May be repeated.",
     )(function)  # fmt: skip
+
+
+def numbers_from(field: str, text: str) -> list[int]:
+    """Return the numbers of a list with commas between, or of ranges such as 1-4."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        try:
+            numbers = range(int(first), int(last or first) + 1)
+        except ValueError:
+            numbers = range(0)
+        if not numbers or numbers[0] < 1 or numbers[-1] > MOST:
+            raise InputError(f"numbers from 1 to {MOST} are needed, such as 1-4 or 1,2,8", field=field, value=text)
+        found.extend(numbers)
+    return found
 
 
 def route_stops(route: str, problem: Problem) -> list[str] | list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,6 +17,7 @@ from learnroute.cli.common import (
     command,
     deliver,
     json_option,
+    numbers_from,
     output_option,
     plot_option,
     problem_options,
@@ -81,10 +83,10 @@ def plan_command(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _route_in(file: Path) -> list[str]:
-    """Return the route of a plan file."""
+def _route_in(file: Path) -> list[Any]:
+    """Return the route of a plan file; of several vehicles, their routes."""
     members = read_plan(file)
-    route = members.get("route") if isinstance(members, dict) else None
+    route = members.get("route", members.get("routes")) if isinstance(members, dict) else None
     if not isinstance(route, list):
         raise InputError("no route in it; name a plan that was written as .json", where=file)
     return route
@@ -96,13 +98,23 @@ def _route_in(file: Path) -> list[str]:
     '    --route "Receiving,Bulk racks,Small parts,Cold store,Hazmat cage,Returns,Packing,Dispatch"',
 )
 @problem_options
-@click.option("--route", required=True, metavar="A,B,C", help="Regions in order: names, or 0-based indices.")
+@click.option(
+    "--route",
+    "routes",
+    required=True,
+    multiple=True,
+    metavar="A,B,C",
+    help="Regions in order: names, or 0-based indices. Once per vehicle, where there are several.",
+)
+@click.option(
+    "--trained", metavar="1,2,1", help="With several models: the number of the model that each visit trains, from 1."
+)
 @time_option
 @json_option
 @output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
 @plot_option
 def evaluate_command(
-    source: Source, route: str, time_limit: float | None, as_json: bool,
+    source: Source, routes: tuple[str, ...], trained: str | None, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Say what a given route through the regions of FILE costs, and how far from the best it can be."""
@@ -110,9 +122,13 @@ def evaluate_command(
     problem = source.read()
     for path in outputs:
         check_plan_destination(path, problem)
-    stops = route_stops(route, problem)
+    several = problem.fleet_rules is not None and problem.fleet_rules.vehicles > 1
+    if len(routes) > 1 and not several:
+        raise InputError("is given several times; there is one vehicle (--vehicles)", field="--route")
+    stops = [route_stops(route, problem) for route in routes]
+    models = None if trained is None else [number - 1 for number in numbers_from("--trained", trained)]
     with progress_shown() as progress:
-        found = evaluate(problem, stops, time_left(time_limit), progress)
+        found = evaluate(problem, stops if several else stops[0], time_left(time_limit), progress, models)
     deliver(found, (*outputs, *pictures), as_json)
 
 

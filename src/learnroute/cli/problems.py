@@ -199,7 +199,8 @@ def _facts(problem: Problem, report: MetricReport, changed: int | None) -> dict[
 
 
 def _fixed(problem: Problem) -> Problem:
-    """Return a problem that orders can be priced for: with any λ, where it is to be chosen."""
+    """Return a problem that orders can be priced for: with any λ, where it is to be chosen; of all regions, once."""
+    problem = problem.changed(visits=None, fleet=None) if problem.visits or problem.fleet else problem
     return problem.regularized(1.0) if problem.learner.undecided else problem
 
 

@@ -1,16 +1,20 @@
-"""visits."""
+"""visits, fleet."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from learnroute.cli.common import (
     REPORTS,
+    Name,
     Source,
     check_outputs,
     command,
     deliver,
     json_option,
+    numbers_from,
     output_option,
     plot_option,
     problem_options,
@@ -19,6 +23,8 @@ from learnroute.cli.common import (
     time_left,
     time_option,
 )
+from learnroute.fleet_tables import ROUNDS, compare_fleets
+from learnroute.model.fleet import MERGED, OWN
 from learnroute.visit_curves import visit_curve
 
 
@@ -46,4 +52,37 @@ def visits_command(
     deliver(found, (*outputs, *pictures), as_json)
 
 
-COMMANDS = (visits_command,)
+@command(
+    "fleet",
+    epilog="\b\nExample:\n  learnroute fleet examples/city-survey.json --vehicles 1-3 --models 1-3 --plot fleet.png",
+)
+@problem_options
+@click.option("--vehicles", default="1-4", show_default=True, metavar="K", help="Numbers of vehicles: 1-4, or 1,2,8.")
+@click.option("--models", default="1-4", show_default=True, metavar="K", help="Numbers of models on one vehicle.")
+@click.option("--serve", type=Name([MERGED, OWN]), help="Compare this mode alone, instead of both.")
+@click.option(
+    "--rounds", type=int, default=ROUNDS, show_default=True, metavar="R", help="Rounds of federated averaging."
+)
+@seed_option
+@time_option
+@json_option
+@output_option("Write the table (.json, .csv or .md).")
+@plot_option
+def fleet_command(
+    source: Source, vehicles: str, models: str, serve: str | None, rounds: int, seed: int, time_limit: float | None,
+    as_json: bool, outputs: tuple[Path, ...], pictures: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Compare numbers of vehicles and models for the problem in FILE: error, travel and total loss.
+
+    Vehicles train a model each; or one vehicle carries several models, and each visit trains one of them. At the end,
+    models are averaged (merged), or each region is served by the model that is best there (own). The last rows are
+    federated averaging with a client in each region, which is evaluated and not planned.
+    """
+    check_outputs(outputs, (*REPORTS, ".md"), pictures)
+    sizes = numbers_from("--vehicles", vehicles), numbers_from("--models", models)
+    with progress_shown() as progress:
+        found = compare_fleets(source.read(), *sizes, serve, rounds, seed, time_left(time_limit), progress)
+    deliver(found, (*outputs, *pictures), as_json)
+
+
+COMMANDS = (visits_command, fleet_command)

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
 from learnroute.model.learners import LeastSquares, Proximal
-from learnroute.model.losses import expected_loss, travel_cost
+from learnroute.model.losses import check_one_model, expected_loss, travel_cost
 from learnroute.model.notes import KINDS
-from learnroute.model.pooled import floor_of, pooled_error
+from learnroute.model.pooled import floor_of, pooled_curve
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
@@ -262,6 +262,7 @@ def compare_learners(
         Where there are too many regions, or the first model is said to be right everywhere.
     """
     check_type("problem", problem, Problem)
+    check_one_model(problem)
     if problem.size > MOST_REGIONS:
         reason = f"learners are compared on at most {MOST_REGIONS}; give some of the regions"
         raise InputError(reason, field="regions", found=f"has {problem.size} entries")
@@ -304,14 +305,19 @@ class _Table:
         mean = np.maximum(np.arange(problem.size), self._first).tolist()
         total = expected_loss(problem.regularized(mean), self.shortest).total
         self.running = Tuned(tuple(mean), self.shortest, total, 1.0, 1.0)
-        self.scheduled = min(tune_schedule(problem, search, part, self.together), self.running, key=_total)
+        self.scheduled = min(
+            tune_schedule(problem, search, part, self.together, any_route=True), self.running, key=_total
+        )
         if self.scheduled is self.running:  # that is a schedule, too
             self.scheduled = tune_schedule(problem, search, part, self.running)
         budget.progress("schedule", 1.0)
         self.optional = problem.changed(visits=visits)
-        choose = route_finder(self.optional, METHODS["auto"], seed, part)
-        chosen = tune_constant(self.optional, choose, part)
-        self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
+        if visits == Visits() and part.exhausted:
+            self.chosen = self.together
+        else:
+            choose = route_finder(self.optional, METHODS["auto"], seed, part)
+            chosen = tune_constant(self.optional, choose, part, any_route=True)
+            self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
         budget.progress("visits", 1.0)
 
     def rows(self) -> list[LearnerRow]:
@@ -418,8 +424,9 @@ class _Table:
     def _recursive(self) -> LearnerRow:
         """Price the fit to all samples, with the ridge prior that suits it best."""
         m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
-        value, error = least_of(lambda table: pooled_error(self.problem, table), PRIOR, self.budget)
-        totals = pooled_error(self.problem, PRIOR_FINE) + travel
+        curve = pooled_curve(self.problem)
+        value, error = least_of(curve, PRIOR, self.budget)
+        totals = curve(PRIOR_FINE) + travel
         row = self._priced(RECURSIVE, m * m + m, error)
         nearly = flat_range(PRIOR_FINE, totals, value, error + travel)
         return replace(row, regularization=value, regularization_range=nearly)

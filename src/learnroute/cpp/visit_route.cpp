@@ -1,6 +1,7 @@
 #include "visit_route.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -10,11 +11,33 @@ namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr auto tiny = 1e-100; // weights below count for nothing, and would be slow to calculate with
+constexpr auto small = 1e-9;  // shares in the model, and weights of errors, below which pairs are left out
+
+/// Σ weights[i]·row[regions[i]], from `begin` to `end`.
+double weigh_row(std::vector<double> const &weights, std::vector<Index> const &regions, double const *row,
+                 std::size_t begin, std::size_t end) {
+    std::array<double, 4> sums{};
+    auto i = begin;
+    for (; i + 4 <= end; i += 4)
+        for (std::size_t k = 0; k < 4; ++k)
+            sums[k] += weights[i + k] * row[regions[i + k]];
+    for (; i < end; ++i)
+        sums[0] += weights[i] * row[regions[i]];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+void scale(std::vector<double> &weights, double factor, std::size_t begin, std::size_t end) {
+    for (auto i = begin; i < end; ++i)
+        weights[i] *= factor;
+}
 } // namespace
 
 VisitRoute::VisitRoute(std::shared_ptr<VisitProblem const> problem)
-    : problem_(std::move(problem)), sum_{problem_->total}, common_{0.0}, own_(problem_->initial), sum_weight_{1.0},
-      common_weight_{problem_->count}, constant_{0.0}, own_weight_(problem_->regions) {
+    : problem_(std::move(problem)), negligible_(small), sum_{problem_->total}, common_{0.0}, sum_weight_{1.0},
+      common_weight_{problem_->count}, constant_{0.0} {
+    for (auto const &update : problem_->updates)
+        if (std::abs(update.retention) > 1.0 || std::abs(update.second) > 1.0)
+            negligible_ = 0.0;
     assign({});
 }
 
@@ -24,99 +47,86 @@ double VisitRoute::value() const {
     return problem_->rate * travel_ + sum_.back() + problem_->count * common_.back();
 }
 
-void VisitRoute::train(std::size_t visit) {
-    auto const region = visits_[visit];
-    auto const &update = problem_->update(static_cast<Index>(visit), region);
-    sum_[visit + 1] = update.retention * sum_[visit] + update.plasticity * problem_->scores[region];
-    common_[visit + 1] = update.second * common_[visit] + update.noise;
-    if (!problem_->coupled)
-        return;
-    auto const regions = static_cast<std::size_t>(problem_->regions);
-    auto const *const own = own_.data() + visit * regions;
-    auto *const next = own_.data() + (visit + 1) * regions;
-    auto const *const towards = problem_->towards_of(region);
-    common_[visit + 1] -= update.coupling * own[region];
-    for (std::size_t j = 0; j < regions; ++j)
-        next[j] = update.retention * own[j] + update.plasticity * towards[j];
+/// What training does in the region of a visit, one position later.
+VisitProblem::Update const &VisitRoute::later(std::size_t visit) const {
+    return problem_->update(std::min(static_cast<Index>(visit) + 1, problem_->at_most - 1), visits_[visit]);
 }
 
-void VisitRoute::train_behind(std::size_t visit) {
-    auto const follow = visits_.size() - 1 - visit;
-    auto const region = visits_[visit];
-    auto const later = std::min(static_cast<Index>(visit) + 1, problem_->at_most - 1);
-    auto const &update = problem_->update(later, region);
-    auto const weight = sum_weight_[follow];
-    auto const common_weight = common_weight_[follow];
-    auto const some = [](double product) { return std::abs(product) < tiny ? 0.0 : product; };
-    sum_weight_[follow + 1] = some(update.retention * weight);
-    common_weight_[follow + 1] = some(update.second * common_weight);
-    constant_[follow + 1] =
-        constant_[follow] + weight * update.plasticity * problem_->scores[region] + common_weight * update.noise;
-    if (!problem_->coupled)
-        return;
-    auto const regions = static_cast<std::size_t>(problem_->regions);
-    auto const *const own = own_weight_.data() + follow * regions;
-    auto *const next = own_weight_.data() + (follow + 1) * regions;
+/// Whether the common part of the errors counts where so many visits follow.
+bool VisitRoute::counts(std::size_t follow) const {
+    return std::abs(common_weight_[follow]) > negligible_ * problem_->count;
+}
+
+/// The own part of the error in a region before the visit at a place.
+double VisitRoute::own_at(Index region, std::size_t place) const {
     auto const *const seen = problem_->seen_from(region);
-    auto const coupled = update.coupling * common_weight;
-    constant_[follow + 1] += update.plasticity * own[region];
-    for (std::size_t j = 0; j < regions; ++j)
-        next[j] = update.retention * own[j] - coupled * seen[j];
-    if (sum_weight_[follow + 1] == 0.0)
-        std::fill_n(next, regions, 0.0);
+    auto found = 0.0;
+    auto left = 1.0;
+    for (auto visit = place; visit-- > 0;) {
+        auto const &update = problem_->update(static_cast<Index>(visit), visits_[visit]);
+        found += left * update.plasticity * seen[visits_[visit]];
+        left *= update.retention;
+        if (std::abs(left) <= negligible_)
+            return found;
+    }
+    return found + left * problem_->initial[region];
 }
 
-void VisitRoute::weigh_own() {
+/// Find the own part of the error before each visit, of visits that count; the first ones are known.
+void VisitRoute::find_own(std::size_t kept) {
     auto const size = visits_.size();
-    auto const regions = static_cast<std::size_t>(problem_->regions);
-    std::ranges::fill(owned_, 0.0);
-    if (!problem_->coupled)
-        return;
-    for (std::size_t place = size; place-- > 0;) {
-        auto const follow = size - 1 - place;
-        if (problem_->steady) {
-            auto const region = visits_[place];
-            auto const &update = problem_->update(0, region);
-            owned_[follow + 1] = owned_[follow] - update.plasticity * own_weight_[follow * regions + region] -
-                                 update.coupling * common_weight_[follow] * own_[place * regions + region];
-            continue;
-        }
-        auto const *const own = own_.data() + place * regions;
-        auto weighed = 0.0;
-        for (auto visit = size; visit-- > place;) {
-            auto const later = std::min(static_cast<Index>(visit) + 1, problem_->at_most - 1);
-            auto const &update = problem_->update(later, visits_[visit]);
-            weighed =
-                update.retention * weighed - update.coupling * common_weight_[size - 1 - visit] * own[visits_[visit]];
-        }
-        owned_[follow + 1] = weighed;
+    auto first = size;
+    for (auto reaching = 1.0; first > 0 && std::abs(reaching) > negligible_;) {
+        --first;
+        reaching *= problem_->update(static_cast<Index>(first), visits_[first]).second;
+    }
+    auto const begin = known_ <= first ? std::max(kept, first) : first;
+    if (begin == first)
+        known_ = first;
+    std::fill(own_.begin() + static_cast<std::ptrdiff_t>(std::min(kept, begin)),
+              own_.begin() + static_cast<std::ptrdiff_t>(begin), 0.0);
+    shares_.resize(size);
+    auto held = begin; // the first visit that has a share in the model
+    auto left = 1.0;   // the first model's
+    while (held > 0 && std::abs(left) > negligible_) {
+        --held;
+        auto const &update = problem_->update(static_cast<Index>(held), visits_[held]);
+        shares_[held] = left * update.plasticity;
+        left *= update.retention;
+    }
+    for (auto visit = begin; visit < size; ++visit) {
+        auto const region = visits_[visit];
+        auto const &update = problem_->update(static_cast<Index>(visit), region);
+        own_[visit] =
+            left * problem_->initial[region] + weigh_row(shares_, visits_, problem_->seen_from(region), held, visit);
+        scale(shares_, update.retention, held, visit);
+        shares_[visit] = update.plasticity;
+        left *= update.retention;
+        while (held < visit && std::abs(shares_[held]) <= negligible_)
+            ++held;
     }
 }
 
 void VisitRoute::assign(std::span<Index const> visits) {
-    auto const old = visits_.size();
     auto const size = visits.size();
-    auto const [one, other] = std::ranges::mismatch(visits_, visits);
-    auto const kept = static_cast<std::size_t>(one - visits_.begin());
-    std::size_t kept_behind = 0;
-    if (problem_->steady || old == size)
-        while (kept_behind < std::min(old, size) && visits_[old - 1 - kept_behind] == visits[size - 1 - kept_behind])
-            ++kept_behind;
+    auto const kept = static_cast<std::size_t>(std::ranges::mismatch(visits_, visits).in1 - visits_.begin());
     visits_.assign(visits.begin(), visits.end());
-    for (auto *table :
-         {&sum_, &common_, &sum_weight_, &common_weight_, &constant_, &owned_, &summed_, &shared_, &legs_, &prices_})
+    is_weighed_ = false;
+    for (auto *table : {&sum_, &common_, &own_, &legs_})
         table->resize(size + 1);
-    if (problem_->coupled)
-        for (auto *table : {&own_, &own_weight_})
-            table->resize((size + 1) * problem_->regions);
-    for (auto visit = kept; visit < size; ++visit)
-        train(visit);
-    for (auto visit = size - kept_behind; visit-- > 0;)
-        train_behind(visit);
-    weigh_own();
-    for (std::size_t follow = 0; follow <= size; ++follow) {
-        summed_[follow] = sum_weight_[follow] * sum_[size - follow];
-        shared_[follow] = common_weight_[follow] * common_[size - follow];
+    auto changed = kept;
+    if (problem_->coupled) {
+        auto const before = known_;
+        find_own(kept);
+        changed = known_ < before ? std::min(kept, known_) : kept;
+    }
+    for (auto visit = changed; visit < size; ++visit) {
+        auto const region = visits_[visit];
+        auto const &update = problem_->update(static_cast<Index>(visit), region);
+        sum_[visit + 1] = update.retention * sum_[visit] + update.plasticity * problem_->scores[region];
+        common_[visit + 1] = update.second * common_[visit] + update.noise;
+        if (problem_->coupled)
+            common_[visit + 1] -= update.coupling * own_[visit];
     }
     auto const outside = problem_->outside();
     auto const round = problem_->cyclic && size > 0;
@@ -129,18 +139,146 @@ void VisitRoute::assign(std::span<Index const> visits) {
     travel_ = std::accumulate(legs_.begin(), legs_.end() - (problem_->cyclic ? 1 : 0), 0.0);
 }
 
+/// Find H[k] behind each visit, of visits for which it counts; the last ones are known.
+void VisitRoute::weigh_own(std::size_t kept) {
+    auto const size = visits_.size();
+    auto begin = size; // the first visit whose own error counts
+    while (begin > 0 && counts(size - begin))
+        --begin;
+    shares_.resize(size);
+    auto left = 1.0;
+    for (auto visit = size - kept; visit < size; ++visit) {
+        auto const &update = later(visit);
+        shares_[visit] = left * update.coupling * common_weight_[size - 1 - visit];
+        left *= update.retention;
+    }
+    auto const least = negligible_ * problem_->count;
+    auto ends = false;
+    for (auto follow = kept; follow < size; ++follow) {
+        auto const visit = size - 1 - follow;
+        auto const from = std::max(visit + 1, begin);
+        auto const &update = later(visit);
+        own_weight_[follow] =
+            ends ? 0.0 : -weigh_row(shares_, visits_, problem_->towards_of(visits_[visit]), from, size);
+        if (ends)
+            continue;
+        scale(shares_, update.retention, from, size);
+        shares_[visit] = update.coupling * common_weight_[follow];
+        ends = visit <= begin && std::all_of(shares_.begin() + static_cast<std::ptrdiff_t>(begin), shares_.end(),
+                                             [&](double share) { return std::abs(share) <= least; });
+    }
+}
+
+/// Find G·a at each place.
+void VisitRoute::sum_owned() {
+    auto const size = visits_.size();
+    std::ranges::fill(owned_, 0.0);
+    if (problem_->steady) {
+        for (std::size_t follow = 0; follow < size; ++follow) {
+            auto const visit = size - 1 - follow;
+            auto const &update = problem_->update(0, visits_[visit]);
+            owned_[follow + 1] = owned_[follow] - update.plasticity * own_weight_[follow] -
+                                 update.coupling * common_weight_[follow] * own_[visit];
+        }
+        return;
+    }
+    for (auto visit = size; visit-- > 0 && counts(size - 1 - visit);) { // the own part in its region, at places before
+        auto const region = visits_[visit];
+        auto const *const seen = problem_->seen_from(region);
+        auto place = visit;
+        shares_[place] = later(visit).coupling * common_weight_[size - 1 - visit];
+        for (; place > 0 && std::abs(shares_[place]) > negligible_ * problem_->count; --place)
+            shares_[place - 1] = shares_[place] * later(place - 1).retention;
+        for (auto own = own_at(region, place); place <= visit; ++place) {
+            owned_[size - place] -= shares_[place] * own;
+            auto const &update = problem_->update(static_cast<Index>(place), visits_[place]);
+            own = update.retention * own + update.plasticity * seen[visits_[place]];
+        }
+    }
+}
+
+void VisitRoute::weigh() {
+    if (is_weighed_)
+        return;
+    is_weighed_ = true;
+    auto const old = weighed_.size();
+    auto const size = visits_.size();
+    std::size_t kept = 0; // visits at the end
+    if (problem_->steady || old == size)
+        while (kept < std::min(old, size) && weighed_[old - 1 - kept] == visits_[size - 1 - kept])
+            ++kept;
+    weighed_ = visits_;
+    for (auto *table : {&sum_weight_, &common_weight_, &constant_, &own_weight_, &owned_, &summed_, &shared_, &prices_})
+        table->resize(size + 1);
+    auto const some = [](double product) { return std::abs(product) < tiny ? 0.0 : product; };
+    for (auto follow = kept; follow < size; ++follow) {
+        auto const &update = later(size - 1 - follow);
+        sum_weight_[follow + 1] = some(update.retention * sum_weight_[follow]);
+        common_weight_[follow + 1] = some(update.second * common_weight_[follow]);
+    }
+    if (problem_->coupled) {
+        weigh_own(kept);
+        sum_owned();
+    }
+    for (auto follow = kept; follow < size; ++follow) {
+        auto const visit = size - 1 - follow;
+        auto const &update = later(visit);
+        constant_[follow + 1] = constant_[follow] +
+                                sum_weight_[follow] * update.plasticity * problem_->scores[visits_[visit]] +
+                                common_weight_[follow] * update.noise;
+        if (problem_->coupled)
+            constant_[follow + 1] += update.plasticity * own_weight_[follow];
+    }
+    for (std::size_t follow = 0; follow <= size; ++follow) {
+        summed_[follow] = sum_weight_[follow] * sum_[size - follow];
+        shared_[follow] = common_weight_[follow] * common_[size - follow];
+    }
+}
+
+/// Find the own part of the error in a region at each place, and H of the region behind it.
+void VisitRoute::follow_region(Index region) {
+    auto const size = visits_.size();
+    region_own_.assign(size + 1, 0.0);
+    region_weight_.assign(size + 1, 0.0);
+    auto const *const seen = problem_->seen_from(region);
+    auto const *const towards = problem_->towards_of(region);
+    auto place = size;
+    while (place > 0 && counts(size - place))
+        --place;
+    auto own = own_at(region, place);
+    for (; place <= size; ++place) {
+        region_own_[place] = own;
+        if (place == size)
+            break;
+        auto const &update = problem_->update(static_cast<Index>(place), visits_[place]);
+        own = update.retention * own + update.plasticity * seen[visits_[place]];
+    }
+    auto weight = 0.0;
+    for (std::size_t follow = 0; follow < size; ++follow) {
+        auto const visit = size - 1 - follow;
+        auto const &update = later(visit);
+        weight = update.retention * weight - update.coupling * common_weight_[follow] * towards[visits_[visit]];
+        region_weight_[follow + 1] = weight;
+        if (std::abs(weight) <= negligible_ * problem_->count && !counts(follow))
+            break;
+    }
+}
+
 std::span<double const> VisitRoute::prices(Index region) {
+    weigh();
     std::ranges::fill(prices_, inf);
     std::size_t const begin = problem_->first >= 0 ? 1 : 0;
     auto const end = prices_.size() - (problem_->last >= 0 ? 1 : 0);
-    if (static_cast<Index>(visits_.size()) < problem_->at_most)
+    if (static_cast<Index>(visits_.size()) < problem_->at_most) {
+        if (problem_->coupled)
+            follow_region(region);
         problem_->coupled ? price<true>(region, begin, end) : price<false>(region, begin, end);
+    }
     return prices_;
 }
 
 template <bool coupled> void VisitRoute::price(Index region, std::size_t begin, std::size_t end) {
     auto const size = visits_.size();
-    auto const regions = static_cast<std::size_t>(problem_->regions);
     auto const *const to = problem_->travel_to(region);
     auto const *const from = problem_->travel_from(region);
     auto const score = problem_->scores[region];
@@ -159,8 +297,8 @@ template <bool coupled> void VisitRoute::price(Index region, std::size_t begin, 
         auto error = constant_[follow] + update.retention * summed_[follow] + update.plasticity * score * weight +
                      update.second * shared_[follow] + update.noise * common_weight;
         if constexpr (coupled)
-            error += update.retention * owned_[follow] + update.plasticity * own_weight_[follow * regions + region] -
-                     update.coupling * common_weight * own_[place * regions + region];
+            error += update.retention * owned_[follow] + update.plasticity * region_weight_[follow] -
+                     update.coupling * common_weight * region_own_[place];
         prices_[place] = present + problem_->rate * detour + error;
     }
 }

@@ -1,6 +1,7 @@
 #include "visit_search.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -10,6 +11,7 @@ namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
 constexpr std::size_t neighbours = 10; // of a region that moves make its neighbours along the route
 constexpr std::size_t rare = 20;       // of so many moves, one changes where the route begins or ends
+constexpr std::size_t seldom = 5;      // of so many, one joins parts between long ways otherwise
 constexpr std::size_t short_segment = 3;
 constexpr std::size_t longest_segment = 50;
 } // namespace
@@ -81,6 +83,8 @@ bool VisitSearch::rearrange() {
             std::rotate(at(begin_), at(here), at(end_));
         return true;
     }
+    if (below(seldom) == 0)
+        return recombine();
     auto const choice = coin() ? std::min(listed_, neighbours) : listed_; // further ones lead to other clusters
     auto const there = places_[near_[current_[here] * listed_ + below(choice)]];
     if (there < 0)
@@ -99,6 +103,36 @@ bool VisitSearch::rearrange() {
             std::rotate(at(std::max(begin_, there + 1 - length)), at(there + 1), at(here));
     }
     return true;
+}
+
+bool VisitSearch::recombine() {
+    auto const &problem = route_.problem();
+    lengths_.assign(1, 0.0); // the beginning and the end are cut as often as the longest way
+    auto longest = 0.0;
+    for (auto place = begin_ + 1; place < end_; ++place) {
+        auto const way = problem.travel(current_[place - 1], current_[place]);
+        lengths_.push_back(lengths_.back() + way);
+        longest = std::max(longest, way);
+    }
+    lengths_.push_back(lengths_.back() + longest);
+    std::array<Index, 3> cuts{};
+    for (auto &cut : cuts) {
+        auto const at = uniform() * (lengths_.back() + longest) - longest;
+        cut = begin_ + static_cast<Index>(std::ranges::upper_bound(lengths_, at) - lengths_.begin());
+    }
+    std::ranges::sort(cuts);
+    auto const [from, middle, to] = cuts;
+    auto const at = [&](Index place) { return trial_.begin() + place; };
+    auto const turned = 1 + below(3); // the first part, the second part, or both
+    if (turned & 1)
+        std::reverse(at(from), at(middle));
+    if (turned & 2)
+        std::reverse(at(middle), at(to));
+    if (coin()) // else they change places, in the same direction or turned
+        std::rotate(at(from), at(middle), at(to));
+    if (coin())
+        std::reverse(at(from), at(to));
+    return trial_ != current_;
 }
 
 void VisitSearch::ruin() {

@@ -41,6 +41,7 @@ class VisitSearch {
     Index end_ = 0;
     std::vector<Index> absent_; // regions that are to be put in
     std::vector<double> worse_;
+    std::vector<double> lengths_; // of ways up to each place
 
     Index below(std::size_t count) { return static_cast<Index>((random_() >> 11) % count); }
     double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
@@ -51,6 +52,8 @@ class VisitSearch {
     void locate();
     /// Make a random 2-opt or Or-opt move of near visits; return whether there was one.
     bool rearrange();
+    /// Cut the sequence where ways are long, and join the parts otherwise; return whether that changes anything.
+    bool recombine();
     void ruin();
     void add_others(Index seed);
     /// Put absent regions in, those that are not required where that pays; a share of these is decided the other way.

@@ -34,10 +34,11 @@ def read_beside(path: Path, taken: tuple[str, ...]) -> dict[str, Any]:
 def write_beside(problem: Problem, path: Path, taken: tuple[str, ...]) -> None:
     """Write all members of a problem but those that the file itself holds."""
     data = json_files.problem_to_dict(problem)
-    if problem.depot is not None:  # one of the nodes: travel and coordinates have it too
-        data |= {"regions": list(problem.stops), "depot": problem.depot.name}
-        if problem.stop_coordinates is not None:
-            data["coordinates"] = problem.stop_coordinates.tolist()
+    data["regions"] = list(problem.stops)  # the depot is one of the nodes: travel and coordinates have it too
+    if problem.stop_coordinates is not None:
+        data["coordinates"] = problem.stop_coordinates.tolist()
+    if problem.depot is not None:
+        data["depot"] = problem.depot.name
         if not problem.depot.returns:
             data["constraints"] = {**data.get("constraints", {}), "return": False}
     files.write_beside(file_beside(path), json_files.dumps({key: data[key] for key in data if key not in taken}), path)

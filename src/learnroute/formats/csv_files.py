@@ -137,7 +137,7 @@ def members_with_depot(
 ) -> tuple[list[str], dict[str, Any], dict[str, list[float]]]:  # fmt: skip
     """Read columns of regions; of the depot's row, only its place is read. Return names, members and columns."""
     header, rows, lines = table
-    own = [k for k, row in enumerate(rows) if row[0] == depot] if depot is not None else []
+    own = [k for k, row in enumerate(rows) if row[0] == depot]
     for k in own[:1]:
         cells = dict(zip(header, rows[k], strict=True))
         for a, b in PLACES:
@@ -385,10 +385,11 @@ def columns_of(problem: Problem) -> dict[str, list[Any]]:
 
 def depot_row(problem: Problem, columns: dict[str, list[Any]]) -> list[list[Any]]:
     """Return the row of the depot below columns of regions, if there is one: its name and place."""
-    if problem.depot is None:
-        return []
-    place = [] if problem.coordinates is None else problem.depot.place.tolist()
-    return [[problem.depot.name, *place, *[""] * (len(columns) - 1 - len(place))]]
+    size, places = problem.size, problem.stop_coordinates
+    rows = [
+        [name, *([] if places is None else places[i].tolist())] for i, name in enumerate(problem.stops[size:], size)
+    ]
+    return [[*row, *[""] * (len(columns) - len(row))] for row in rows]
 
 
 def learner_table(problem: Problem) -> list[list[Any]]:

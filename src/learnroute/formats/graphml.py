@@ -39,8 +39,8 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
     parser.parse(text)
     roads = parser.roads()
     data = read_beside(path, ("travel", "coordinates", "geographic"))
-    depot = _depot(path, parser, data)
-    chosen = [i for i in _chosen(path, parser, data.pop("nodes", None)) if i != depot]
+    depots = _depots(path, parser, data)
+    chosen = [i for i in _chosen(path, parser, data.pop("nodes", None)) if i not in depots]
     if len(chosen) < 2:
         raise InputError(
             f"{len(chosen)} regions; mark at least 2 nodes by an attribute region (their name), or list their ids as "
@@ -65,14 +65,14 @@ def read(path: Path, *, models: bool = True) -> dict[str, Any]:
     if learner:
         data.setdefault("learner", learner)
     names = [str(name) for name in data["regions"]] if isinstance(data["regions"], list) else []
-    if depot is None:
-        return data | street_members(roads, chosen, names)
-    name = str(parser.nodes[depot].get("depot") or parser.nodes[depot].get("region") or parser.nodes[depot]["id"])
-    return _apart(data | street_members(roads, [*chosen, depot], [*names, name]), name, len(chosen))
+    for node in (parser.nodes[i] for i in depots):
+        data["depot"] = str(node.get("depot") or node.get("region") or node["id"])
+        data["regions"] = names = [*names, data["depot"]]
+    return data | street_members(roads, [*chosen, *depots], names)
 
 
-def _depot(path: Path, parser: _Parser, data: dict[str, Any]) -> int | None:
-    """Return which node is the depot, if one is."""
+def _depots(path: Path, parser: _Parser, data: dict[str, Any]) -> list[int]:
+    """Return the node that is the depot, if one is."""
     given = data.pop("depot", None)
     marked = [i for i, node in enumerate(parser.nodes) if node.get("depot")]
     if given is not None:
@@ -83,21 +83,7 @@ def _depot(path: Path, parser: _Parser, data: dict[str, Any]) -> int | None:
         marked = [parser.place[str(given)]]
     if len(marked) > 1:
         raise InputError("a second depot; one is enough", where=path, line=parser.nodes[marked[1]]["line"])
-    return marked[0] if marked else None
-
-
-def _apart(data: dict[str, Any], name: str, size: int) -> dict[str, Any]:
-    """Return members of a problem whose last stop is the depot."""
-    travel = data["travel"]
-    depot = {"name": name, "travel": travel[size, :size], "travel_back": travel[:size, size]}
-    data["travel"] = travel[:size, :size]
-    if "coordinates" in data:
-        depot["coordinates"] = data["coordinates"][size]
-        data["coordinates"] = data["coordinates"][:size]
-    wanted = data.get("constraints")
-    if isinstance(wanted, dict) and wanted.get("return") is False:
-        depot["return"] = False
-    return {**data, "depot": depot}
+    return marked
 
 
 def _chosen(path: Path, parser: _Parser, listed: Any) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from learnroute.errors import InputError
 from learnroute.formats.files import read_text, write_text
-from learnroute.model.problem import Problem
+from learnroute.model.problem import PARTS, Problem
 from learnroute.model.result import Plan
 
 CONSTANTS = re.compile(r'"(?:\\.|[^"\\])*"|(-?Infinity|NaN)')
@@ -65,18 +65,9 @@ def problem_to_dict(problem: Problem) -> dict[str, Any]:
             data[name] = value.tolist()
     if problem.geographic:
         data["geographic"] = True
-    if problem.constraints:
-        data["constraints"] = problem.constraints.to_dict()
     if problem.travel_rate != 1:
         data["travel_rate"] = problem.travel_rate
-    if problem.depot is not None:
-        data["depot"] = problem.depot.to_dict()
-    if problem.visits is not None:
-        data["visits"] = problem.visits.to_dict()
-    if problem.fleet is not None:
-        data["fleet"] = problem.fleet.to_dict()
-    if problem.features_scaling is not None:
-        data["features_scaling"] = problem.features_scaling.to_dict()
+    data |= {name: part.to_dict() for name in PARTS if (part := getattr(problem, name))}
     return {key: value for key, value in data.items() if value != ""}
 
 

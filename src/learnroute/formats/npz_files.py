@@ -19,7 +19,7 @@ from numpy.lib import format as npy
 from learnroute.errors import InputError, printable, shown
 from learnroute.formats import json_files
 from learnroute.formats.files import atomic_write, opened_file
-from learnroute.model.problem import Problem
+from learnroute.model.problem import PARTS, Problem
 from learnroute.model.result import Plan
 
 ARRAYS = (
@@ -27,8 +27,7 @@ ARRAYS = (
     "dissimilarity_low", "dissimilarity_estimate", "initial_estimate", "transfer", "importance",
 )  # fmt: skip
 LEARNER = ("features", "samples", "noise")
-OBJECTS = ("constraints", "depot", "visits", "fleet", "features_scaling")  # as JSON text
-TEXTS = ("title", "training", *OBJECTS)
+TEXTS = ("title", "training", *PARTS)  # parts are JSON text
 SINGLES = ("travel_rate", "geographic")
 KNOWN = (*ARRAYS, *TEXTS, *SINGLES, "learner", "regions")
 MOST_BYTES = 1 << 33  # of all arrays together, unpacked
@@ -60,7 +59,7 @@ def read(path: Path) -> dict[str, Any]:
         data["geographic"] = bool(flag) if flag in (0, 1) else flag
     if "title" in members:
         data["title"] = _text("title", members.pop("title"))
-    for name in OBJECTS:
+    for name in PARTS:
         if name in members:
             data[name] = _object(name, members.pop(name))
     return {**data, **members}  # what is unknown is refused by name, as in any other format
@@ -92,16 +91,9 @@ def write(problem: Problem, path: Path) -> None:
         data["geographic"] = np.array(True)
     if problem.travel_rate != 1:
         data["travel_rate"] = np.array(problem.travel_rate)
-    if problem.constraints:
-        data["constraints"] = np.array(json.dumps(problem.constraints.to_dict()))
-    if problem.depot is not None:
-        data["depot"] = np.array(json.dumps(problem.depot.to_dict()))
-    if problem.visits is not None:
-        data["visits"] = np.array(json.dumps(problem.visits.to_dict(), ensure_ascii=False))
-    if problem.fleet is not None:
-        data["fleet"] = np.array(json.dumps(problem.fleet.to_dict()))
-    if problem.features_scaling is not None:
-        data["features_scaling"] = np.array(json.dumps(problem.features_scaling.to_dict(), ensure_ascii=False))
+    for name in PARTS:
+        if part := getattr(problem, name):
+            data[name] = np.array(json.dumps(part.to_dict(), ensure_ascii=False))
     _write(path, data)
 
 

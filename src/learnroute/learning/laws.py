@@ -229,9 +229,10 @@ def _slopes(predict: Predictor, values: FloatArray) -> FloatArray:
 
 
 def _one_step(routes: Sequence[Route], moved: FloatArray) -> Predictor:
-    """Return the function that predicts errors after each visit from those before it and from a and b.
+    """Return the function that predicts errors after each visit, from those before it that were measured.
 
-    It takes several sets of coefficients at once, one per row.
+    a and b follow from the route alone; p₁ of what was measured beside them before a visit is left after it. It takes
+    several sets of coefficients at once, one per row.
     """
     alike: dict[tuple[int, bool], list[int]] = {}
     for number, route in enumerate(routes):
@@ -239,25 +240,24 @@ def _one_step(routes: Sequence[Route], moved: FloatArray) -> Predictor:
     groups = []
     for numbers in alike.values():
         chosen = [routes[number] for number in numbers]
-        tables = np.array([moved[np.ix_(route.places, route.places)] for route in chosen])
-        begin = chosen[0].skipped
-        own = tables[:, 0] if begin else np.array([route.before[0] for route in chosen])
-        groups.append((numbers, begin, tables, own, np.array([route.before for route in chosen])))
+        tables = np.stack([moved[np.ix_(route.places, route.places)] for route in chosen], axis=1)
+        before = np.stack([route.before for route in chosen], axis=1)
+        first = ModelErrors((before if chosen[0].first is not None else tables)[:1])
+        groups.append((numbers, range(chosen[0].skipped, len(tables)), tables, before, first))
 
     def predict(values: FloatArray) -> FloatArray:
-        kept, coupled, noise, rho = values.T[:, :, None, None]
+        kept, coupled, noise, rho = values.T[:, :, None]
+        step = Step(kept, 1 - kept, coupled, rho, noise)
         rows: list[FloatArray] = [np.empty(0)] * len(routes)
-        for numbers, begin, tables, start, before in groups:
-            own, gained, steps = start[None], np.zeros((1, 1, 1)), []
-            for t in range(begin, tables.shape[1]):
-                here = own[:, :, t, None]
-                steps.append(
-                    kept * before[:, t - begin] + (1 - kept) * tables[:, t] + (kept - rho) * gained - coupled * here
-                    + noise
-                )  # fmt: skip
-                gained = rho * gained + coupled * here - noise
-                own = kept * own + (1 - kept) * tables[:, t]
-            together = np.stack(steps, axis=2)
+        for numbers, visits, tables, before, first in groups:
+            models = [first, *law.follow(first, visits, [step] * len(visits), tables)]
+            together = np.stack(
+                [
+                    after.total + kept[..., None] * (measured - held.total)
+                    for held, measured, after in zip(models[:-1], before, models[1:], strict=True)
+                ],
+                axis=2,
+            )
             for place, number in enumerate(numbers):
                 rows[number] = together[:, place].reshape(len(values), -1)
         return np.concatenate(rows, axis=1)

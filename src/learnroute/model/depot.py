@@ -19,6 +19,7 @@ MEMBERS = {
 }  # fmt: skip  # in files, and here
 PLACE = {"type": "array", "minItems": 2, "maxItems": 2, "items": {"$ref": "#/$defs/anyNumber"}}
 COSTS = {"type": "array", "items": {"$ref": "#/$defs/nonNegative"}}
+HAS_NAME = "a region has this name; a depot is no region: call it otherwise, or take the region out"
 SCHEMA: dict[str, Any] = {
     "description": "A place that is no region: routes start there, and nothing is learnt there",
     "anyOf": [
@@ -106,13 +107,6 @@ class Depot:
         """What it costs to come back from each region."""
         return self.there if self.travel_back is None else np.asarray(self.travel_back, dtype=np.float64)
 
-    def of(self, kept: Sequence[int]) -> Depot:
-        """Return the same depot beside some of the regions."""
-        there, back = (
-            None if way is None else np.asarray(way)[list(kept)] for way in (self.travel, self.travel_back)
-        )  # fmt: skip
-        return replace(self, travel=there, travel_back=back)
-
 
 def as_depot(
     depot: Depot | None, names: Sequence[str], places: FloatArray | None, costs: bool, geographic: bool
@@ -122,8 +116,7 @@ def as_depot(
         return None
     check_type("depot", depot, Depot)
     if depot.name in names:
-        reason = "a region has this name; a depot is no region: call it otherwise, or take the region out"
-        raise InputError(reason, field="depot.name", value=depot.name)
+        raise InputError(HAS_NAME, field="depot.name", value=depot.name)
     place, size = depot.coordinates, len(names)
     if (place is None) != (places is None):
         if place is None:
@@ -149,12 +142,23 @@ def as_depot(
     return replace(depot, coordinates=place, travel=there, travel_back=back)
 
 
-def frame(costs: FloatArray, depot: Depot) -> FloatArray:
-    """Return travel costs with the depot as the last row and column."""
+def frame(costs: FloatArray, depot: Depot | None) -> FloatArray:
+    """Return travel costs between all stops: the depot, where there is one, has the last row and column."""
+    if depot is None:
+        return costs
     size = len(costs)
     found = np.zeros((size + 1, size + 1))
     found[:size, :size], found[size, :size], found[:size, size] = costs, depot.there, depot.back
     return frozen(found)
+
+
+def members_of_travel(costs: FloatArray, depot: Depot | None) -> dict[str, Any]:
+    """Return the members `travel` and `depot` of a problem with these costs between all stops, the depot's the last."""
+    if depot is None:
+        return {"travel": costs}
+    *_, size = range(len(costs))
+    depot = replace(depot, travel=costs[size, :size], travel_back=costs[:size, size])
+    return {"travel": costs[:size, :size], "depot": depot}
 
 
 ROWS = ("coordinates", "vectors", "initial", "truth", "samples", "initial_estimate", "importance")
@@ -176,6 +180,8 @@ def extract_depot(fields: dict[str, Any]) -> dict[str, Any]:
         hint = did_you_mean(name, [each for each in names if isinstance(each, str)], "regions are")
         instead = "" if hint.endswith("?") else f"; or give an object with {', '.join(MEMBERS)}"
         raise InputError(f"there is no such region; {hint}{instead}", field="depot", value=name)
+    if names.count(name) > 1:
+        raise InputError(HAS_NAME, field="depot.name", value=name)
     here = names.index(name)
     found: dict[str, Any] = {**fields, "regions": _without(names, here)}
     depot: dict[str, Any] = {"name": name}
@@ -194,7 +200,9 @@ def extract_depot(fields: dict[str, Any]) -> dict[str, Any]:
         rows = fields.get(key, ())
         if _is_list(rows) and len(rows) == size:
             found[key] = _without(rows, here)
-            if key in SQUARE:
+            if key in SQUARE and isinstance(rows, np.ndarray):
+                found[key] = np.delete(found[key], here, axis=1)
+            elif key in SQUARE:
                 found[key] = [_without(row, here) if _is_list(row) else row for row in found[key]]
     wanted = fields.get("constraints")
     if isinstance(wanted, dict) and wanted.get("return") is False:
@@ -206,5 +214,7 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
-def _without(rows: Any, here: int) -> list[Any]:
+def _without(rows: Any, here: int) -> Any:
+    if isinstance(rows, np.ndarray):
+        return np.delete(rows, here, axis=0)
     return [row for k, row in enumerate(rows) if k != here]

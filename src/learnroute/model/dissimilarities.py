@@ -79,6 +79,12 @@ class Dissimilarities:
         return frozen(axes * np.sqrt(np.maximum(values, 0.0)))
 
     @cached_property
+    def radii(self) -> FloatArray:
+        """The squared distances of `points` to their weighted mean."""
+        apart = centred(self.points, self.region_weights)
+        return frozen(np.einsum("ij,ij->i", apart, apart))
+
+    @cached_property
     def misfit(self) -> tuple[float, float]:
         """How far dissimilarities are below the squared distances of `points`, summed over a row, and above, at most.
 

@@ -230,7 +230,8 @@ class FleetObjective:
         assert service.served_by is not None
         for model, regions in enumerate([[], *trainings], UNTRAINED):
             weights = np.where(service.served_by == model, known.region_weights, 0.0)
-            scores = row_sums(known.matrix, weights) if regions else known.scores
+            scores = np.zeros(self.size)  # of other regions, no score is asked for
+            scores[regions] = row_sums(known.matrix[regions], weights)
             served = Dissimilarities(known.matrix, None, known.initial, scores, weights)
             self._add(found, regions, served, 1.0, math.fsum(weights * known.initial), math.fsum(weights))
         return found

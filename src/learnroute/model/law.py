@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -129,10 +130,25 @@ class Updates:
         """Retention, plasticity, coupling, second moment and noise."""
         return self.retention, self.plasticity, self.coupling, self.second, self.noise
 
+    @cached_property
+    def same_positions(self) -> bool:
+        """Whether training depends on the region alone."""
+        return all(_is_constant(table, 0) for table in self.tables)
+
+    @cached_property
+    def same_regions(self) -> bool:
+        """Whether training depends on the position alone."""
+        return all(_is_constant(table, 1) for table in self.tables)
+
     @property
     def coupled(self) -> bool:
         """Whether errors are coupled: whether any q > 0."""
         return bool(self.coupling.any())
+
+
+def _is_constant(table: FloatArray, axis: int) -> bool:
+    """Whether entries along an axis are all the same; those of a broadcast array are one number in memory."""
+    return table.strides[axis] == 0 or bool((table == table.take([0], axis)).all())
 
 
 class ErrorParts(NamedTuple):

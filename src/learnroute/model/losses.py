@@ -17,9 +17,9 @@ from learnroute.errors import InputError, check_type
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.ends import Ends
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
-from learnroute.model.objective import Objective, Paired
-from learnroute.model.origin import PairsFromOrigin, from_origin
-from learnroute.model.pairs import LinearError, Pairs
+from learnroute.model.objective import Objective
+from learnroute.model.origin import order_objective
+from learnroute.model.pairs import Pairs
 from learnroute.model.problem import Problem
 from learnroute.model.travel import Travel, TravelMatrix
 from learnroute.model.validation import FloatArray, IntArray, frozen
@@ -306,29 +306,15 @@ def objective_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray
         total = math.fsum(problem.region_weights * errors)
         known, updates = known.of(left, errors), updates.of(left, len(visited))
     origin = ends.first == len(known.initial)
-    if problem.learner.couples:
-        pairs = Pairs(known, updates, total, size)
-        return Paired(travel, PairsFromOrigin(pairs) if origin else pairs, ends)
-    retention, plasticity, _, _, noise = (frozen(table[0]) for table in updates.tables)
-    constant = float(np.prod(retention)) * total
-    if problem.samples is None:
-        constant = math.fsum([constant, *(size * products_after(retention) * noise)])
-        with np.errstate(under="ignore"):
-            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(known.size - 1, -1, -1.0)
-        linear = LinearError(known.scores, frozen(weights), constant)
-    else:
-        scores = frozen(plasticity * known.scores + size * noise)
-        factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
-        linear = LinearError(scores, frozen(np.append(np.zeros(known.size - 1), 1.0)), constant, factors)
-    return (from_origin(linear) if origin else linear).objective(travel, ends)
+    error = Pairs(known, updates, total, size)
+    return order_objective(travel, error, ends, origin, problem.learner.couples, problem.samples is None)
 
 
 def visit_objective_of(problem: Problem) -> VisitObjective:
-    """Return what solvers minimise where visits are optional, or may be repeated."""
-    origin = None if problem.depot is None else problem.size
+    """Return what solvers of visits minimise; without rules about visits, each region is visited once."""
     return VisitObjective(
         problem.ways.matrix, problem.travel_rate, problem.ends, problem.dissimilarities, problem.updates,
-        problem.initial_sum, problem.size, problem.visit_rules, origin,
+        problem.initial_sum, problem.size, problem.visit_rules,
     )  # fmt: skip
 
 
@@ -344,7 +330,7 @@ def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, c
         return objective
     rules, ends, size, many = objective.rules, problem.ends, problem.size, len(visited)
     counts = np.bincount(visited, minlength=size)
-    ways, home = problem.ways.matrix, visited[0] if problem.depot is None else size
+    ways, home = problem.ways.matrix, problem.from_depot(visited)[0]
     costs = np.zeros((size + 1, size + 1))
     costs[:size, :size], costs[size, :size], costs[:size, size] = (
         ways[:size, :size],
@@ -365,7 +351,7 @@ def visits_ahead(problem: Problem, visited: Sequence[int], errors: FloatArray, c
     total = math.fsum(known.region_weights * errors)
     return replace(
         objective, travel=frozen(costs), ends=Ends(size, last, ends.closed), known=known, updates=updates, total=total,
-        rules=left, origin=size,
+        rules=left,
     )  # fmt: skip
 
 
@@ -378,7 +364,7 @@ def _ways_left(problem: Problem, visited: Sequence[int]) -> tuple[Travel, Ends]:
     ids = [*left, visited[-1]]
     costs = problem.ways.matrix[np.ix_(ids, ids)]
     if ends.closed:  # nobody comes back to where the agent stands, so that column can be the way home
-        costs[:-1, -1] = problem.ways.matrix[left, visited[0] if problem.depot is None else problem.size]
+        costs[:-1, -1] = problem.ways.matrix[left, problem.from_depot(visited)[0]]
     last = left.index(ends.last) if ends.last in left else None
     return TravelMatrix(costs), Ends(len(left), last, ends.closed)
 

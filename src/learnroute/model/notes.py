@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from learnroute.model.fleet_objective import FleetRules
 from learnroute.model.learners import LeastSquares
 from learnroute.model.losses import Loss
 from learnroute.model.problem import DissimilarityKind, Problem
@@ -36,9 +37,19 @@ def describe(problem: Problem) -> tuple[str, ...]:
     return (
         f"{problem.size} regions, {problem.regime} regime ({describe_learner(problem)})",
         *([" ".join(ends)] if ends else []),
+        *([describe_fleet(problem.fleet_rules)] if problem.fleet_rules is not None else []),
         *([f"by {KINDS['estimate']}"] if problem.has_estimates else []),
         *([f"importance of regions: {describe_importance(problem)}"] if problem.importance is not None else []),
     )
+
+
+def describe_fleet(rules: FleetRules) -> str:
+    """Return how many vehicles and models there are, and how they serve."""
+    size = f"{rules.vehicles} vehicles with a model each" if rules.vehicles > 1 else f"{rules.models} models"
+    serve = "averaged at the end" if rules.merged else "each region served by its best one"
+    paid = ", the longest route counts" if rules.longest else ""
+    limit = "" if math.isinf(rules.limit) else f", at most {rules.limit:g} of travel per vehicle"
+    return f"{'1 model' if rules.size == 1 else size}, {serve}{paid}{limit}"
 
 
 def describe_importance(problem: Problem) -> str:
@@ -103,7 +114,7 @@ def visits_notes(problem: Problem, plan: Plan, optimal: bool) -> tuple[str, ...]
     if problem.rules is None:
         return ()
     notes, updates = [], problem.updates
-    if not updates.retention.any():
+    if not updates.retention.any() and problem.fleet_rules is None:
         notes.append(
             "each training replaces the whole model (least squares with m < n): only the last visit changes the error, "
             "and the others are made because they are required"
@@ -111,7 +122,7 @@ def visits_notes(problem: Problem, plan: Plan, optimal: bool) -> tuple[str, ...]
             else "each training replaces the whole model (least squares with m < n): more visits would change nothing "
             "but the travel"
         )
-    elif any(here == there for here, there in pairwise(plan.order)):
+    elif problem.fleet_rules is None and any(here == there for here, there in pairwise(plan.order)):
         notes.append("visits that follow each other in one region are as many trainings there, with fresh samples")
     if plan.untrained is not None and plan.untrained <= plan.loss.total:
         best = "no route is better" if optimal else "no better route was found"

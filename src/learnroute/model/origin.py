@@ -7,14 +7,40 @@ an order is that of its regions, and so is everything that bounds it.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import numpy as np
 
 from learnroute.model.dissimilarities import Dissimilarities
+from learnroute.model.ends import Ends
 from learnroute.model.law import STAY, Updates, products_after
+from learnroute.model.objective import Objective, Paired
 from learnroute.model.pairs import LinearError, Pairs
+from learnroute.model.travel import Travel
 from learnroute.model.validation import FloatArray, frozen
+
+
+def order_objective(travel: Travel, error: Pairs, ends: Ends, origin: bool, coupled: bool, equal: bool) -> Objective:
+    """Return the objective of orders with this error; `origin` says that they begin at one, the last stop of `travel`.
+
+    Where errors are not `coupled`, training is taken to be the same at every position, and in every region if `equal`.
+    """
+    if coupled:
+        return Paired(travel, PairsFromOrigin(error) if origin else error, ends)
+    known, count = error.dissimilarities, error.count
+    retention, plasticity, _, _, noise = (frozen(table[0]) for table in error.updates.tables)
+    constant = float(np.prod(retention)) * error.total
+    if equal:
+        constant = math.fsum([constant, *(count * products_after(retention) * noise)])
+        with np.errstate(under="ignore"):
+            weights = float(plasticity[0]) * float(retention[0]) ** np.arange(known.size - 1, -1, -1.0)
+        linear = LinearError(known.scores, frozen(weights), constant)
+    else:
+        scores = frozen(plasticity * known.scores + count * noise)
+        factors = retention if retention.any() else None  # if nothing is retained, only the last region counts
+        linear = LinearError(scores, frozen(np.append(np.zeros(known.size - 1), 1.0)), constant, factors)
+    return (from_origin(linear) if origin else linear).objective(travel, ends)
 
 
 def from_origin(linear: LinearError) -> LinearError:

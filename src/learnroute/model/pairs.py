@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learnroute.model.dissimilarities import Dissimilarities, centred
+from learnroute.model.dissimilarities import Dissimilarities
 from learnroute.model.ends import Ends
 from learnroute.model.law import ErrorParts, ModelErrors, Step, Updates, error_parts, products_after, train
 from learnroute.model.objective import Factored, Linear, Weighted
@@ -86,12 +86,12 @@ class Pairs:
     @cached_property
     def same_samples(self) -> bool:
         """Whether training depends on the position alone."""
-        return all(bool((table == table[:, -1:]).all()) for table in self.updates.tables)
+        return self.updates.same_regions
 
     @cached_property
     def same_positions(self) -> bool:
         """Whether training depends on the region alone."""
-        return all(bool((table == table[:1]).all()) for table in self.updates.tables)
+        return self.updates.same_positions
 
     @cached_property
     def convex(self) -> bool:
@@ -172,9 +172,7 @@ class Pairs:
         if count != size or not given.symmetric or (given.vectors is None and size > SORTED_REGIONS):
             return self.rearrangement
         retention, plasticity, coupling, second, noise = self.updates.tables
-        weights = given.region_weights
-        apart = centred(given.points, weights)
-        radii = np.einsum("ij,ij->i", apart, apart)
+        weights, radii = given.region_weights, given.radii
         farthest = 4 * float(radii.max())  # no squared distance between two of the points is larger
         first = radii - given.initial  # as if the first model were the mean of all
         below, above = given.misfit

@@ -24,7 +24,7 @@ These are sums over one expected spectrum (`wishart`): exact for Gaussian featur
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -36,23 +36,30 @@ from learnroute.model.wishart import expected_spectrum
 
 def pooled_error(problem: Problem, regularizations: Sequence[float] | FloatArray) -> FloatArray:
     """Return the expected final error (per region) of one fit to all samples, for each of many λ > 0."""
-    table = np.asarray(regularizations, dtype=np.float64)
+    return pooled_curve(problem)(np.asarray(regularizations, dtype=np.float64))
+
+
+def pooled_curve(problem: Problem) -> Callable[[FloatArray], FloatArray]:
+    """Return the same as a function of λ; what does not depend on λ is computed once."""
     m, size, counts = problem.learner.features, problem.size, problem.counts.astype(np.float64)
     total = int(problem.counts.sum())
-    moments = proximal_moments(m, total, table)
     shares = counts / total
     fitted = float(shares @ problem.scores) / size  # Σ_k n_k/N·Δ[k, j], the weighted mean over regions j
     between = _between(problem, shares)
     initial = problem.initial_sum / size
     first = float(shares @ problem.initial_errors)
-    error = (
-        moments.plasticity * fitted
-        + moments.retention * initial
-        - 0.5 * _shared(m, total, table) * between
-        - moments.coupling * first
-        + problem.learner.noise**2 * moments.noise
-    )
-    return np.asarray(error)
+
+    def errors(table: FloatArray) -> FloatArray:
+        moments = proximal_moments(m, total, table)
+        return np.asarray(
+            moments.plasticity * fitted
+            + moments.retention * initial
+            - 0.5 * _shared(m, total, table) * between
+            - moments.coupling * first
+            + problem.learner.noise**2 * moments.noise
+        )
+
+    return errors
 
 
 def floor_of(problem: Problem) -> float:
@@ -66,7 +73,9 @@ def floor_of(problem: Problem) -> float:
 def _between(problem: Problem, shares: FloatArray) -> float:
     """Σ_kl n_k·n_l/N²·Δ[k, l], whatever the importance of the regions is."""
     if problem.samples is None:
-        return math.fsum(problem.summed_dissimilarities(np.ones(problem.size))) / problem.size**2
+        alike = problem.importance is None
+        sums = problem.scores if alike else problem.summed_dissimilarities(np.ones(problem.size))
+        return math.fsum(sums) / problem.size**2
     return math.fsum(share * float(shares @ problem.dissimilarities_to(k)) for k, share in enumerate(shares.tolist()))
 
 

@@ -56,7 +56,8 @@ from learnroute.model.validation import (
 from learnroute.model.visit_objective import VisitRules
 from learnroute.model.visits import ALL, Visits
 
-SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors", "importance")  # what scores follow from
+SCORED = ("dissimilarity", "dissimilarity_estimate", "transfer", "vectors", "importance")
+DERIVED = {"scores": SCORED, "dissimilarities": (*SCORED, "initial", "initial_estimate")}  # and what they follow from
 NO_TRAVEL = "missing; give travel costs, or coordinates to take distances from"
 DissimilarityKind = Literal["estimate", "upper", "measured"]
 ESTIMATE: Final = "estimate"
@@ -68,6 +69,10 @@ FIELDS = (
     "title", "geographic", "constraints", "travel_rate", "samples", "dissimilarity_low", "dissimilarity_estimate",
     "initial_estimate", "transfer", "depot", "features_scaling", "visits", "importance", "fleet",
 )  # fmt: skip
+
+PARTS: dict[str, Any] = {  # fields that are objects, with from_dict and to_dict
+    "constraints": Constraints, "depot": Depot, "visits": Visits, "fleet": Fleet, "features_scaling": FeaturesScaling,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -278,7 +283,7 @@ class Problem:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if travel is not None:
-            ways: Travel = TravelMatrix(costs if self.depot is None else frame(costs, self.depot))
+            ways: Travel = TravelMatrix(frame(costs, self.depot))
         else:
             assert self.stop_coordinates is not None
             ways = Places(self.stop_coordinates, geographic)
@@ -317,15 +322,16 @@ class Problem:
                 raise InputError(f"unknown field; {did_you_mean(name, FIELDS)}", field=name)
         kept = {name: getattr(self, name) for name in (*FIELDS, "streets") if name not in (*changes, "travel")}
         found = Problem(**{"travel": self.given_travel, **kept, **changes})
-        same = (name not in changes or getattr(found, name) is getattr(self, name) for name in SCORED)
-        if "scores" in self.__dict__ and all(same):
-            found.__dict__["scores"] = self.scores  # T² additions that are correctly rounded take long
+        for name, sources in DERIVED.items():  # what takes long: T² additions that are correctly rounded, points
+            same = (source not in changes or getattr(found, source) is getattr(self, source) for source in sources)
+            if name in self.__dict__ and all(same):
+                found.__dict__[name] = self.__dict__[name]
         return found
 
     @cached_property
     def travel(self) -> FloatArray:
         """The T x T travel costs; from coordinates, they are made when first asked for (refused if too many)."""
-        return self.ways.matrix if self.depot is None else frozen(self.ways.of(np.arange(self.size)).matrix)
+        return frozen(self.ways.matrix[: self.size, : self.size])
 
     @property
     def given_travel(self) -> FloatArray | None:
@@ -363,13 +369,12 @@ class Problem:
 
     def from_depot(self, order: ArrayLike) -> IntArray:
         """Return an order of regions as one of stops: the depot, where there is one, comes first."""
-        given = np.asarray(order, dtype=np.int64)
-        return given if self.depot is None else np.concatenate([[self.size], given])
+        return np.concatenate([np.arange(self.size, len(self.stops)), np.asarray(order, dtype=np.int64)])
 
     def regions_of(self, order: ArrayLike) -> IntArray:
         """Return an order of stops as one of regions."""
         given = np.asarray(order, dtype=np.int64)
-        return given if self.depot is None else given[given != self.size]
+        return given[given < self.size]
 
     @property
     def regime(self) -> Regime:
@@ -482,7 +487,7 @@ class Problem:
         learner.check_positions(self.most_visits, exactly=self.rules is None and self.fleet_rules is None)
         if self.samples is not None:
             as_samples(learner, self.samples, self.size)
-        _ = self.scores  # once for all λ
+        _ = self.dissimilarities  # once for all λ
         found = copy(self)
         found.__dict__.pop("updates", None)
         object.__setattr__(found, "learner", learner)
@@ -534,11 +539,7 @@ class Problem:
                 first = int(as_samples(shape, fields["samples"], None)[0])
                 own = as_count("learner.samples", learner.get("samples", first), meaning="the number of samples n")
                 learner["samples"] = first if isinstance(shape, LeastSquares) and abs(own - m) <= 1 else own
-        classes = {
-            "constraints": Constraints, "depot": Depot, "features_scaling": FeaturesScaling, "visits": Visits,
-            "fleet": Fleet,
-        }  # fmt: skip
-        for name, kind in classes.items():
+        for name, kind in PARTS.items():
             if name in fields:
-                fields[name] = kind.from_dict(fields[name])  # type: ignore[attr-defined]
+                fields[name] = kind.from_dict(fields[name])
         return cls(**{**fields, "learner": Learner(**learner)})

@@ -77,11 +77,10 @@ class Stop(NamedTuple):
 def itinerary(problem: Problem, order: ArrayLike) -> list[Stop]:
     """Return all stops of a route, from where it starts to where it ends."""
     visits = np.asarray(order, dtype=np.int64).tolist()
-    ahead = [] if problem.depot is None else [problem.size]
-    indices = [*ahead, *visits]
-    indices += indices[:1] if problem.closed else []
-    travel = [0.0, *problem.ways.legs(problem.from_depot(visits), problem.closed).tolist()]
-    first = 1 - len(ahead)
+    stops = problem.from_depot(visits)
+    travel = [0.0, *problem.ways.legs(stops, problem.closed).tolist()]
+    first = 1 + len(visits) - len(stops)
+    indices = [*stops.tolist(), *(stops[:1].tolist() if problem.closed else [])]
     return [
         Stop(position, problem.stops[i], i, way, 1 <= position <= len(visits), i < problem.size)
         for position, (i, way) in enumerate(zip(indices, travel, strict=True), first)
@@ -290,6 +289,7 @@ class Plan(ResultMixin):
         priced = price(problem, order)
         visits = list(priced.order)
         route, few = tuple(problem.regions[i] for i in visits), problem.size <= MOST_ERRORS
+        visited = set(route)
         samples = problem.learner.samples if problem.samples is None else tuple(problem.samples[visits].tolist())
         counted = problem.importance if few else None
         counted = None if counted is None else counted[visited_first(visits, problem.size)]
@@ -305,7 +305,7 @@ class Plan(ResultMixin):
             samples=samples if problem.learner.has_shape else None,
             features_scaling=problem.features_scaling,
             importance=None if counted is None else tuple(counted.tolist()),
-            skipped=tuple(name for name in problem.regions if name not in set(route)),
+            skipped=tuple(name for name in problem.regions if name not in visited),
             untrained=untrained_loss(problem) if problem.rules is not None else None,
             problem=problem,
             **priced._asdict(),

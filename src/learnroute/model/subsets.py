@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, check_type
-from learnroute.model.depot import Depot
+from learnroute.model.depot import Depot, members_of_travel
 from learnroute.model.problem import Problem
 from learnroute.model.streets import Streets
 from learnroute.model.validation import (
@@ -39,33 +39,30 @@ class _SomeStreets(Streets):
         return self.whole.path(self.kept[origin], self.kept[goal])
 
 
-def only(problem: Problem, kept: Sequence[int], depot: int | None = None, returns: bool = True) -> Problem:
-    """Return the problem of some of its regions; `depot` is a region that becomes the depot."""
-    some = list(kept)
-    changes: dict[str, Any] = {"regions": [problem.regions[i] for i in some]}
+def only(problem: Problem, kept: Sequence[int]) -> Problem:
+    """Return the problem of some of its regions."""
+    depot = problem.depot and replace(problem.depot, travel=None, travel_back=None)
+    changes = _members(problem, kept, range(problem.size, len(problem.stops)), depot)
+    if problem.visits is not None:
+        changes["visits"] = problem.visits.of(changes["regions"])
+    return problem.changed(**changes)
+
+
+def _members(problem: Problem, kept: Sequence[int], beside: Sequence[int], depot: Depot | None) -> dict[str, Any]:
+    """Return the members of the problem of some of its regions, with a depot that is the stop `beside` them."""
+    some, stops = list(kept), [*kept, *beside]
+    changes: dict[str, Any] = {"regions": [problem.regions[i] for i in some], "depot": depot}
     for name in BY_REGION:
         values = getattr(problem, name)
         changes[name] = None if values is None else values[some]
     for name in BY_PAIR:
         values = getattr(problem, name)
         changes[name] = None if values is None else values[np.ix_(some, some)]
-    costs = problem.given_travel
-    if costs is not None:
-        changes["travel"] = costs[np.ix_(some, some)]
-    stops = some
-    if depot is not None:
-        place = None if problem.coordinates is None else problem.coordinates[depot]
-        there, back = (None, None) if costs is None else (costs[depot, some], costs[some, depot])
-        changes["depot"] = Depot(problem.regions[depot], place, there, back, returns)
-        stops = [*some, depot]
-    elif problem.depot is not None:
-        changes["depot"] = problem.depot.of(some)
-        stops = [*some, problem.size]
-    if problem.visits is not None and depot is None:
-        changes["visits"] = problem.visits.of(changes["regions"])
+    if problem.given_travel is not None:
+        changes |= members_of_travel(problem.ways.matrix[np.ix_(stops, stops)], depot)
     if problem.streets is not None:
         changes["streets"] = _SomeStreets(problem.streets, tuple(stops))
-    return problem.changed(**changes)
+    return changes
 
 
 def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -> Problem:
@@ -109,15 +106,13 @@ def with_depot(problem: Problem, place: str | ArrayLike, returns: bool = True) -
         raise InputError(reason, field=f"constraints.{end}", value=place)
     if wanted.returns:
         problem = problem.changed(constraints=replace(wanted, returns=False))
-    return only(problem, [i for i in range(problem.size) if i != here], here, returns)
+    depot = Depot(place, None if problem.coordinates is None else problem.coordinates[here], returns=returns)
+    return problem.changed(**_members(problem, [i for i in range(problem.size) if i != here], [here], depot))
 
 
 def with_costs(problem: Problem, costs: FloatArray | None = None) -> Problem:
     """Return the problem with other travel costs between its stops; the same, where travel follows from coordinates."""
-    costs, depot, size = problem.ways.matrix if costs is None else costs, problem.depot, problem.size
-    if depot is not None:
-        depot = replace(depot, travel=costs[size, :size], travel_back=costs[:size, size])
-    return problem.changed(travel=costs[:size, :size], depot=depot)
+    return problem.changed(**members_of_travel(problem.ways.matrix if costs is None else costs, problem.depot))
 
 
 def with_region(
@@ -167,19 +162,15 @@ def with_region(
         changes["coordinates"] = np.vstack([problem.coordinates, place])
     else:
         _unused("coordinates", coordinates, "the other regions have none")
-    known = problem.given_travel
-    if known is None:
+    if problem.given_travel is None:
         _unused("travel", travel, "it follows from the coordinates")
         _unused("travel_back", travel_back, "it follows from the coordinates")
     else:
         there = _by_name("travel", _needed("travel", travel, "travel costs are given"), problem.stops)
         back = there if travel_back is None else _by_name("travel_back", travel_back, problem.stops)
-        costs = np.zeros((size + 1, size + 1))
-        costs[:size, :size], costs[size, :size], costs[:size, size] = known, there[:size], back[:size]
-        changes["travel"] = costs
-        if problem.depot is not None:  # `travel` is from the new region, so that to the depot is a way back
-            ways = np.append(problem.depot.there, back[size]), np.append(problem.depot.back, there[size])
-            changes["depot"] = replace(problem.depot, travel=ways[0], travel_back=ways[1])
+        costs = np.insert(np.insert(problem.ways.matrix, size, there, axis=0), size, 0.0, axis=1)
+        costs[np.arange(len(costs)) != size, size] = back
+        changes |= members_of_travel(costs, problem.depot)
     if problem.vectors is not None:
         _unused("dissimilarity", dissimilarity, "the regions have vectors; give the vector")
         own = _needed("vector", vector, "the other regions have some")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.model.dissimilarities import Dissimilarities
 from learnroute.model.ends import BoolArray, Ends
-from learnroute.model.law import ErrorParts, Updates, error_parts
+from learnroute.model.law import ErrorParts, Step, Updates, error_parts
 from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, IntArray
 
@@ -76,8 +76,6 @@ class VisitObjective:
         The weighted sum of the first model's errors over all regions, and the sum of these weights.
     rules
         Which visits are allowed.
-    origin
-        The stop where routes begin without training, such as a depot; None where they begin with the first visit.
     """
 
     travel: FloatArray
@@ -88,7 +86,6 @@ class VisitObjective:
     total: float
     count: int
     rules: VisitRules
-    origin: int | None = None
 
     def __call__(self, visits: ArrayLike) -> float:
         """Return the value of a sequence of visits, correctly rounded."""
@@ -137,10 +134,24 @@ class VisitObjective:
             and not is_less(rules.budget, self.travel_cost(regions), SAME)
         )
 
+    def single_visits(self) -> FloatArray:
+        """Return the value of one visit alone, to each region."""
+        regions, first = np.arange(self.size), Step(*(table[0] for table in self.updates.tables))
+        error = first.retention * self.total + first.plasticity * self.known.scores
+        error += self.count * (first.noise - first.coupling * self.known.initial)
+        begin = regions if self.origin is None else np.full(self.size, self.origin)
+        back = self.travel[regions, begin] if self.ends.closed else 0.0
+        return np.asarray(error + self.rate * (self.travel[begin, regions] + back))
+
     @property
     def size(self) -> int:
         """The number of regions T."""
         return self.known.size
+
+    @property
+    def origin(self) -> int | None:
+        """The stop where routes begin without training, such as a depot; None where they begin with a visit."""
+        return self.size if self.ends.first == self.size else None
 
     @property
     def first(self) -> int | None:
@@ -150,7 +161,7 @@ class VisitObjective:
     @cached_property
     def steady(self) -> bool:
         """Whether training does the same at every position."""
-        return all(bool((table == table[0]).all()) for table in self.updates.tables)
+        return self.updates.same_positions
 
 
 def _indices(visits: ArrayLike) -> IntArray:

@@ -3,6 +3,7 @@
 from learnroute.plots.calibrations import draw_calibration
 from learnroute.plots.compared_learners import draw_learners
 from learnroute.plots.comparisons import draw_comparison
+from learnroute.plots.fleets import draw_fleets
 from learnroute.plots.matrices import draw_estimate, draw_following, draw_transfer
 from learnroute.plots.pictures import check_picture
 from learnroute.plots.ratios import draw_ratios
@@ -18,6 +19,7 @@ __all__ = [
     "draw_calibration",
     "draw_comparison",
     "draw_estimate",
+    "draw_fleets",
     "draw_following",
     "draw_learners",
     "draw_plan",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,10 @@ from learnroute.plots.label_placement import Ground, place_labels
 from learnroute.plots.losses import draw_loss
 from learnroute.plots.maps import map_places, name_axes, paper_size, show_all, stretch_of
 from learnroute.plots.pictures import (
+    BLUE,
+    GREEN,
     GREY,
+    PURPLE,
     VERMILLION,
     check_axes,
     new_figure,
@@ -38,6 +41,8 @@ MOST_VECTORS = 5000  # legs that are lines in .svg and .pdf; more are pixels the
 AROUND_MAP = np.array([4.1, 1.25])  # inches for everything beside the map
 LOSS_WIDTH = 2.6
 SCORES = "cividis_r"
+COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, "#b8860b", "#1b6f8a", "#8c4a2f", "#444444")  # of vehicles, and of models
+SHAPES = "o^sDvPX<"  # of models
 ARROW = {"arrowstyle": "-|>", "color": GREY, "lw": 1.2, "mutation_scale": 12, "shrinkA": 0, "shrinkB": 0}
 STRAIGHT = 45.0  # points: a straight part of a street that is as long as this has an arrow of its own
 SKIPPED = "#767676"  # regions that are not visited
@@ -107,8 +112,18 @@ def _entitle_map(axes: Axes, plan: Plan, problem: Problem) -> None:
     start = "" if plan.depot is None else f"from {_short(plan.depot)} (square), "
     first = "" if len(plan.route) == 1 else f"first {_short(plan.route[0])}, last "
     ends = f"{start}{first}{_short(plan.route[-1])} (star)"
+    if plan.fleet is not None:
+        ends = f"{start}{_fleet_title(plan)}"
     back = plan.closed and len(set(plan.stops)) > 1
     axes.set_title(f"{ends}, and back (dashed)" if back else ends, fontsize=10, loc="left", parse_math=False)
+
+
+def _fleet_title(plan: Plan) -> str:
+    """Say what colours and shapes mean where there are several vehicles or models."""
+    vehicles = f"{len(plan.by_vehicle())} routes, one colour each" if plan.several else "one route"
+    models = "" if plan.several else f", {len(set(plan.models or ()))} models, one shape each"
+    served = "" if plan.served_by is None else "; outlines: the model that serves"
+    return f"{vehicles}{models}{served}"
 
 
 def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, legs: list[FloatArray]) -> None:
@@ -119,18 +134,13 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, leg
         _colour_legs(axes, plan, problem, legs)
         marks = Marks(5.0, False)
     else:
-        width = 1.4 if len(regions) <= MOST_NAMES else 0.9
-        way = legs[:-1] if plan.closed else legs
-        if way:
-            axes.plot(*np.concatenate(way).T, color=GREY, lw=width, zorder=1)
-        if plan.closed:
-            axes.plot(*legs[-1].T, color=GREY, lw=width, ls=(0, (5, 3)), zorder=1)
+        _draw_ways(axes, plan, legs, 1.4 if len(regions) <= MOST_NAMES else 0.9)
         marks = _marks(_points(axes, places if named else places[[*regions, *range(problem.size, len(places))]]))
     _draw_marks(axes, plan, problem, places, marks)
     hollow = marks.radius if named else _marks(_points(axes, places)).radius
-    _draw_skipped(axes, places[skipped], hollow)
+    _draw_skipped(axes, places[skipped], hollow, [_outline(plan, problem.regions[i], SKIPPED) for i in skipped])
     radii = np.full(len(regions), marks.radius)
-    radii[-1] = marks.star
+    radii[-1] = marks.star if plan.fleet is None else marks.radius
     texts = _texts(plan, problem, marks)
     if named:
         texts |= {len(regions) + k: _short(problem.regions[i]) for k, i in enumerate(skipped)}
@@ -143,12 +153,49 @@ def draw_route(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, leg
     spots = _points(axes, labelled)
     arrows, bends = np.empty((0, 2)), np.empty((0, 2))
     if legs and len(plan.order) <= MOST_MARKS:
-        arrows = _draw_arrows(axes, legs, spots, radii)
+        arrows = _draw_arrows(axes, legs, spots, radii, _leg_colours(plan, legs))
         bends = _points(axes, np.concatenate(legs))
     lines = np.concatenate([bends[:-1], bends[1:]], axis=1)
     ground = Ground(spots, radii, lines, arrows, np.concatenate([[0, 0], POINTS * _inches(axes)]))
     grey = range(len(regions), len(regions) + len(skipped))
     _draw_labels(axes, texts, labelled, ground, grey)
+
+
+def _draw_ways(axes: Axes, plan: Plan, legs: list[FloatArray], width: float) -> None:
+    """Draw the way of each vehicle, ways back dashed."""
+    for vehicle, colour in zip(_legs_by_vehicle(plan), _vehicle_colours(plan), strict=True):
+        own = legs[vehicle]
+        way = own[:-1] if plan.closed else own
+        if way:
+            axes.plot(*np.concatenate(way).T, color=colour, lw=width, zorder=1)
+        if plan.closed:
+            axes.plot(*own[-1].T, color=colour, lw=width, ls=(0, (5, 3)), zorder=1)
+
+
+def _legs_by_vehicle(plan: Plan) -> list[slice]:
+    """Return the part of all legs that each vehicle has which goes out."""
+    ends = accumulate((len(one.stops) - 1 for one in plan.by_vehicle().values()), initial=0)
+    return [slice(*pair) for pair in pairwise(ends)]
+
+
+def _vehicle_colours(plan: Plan) -> list[str]:
+    return [_colour(number - 1) if plan.several else GREY for number in plan.by_vehicle()]
+
+
+def _leg_colours(plan: Plan, legs: list[FloatArray]) -> list[str]:
+    """Return the colour of each leg."""
+    ways = zip(_legs_by_vehicle(plan), _vehicle_colours(plan), strict=True)
+    return [colour for part, colour in ways for _ in legs[part]]
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _outline(plan: Plan, region: str, otherwise: str) -> str:
+    """Return the colour around a region: that of the model that serves it, where each model has its own regions."""
+    model = None if plan.served_by is None else plan.served_by[region]
+    return otherwise if model is None else _colour(model)
 
 
 def _marked_regions(plan: Plan) -> list[int]:
@@ -159,10 +206,10 @@ def _marked_regions(plan: Plan) -> list[int]:
     return [*(i for i in dict.fromkeys(plan.order) if i != last), last]
 
 
-def _draw_skipped(axes: Axes, places: FloatArray, radius: float) -> None:
+def _draw_skipped(axes: Axes, places: FloatArray, radius: float, outlines: list[str]) -> None:
     """Draw the regions that are not visited: hollow."""
     axes.scatter(
-        places[:, 0], places[:, 1], s=(2 * radius) ** 2, facecolors="none", edgecolors=SKIPPED, zorder=3,
+        places[:, 0], places[:, 1], s=(2 * radius) ** 2, facecolors="none", edgecolors=outlines, zorder=3,
         linewidths=1.4 if radius > 4 else 0.7, gid="skipped",
     )  # fmt: skip
 
@@ -212,15 +259,26 @@ def _draw_marks(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, ma
     else:
         values = problem.scores[regions] / problem.size
     style: dict[str, Any] = {"cmap": colours.cmap, "norm": colours.norm}
-    spots = places[regions]
-    axes.scatter(
-        spots[:-1, 0], spots[:-1, 1], c=values[:-1], s=(2 * marks.radius) ** 2, edgecolors="black", zorder=3,
-        linewidths=0.8 if marks.radius > 4 else 0.5, **style,
-    )  # fmt: skip
-    axes.scatter(
-        spots[-1:, 0], spots[-1:, 1], c=values[-1:], s=(2 * marks.star) ** 2, marker="*", zorder=4,
-        edgecolors=VERMILLION, linewidths=1.6 if marks.numbered else 1.2, **style,
-    )  # fmt: skip
+    spots, fleet = places[regions], plan.fleet
+    if fleet is None:
+        axes.scatter(
+            spots[:-1, 0], spots[:-1, 1], c=values[:-1], s=(2 * marks.radius) ** 2, edgecolors="black", zorder=3,
+            linewidths=0.8 if marks.radius > 4 else 0.5, **style,
+        )  # fmt: skip
+        axes.scatter(
+            spots[-1:, 0], spots[-1:, 1], c=values[-1:], s=(2 * marks.star) ** 2, marker="*", zorder=4,
+            edgecolors=VERMILLION, linewidths=1.6 if marks.numbered else 1.2, **style,
+        )  # fmt: skip
+    else:
+        trained = {region: model for _, region, model in fleet.visits()}
+        outlined = plan.served_by is not None
+        for k, region in enumerate(regions):
+            shape = SHAPES[trained[region] % len(SHAPES)]
+            axes.scatter(
+                spots[k, 0], spots[k, 1], c=values[k : k + 1], s=(2 * marks.radius) ** 2, marker=shape,
+                edgecolors=_outline(plan, problem.regions[region], "black"), zorder=3,
+                linewidths=(2.2 if outlined else 0.8) if marks.radius > 4 else 0.7, **style,
+            )  # fmt: skip
     if marks.numbered:
         for region, place, colour in zip(regions, spots, colours.to_rgba(values), strict=True):
             if len(numbers[region]) > 1:
@@ -236,8 +294,9 @@ def _draw_marks(axes: Axes, plan: Plan, problem: Problem, places: FloatArray, ma
 def _numbers(plan: Plan) -> dict[int, list[int]]:
     """Return the numbers of the visits to each region."""
     found: dict[int, list[int]] = {}
-    for number, region in enumerate(plan.order, 1):
-        found.setdefault(region, []).append(number)
+    for one in plan.by_vehicle().values():
+        for number, region in enumerate(one.order, 1):
+            found.setdefault(region, []).append(number)
     return found
 
 
@@ -266,11 +325,13 @@ def _colour_legs(axes: Axes, plan: Plan, problem: Problem, legs: list[FloatArray
     axes.add_collection(drawn, autolim=False)
 
 
-def _draw_arrows(axes: Axes, legs: list[FloatArray], spots: FloatArray, radii: FloatArray) -> FloatArray:
+def _draw_arrows(
+    axes: Axes, legs: list[FloatArray], spots: FloatArray, radii: FloatArray, colours: list[str]
+) -> FloatArray:
     """Draw arrows on straight parts that are long enough, off marks and other arrows; return where, in points."""
     heads = np.empty((0, 2))
     style = ARROW if len(legs) <= MOST_NAMES else ARROW | {"mutation_scale": 9, "lw": 0.8}
-    for leg in legs:
+    for leg, colour in zip(legs, colours, strict=True):
         if len(leg) < 2:  # the same region again, on streets
             continue
         bends = _points(axes, leg)
@@ -287,7 +348,7 @@ def _draw_arrows(axes: Axes, legs: list[FloatArray], spots: FloatArray, radii: F
                 continue
             ends = _at(bends, along, ways[best] + np.array([-2.0, 4.0])) * axes.figure.dpi / POINTS + axes.bbox.p0
             tail, tip = axes.transData.inverted().transform(ends)
-            axes.annotate("", xy=tip, xytext=tail, zorder=2, in_layout=False, arrowprops=style)
+            axes.annotate("", xy=tip, xytext=tail, zorder=2, in_layout=False, arrowprops=style | {"color": colour})
             heads = np.concatenate([heads, middles[best : best + 1]])
     return heads
 
@@ -349,11 +410,15 @@ def _draw_labels(
 
 def _legs(plan: Plan, problem: Problem, places: FloatArray) -> list[FloatArray]:
     """Return the places that each leg goes by: along the streets, where they are known. The way back is the last."""
-    order = [stop.place for stop in itinerary(problem, plan.order)]
-    if problem.streets is None:
-        way = places[order]
-        return list(np.stack([way[:-1], way[1:]], axis=1))
-    return [problem.streets.path(a, b) for a, b in pairwise(order)]
+    legs: list[FloatArray] = []
+    for one in plan.by_vehicle().values():
+        order = [stop.place for stop in itinerary(problem, one.order)]
+        if problem.streets is None:
+            way = places[order]
+            legs += list(np.stack([way[:-1], way[1:]], axis=1))
+        else:
+            legs += [problem.streets.path(a, b) for a, b in pairwise(order)]
+    return legs
 
 
 def _points(axes: Axes, places: FloatArray) -> FloatArray:
@@ -372,5 +437,6 @@ def _short(name: str) -> str:
 def _headline(plan: Plan, problem: Problem, width: float) -> str:
     name = f"{problem.title}: " if problem.title else ""
     visited = "" if len(plan.order) == len(set(plan.order)) == problem.size else f", {plan.visited}"
-    headline = fill(f"{name}{plan.method} route{visited}, {plan.quality}", int(10 * width))
+    routes = "routes" if plan.several else "route"
+    headline = fill(f"{name}{plan.method} {routes}{visited}, {plan.quality}", int(10 * width))
     return f"{headline}\n{shape_line(problem, plan.learner)}"

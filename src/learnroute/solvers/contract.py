@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -92,6 +93,28 @@ class Budget:
     def end(self) -> str:
         """Why the budget is exhausted, in words."""
         return "the work was interrupted" if self.stopped else "the time limit came"
+
+
+class Rounds:
+    """Rounds of work of about the same length: one begins only if the time left is as long as the longest one took.
+
+    The first one always begins, unless it is said how long rounds took before.
+    """
+
+    def __init__(self, budget: Budget, longest: float = 0.0) -> None:
+        self.budget, self.longest = budget, longest
+
+    @property
+    def late(self) -> bool:
+        """Whether no other round is to begin."""
+        return self.longest > 0 and not self.budget.has(self.longest)
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Note how long a round takes."""
+        began = time.monotonic()
+        yield
+        self.longest = max(self.longest, time.monotonic() - began)
 
 
 @dataclass(frozen=True, eq=False)

@@ -250,9 +250,10 @@ def losses_of(problem: Problem, true: bool = False) -> Losses:
         factors = tuple(retained) if any(retained) else None
         shares = tuple(_products_after(sorted(retained, reverse=True)))
     start_part = Interval(initial * survived.low, initial * survived.high)
-    if problem.depot is not None:  # a stop that comes first, whatever its share, and costs nothing
-        scores, shares, added = (*scores, Fraction(0)), (0, *shares), [*added, Fraction(0)]
-        factors = None if factors is None else (*factors, Fraction(1))
+    ahead = len(problem.stops) - size  # a depot comes first, whatever its share, and costs nothing
+    scores, added = (*scores, *[Fraction(0)] * ahead), [*added, *[Fraction(0)] * ahead]
+    shares = (*[0] * ahead, *shares)
+    factors = None if factors is None else (*factors, *[Fraction(1)] * ahead)
     model = Model(
         costs_of(problem.ways),
         Fraction(problem.travel_rate),

@@ -64,7 +64,6 @@ def _travel_ratio(problem: Problem) -> tuple[bool, Fraction]:
 def _sharper(problem: Problem, losses: Losses, travel: Fraction, retained: Fraction) -> Fraction | None:
     """Return max(travel, largest score part / least score part) for routes that end at the least score allowed."""
     scores, first, last = list(losses.model.scores[: problem.size]), problem.ends.first, problem.ends.last
-    first = first if problem.depot is None else None  # a depot has no score
     share = (retained - retained**problem.size) / (1 - retained**problem.size)
     if last is not None:
         end, before = scores[last], scores[:last] + scores[last + 1 :]

@@ -36,8 +36,8 @@ class PairLosses:
         self.problem, self.terms, self.size = problem, terms_of(problem, true), problem.size
         nothing = Interval(Fraction(0), Fraction(0))
         travel, rate = costs_of(problem.ways), Fraction(problem.travel_rate)
-        self.depot = problem.depot is not None
-        scores = (*self.terms.scores, Fraction(0)) if self.depot else self.terms.scores
+        self.ahead = len(problem.stops) - self.size  # stops that are no visits: the depot, where there is one
+        scores = (*self.terms.scores, *[Fraction(0)] * self.ahead)
         self.plain = Model(travel, rate, scores, (0,) * len(scores), None, 0, nothing, problem.ends)
 
     def parts(self, order: Sequence[int]) -> dict[str, Fraction]:
@@ -47,7 +47,7 @@ class PairLosses:
         scored, noisy, paired, first = 0, 0, 0, ONE
         whole_scores = [(s.numerator << terms.places) // s.denominator for s in terms.scores]
         updates = self.problem.updates
-        for t, k in enumerate(order[1:] if self.depot else order):
+        for t, k in enumerate(order[self.ahead :]):
             retention, plasticity, coupling, second, noise = (_dyadic(float(table[t, k])) for table in updates.tables)
             paired = _times(paired, second) + _times(int(means[k]), coupling)
             noisy = _times(noisy, second) + _times(unit, noise)
@@ -73,9 +73,8 @@ class PairLosses:
     def relaxations(self) -> Iterator[Model]:
         """Return linear models that are nowhere above the loss; with constants."""
         for scores, shares, factors, constant in relaxations_of(self.problem, self.terms):
-            if self.depot:
-                scores, shares = (*scores, Fraction(0)), (0, *shares)
-                factors = None if factors is None else (*factors, Fraction(1))
+            scores, shares = (*scores, *[Fraction(0)] * self.ahead), (*[0] * self.ahead, *shares)
+            factors = None if factors is None else (*factors, *[Fraction(1)] * self.ahead)
             yield replace(
                 self.plain, scores=scores, shares=shares, factors=factors, error=self.size + 1,
                 constant=Interval(constant, constant),
@@ -153,7 +152,7 @@ def _floats(losses: PairLosses, orders: NDArray[np.int64]) -> tuple[FloatArray, 
     means = np.tile(problem.initial_errors, (len(orders), 1))
     summed = np.full(len(orders), float(losses.terms.total))
     common, sizes = np.zeros(len(orders)), np.zeros(len(orders))
-    for t, here in enumerate(orders.T[1:] if losses.depot else orders.T):
+    for t, here in enumerate(orders.T[losses.ahead :]):
         retention, plasticity, coupling, second, noise = (table[t, here] for table in updates.tables)
         sizes = sizes + np.abs(coupling * means[rows, here]) + np.abs(noise)
         common = second * common + coupling * means[rows, here] - noise

@@ -144,8 +144,7 @@ class _PlanChecker:
 
     def __init__(self, problem: Problem, plan: Mapping[str, Any]) -> None:
         self.problem, self.plan, self.size = problem, plan, problem.size
-        depot = [] if problem.depot is None else [problem.size]
-        self.order: list[int] = [*depot, *plan["order"]]  # of stops: the depot first
+        self.order: list[int] = problem.from_depot(plan["order"]).tolist()  # of stops: the depot first
         self.coupled = problem.learner.couples or problem.rules is not None  # the recursion holds for all learners
         self.losses: Losses | PairLosses = PairLosses(problem) if self.coupled else losses_of(problem)
         self.parts = self.losses.parts(self.order)

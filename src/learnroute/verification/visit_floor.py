@@ -140,7 +140,7 @@ def _trained(
 
 def _least_travel(problem: Problem, rules: VisitRules) -> Fraction:
     """Return a lower bound on travel: a spanning tree of all stops that a route must visit, by shortest ways."""
-    depot = [] if problem.depot is None else [problem.size]
+    depot = problem.from_depot([]).tolist()
     stops = [*np.flatnonzero(rules.allowed).tolist(), *depot]
     required = [k for k, stop in enumerate(stops) if stop in depot or rules.required[stop]]
     ways = problem.ways.matrix[np.ix_(stops, stops)]

@@ -84,14 +84,14 @@ class RouteCosts:
         """
         problem, ends = self.problem, self.problem.ends
         ways = problem.ways.matrix
-        self.first = ends.first if problem.depot is None else None
+        self.first = ends.first if ends.first in self.regions else None
         self.begin: list[Fraction | None] = []
         self.finish: list[Fraction | None] = []
         for i in self.regions:
             come, back = Fraction(0), Fraction(0)
-            if problem.depot is not None:
-                come = Fraction(float(ways[problem.size, i]))
-            elif ends.closed and ends.first is None and ends.last is not None:
+            if ends.first is not None:
+                come = Fraction(float(ways[ends.first, i]))
+            elif ends.closed and ends.last is not None:
                 come = Fraction(float(ways[ends.last, i]))
             if ends.closed and ends.first is not None:
                 back = Fraction(float(ways[i, ends.first]))

@@ -48,7 +48,7 @@ def why_not(problem: Problem, rules: VisitRules, order: Sequence[int]) -> str:
 class _Layer(NamedTuple):
     """All sequences of as many visits, and what their values are made of; one row each."""
 
-    visits: NDArray[np.int64]
+    stops: NDArray[np.int64]  # the depot, where there is one, and the visits
     counts: NDArray[np.int64]  # of the visits of each region
     means: FloatArray  # a_j
     summed: FloatArray
@@ -140,23 +140,23 @@ class VisitChecker:
                 if t > 0 or first in (None, k)
             ]
             layer = _Layer(*(np.concatenate(parts) for parts in zip(*grown, strict=True)))
-            last = layer.visits[:, -1]
+            last = layer.stops[:, -1]
             whole = (layer.counts[:, rules.required] > 0).all(axis=1)
             whole &= last == ends.last if ends.last is not None else True
             whole &= t + 1 >= rules.at_least
             legs = layer.travel
             if ends.closed:
-                legs = legs + travel[last, size if problem.depot is not None else layer.visits[:, 0]]
+                legs = legs + travel[last, layer.stops[:, 0]]
             values = legs + layer.summed - size * layer.common
             sizes = legs + np.abs(layer.summed) + size * layer.sizes + float(np.abs(scores).sum())
-            yield layer.visits[whole], values[whole], sizes[whole]
+            yield layer.stops[whole, -t - 1 :], values[whole], sizes[whole]
 
     def _start(self) -> _Layer:
         """Return the one sequence without visits."""
         problem, nothing = self.problem, np.zeros(1)
         initial = problem.initial_errors
         return _Layer(
-            np.empty((1, 0), dtype=np.int64), np.zeros((1, problem.size), dtype=np.int64), initial[None, :],
+            problem.from_depot([])[None, :], np.zeros((1, problem.size), dtype=np.int64), initial[None, :],
             np.array([float(self.losses.terms.total)]), nothing, nothing, nothing,
         )  # fmt: skip
 
@@ -164,17 +164,15 @@ class VisitChecker:
         """Return the sequences of a layer with a further visit to a region."""
         problem = self.problem
         some = layer.counts[:, k] < self.rules.repeats[k]
-        visits, counts = layer.visits[some], layer.counts[some]
+        stops, counts = layer.stops[some], layer.counts[some]
         means, summed, common, sizes, way = (part[some] for part in layer[2:])
         retention, plasticity, coupling, second, noise = (float(table[t, k]) for table in problem.updates.tables)
-        if t > 0:
-            way = way + travel[visits[:, -1], k]
-        elif problem.depot is not None:
-            way = way + travel[problem.size, k]
+        if stops.shape[1]:
+            way = way + travel[stops[:, -1], k]
         counts = counts.copy()
         counts[:, k] += 1
         return _Layer(
-            np.column_stack([visits, np.full(len(visits), k)]),
+            np.column_stack([stops, np.full(len(stops), k)]),
             counts,
             retention * means + plasticity * self.losses.terms.floats[k],
             retention * summed + plasticity * scores[k],

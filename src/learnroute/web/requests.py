@@ -371,8 +371,8 @@ class ExportRequest(PlanRequest):
         size, places = len(problem.stops), problem.stop_coordinates
         assert places is not None
         if len(self.ways) != size or any(len(row) != size for row in self.ways):
-            each = "region" if problem.depot is None else "region, and the last ones for the depot"
-            raise InputError(f"{size} rows and columns are needed, one for each {each}", field="ways")
+            reason = f"{size} rows and columns are needed, one per region, and the last ones for a depot"
+            raise InputError(reason, field="ways")
         return problem.changed(streets=KnownWays(self.ways, places))
 
 

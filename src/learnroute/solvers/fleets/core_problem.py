@@ -24,6 +24,14 @@ def core_problem(objective: FleetObjective) -> _core.FleetProblem:
 
 
 def routes_from(rows: Rows) -> FleetRoutes | None:
-    """Return routes that the core found; None where there are none."""
+    """Return routes that the core found; None where there are none.
+
+    Vehicles and models are numbered by the regions that they begin with, and those that are not used come last.
+    """
     regions, models = rows
-    return FleetRoutes(tuple(map(tuple, regions)), tuple(map(tuple, models))) if regions else None
+    if not regions:
+        return None
+    if len(regions) > 1:
+        return FleetRoutes.of_vehicles(sorted(regions, key=lambda route: (not route, route[:1])))
+    number = {model: k for k, model in enumerate(dict.fromkeys(models[0]))}
+    return FleetRoutes.of_models(regions[0], [number[model] for model in models[0]])

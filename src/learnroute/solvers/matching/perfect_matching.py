@@ -24,6 +24,7 @@ from learnroute.solvers.params import MatchingParams, check_params
 
 DEFAULTS = MatchingParams()
 RESOLUTION_BITS = 48  # weights are told apart to 2^-48 of the largest one
+LIFT = 2.0**600  # what weights are multiplied by first where all are below 2^-600: these may be subnormal
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +142,8 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
     size = weights.size
     if not size:
         return Matching(np.empty((0, 2), dtype=np.int64), True, np.empty(0))
+    lift = LIFT if 0 < weights.largest() < 1 / LIFT else 1.0
+    weights = weights.scaled(lift)
     scale = _scale(weights.largest())
     edges = _first_edges(weights, params)
     rounds = 0
@@ -162,12 +165,12 @@ def by_blossoms(weights: PairWeights, budget: Budget, params: MatchingParams = D
             missing = None
             break
     duals, lifted = matching.dual_solution()
-    sets = tuple((members, lift / (2 * scale)) for members, lift in lifted)
+    sets = tuple((members, dual / (2 * scale) / lift) for members, dual in lifted)
     mate = matching.unfold()
     if not complete:
         _pair_greedily(mate, weights)
     i = np.flatnonzero(np.arange(size) < mate)
-    return Matching(np.column_stack([i, mate[i]]), missing is not None, duals / (2 * scale), sets)
+    return Matching(np.column_stack([i, mate[i]]), missing is not None, duals / (2 * scale) / lift, sets)
 
 
 def _first_edges(weights: PairWeights, params: MatchingParams) -> IntArray:
@@ -201,7 +204,7 @@ def _negative_edges(
 
 def _scale(largest: float) -> float:
     """Return the power of two that brings the largest weight near the resolution; exact to multiply by."""
-    return math.ldexp(1.0, min(RESOLUTION_BITS - math.frexp(largest)[1], 1022)) if largest > 0 else 1.0
+    return math.ldexp(1.0, RESOLUTION_BITS - math.frexp(largest)[1]) if largest > 0 else 1.0
 
 
 def _pair_greedily(mate: IntArray, weights: PairWeights) -> None:

@@ -24,6 +24,10 @@ class PairWeights(Protocol):
         """Return the weights of given pairs."""
         ...
 
+    def scaled(self, factor: float) -> PairWeights:
+        """Return the same weights times a power of two."""
+        ...
+
     def largest(self) -> float:
         """Return a number that no weight exceeds in size, of the order of the largest."""
         ...
@@ -53,6 +57,10 @@ class MatrixWeights:
         """Return the weights of given pairs."""
         found: FloatArray = self.matrix[i, j]
         return found
+
+    def scaled(self, factor: float) -> MatrixWeights:
+        """Return the same weights times a power of two."""
+        return self if factor == 1 else MatrixWeights(factor * self.matrix)
 
     def largest(self) -> float:
         """Return the size of the largest weight."""
@@ -90,6 +98,10 @@ class PlaceWeights:
         most = len(self.ground.places) - 1
         found = self.ground.lengths(np.minimum(i, most), np.minimum(j, most))
         return np.where(np.maximum(i, j) <= most, found, 0.0)
+
+    def scaled(self, factor: float) -> PlaceWeights:
+        """Return the same weights times a power of two."""
+        return PlaceWeights(self.ground._replace(unit=factor * self.ground.unit), self.extra)
 
     def largest(self) -> float:
         """Return the diagonal of the box around the places, or half way around the sphere."""

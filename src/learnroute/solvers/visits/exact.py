@@ -9,7 +9,7 @@ are coupled, all sequences are tried (`cpp/visit_enumeration.h`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -54,7 +54,7 @@ def exact(
         raise RefusedError(
             f"exact: too many sequences of up to {most} visits to {regions} regions; use method auto or search"
         )
-    best = find_visits(objective, rng, replace(budget, spend_all=False), params.visit_search, initial)
+    best = find_visits(objective, rng, replace(budget, spend_all=False), params, initial)
     for turn in _turns(objective):
         found, cause = prove(turn, best, budget, params)
         if found is not None and (best is None or objective(found) < objective(best)):
@@ -85,6 +85,20 @@ def prover(objective: VisitObjective, params: SolverParams = DEFAULTS) -> Prover
 def multisets(repeats: IntArray, at_most: int) -> float:
     """Return how many multisets of up to `at_most` visits there are, where regions have so many visits each."""
     return float(_by_length(repeats, np.ones(at_most + 1), at_most, np.ones(at_most + 1)).sum())
+
+
+def all_visits(objective: VisitObjective) -> Iterator[tuple[int, ...]]:
+    """Yield all sequences that keep the rules."""
+
+    def longer(visits: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if visits and objective.allows(visits):
+            yield visits
+        if len(visits) < objective.rules.at_most:
+            for region in np.flatnonzero(objective.rules.repeats).tolist():
+                if visits.count(region) < objective.rules.repeats[region]:
+                    yield from longer((*visits, region))
+
+    return longer(())
 
 
 def sequences(repeats: IntArray, at_most: int) -> float:

@@ -92,7 +92,10 @@ def least_travel(objective: VisitObjective) -> float:
 
 
 def travel_edges(objective: VisitObjective) -> FloatArray:
-    """Return the lengths of a minimum spanning tree's edges of all stops that must be visited, by shortest ways."""
+    """Return the lengths of a minimum spanning tree's edges of all stops that must be visited, by shortest ways.
+
+    Mehlhorn (1988): it is one of the ways between stops of which each goes on to the nearest that must be visited.
+    """
     stops = np.flatnonzero(objective.rules.allowed)
     required = objective.rules.required[stops]
     if objective.origin is not None:
@@ -101,9 +104,17 @@ def travel_edges(objective: VisitObjective) -> FloatArray:
         return np.empty(0)
     ways: FloatArray = objective.travel[np.ix_(stops, stops)]
     ways = np.minimum(ways, ways.T)
-    for via in range(len(stops)):
-        ways = np.minimum(ways, ways[:, via, None] + ways[via])
-    ways = ways[np.ix_(required, required)]
-    tree = minimum_spanning_tree(ways)
-    found: FloatArray = ways[tree[:, 0], tree[:, 1]]
+    nearest, owner = np.where(required, 0.0, np.inf), np.cumsum(required) - 1
+    left = nearest.copy()
+    for _ in range(len(stops)):  # Dijkstra's rule, from all that must be visited
+        here = int(np.argmin(left))
+        left[here] = np.inf
+        through = nearest[here] + ways[here]
+        closer = through < nearest
+        nearest[closer] = left[closer] = through[closer]
+        owner[closer] = owner[here]
+    joined = np.full((int(required.sum()),) * 2, np.inf)
+    np.minimum.at(joined, (owner[:, None], owner), nearest[:, None] + ways + nearest)
+    tree = minimum_spanning_tree(joined)
+    found: FloatArray = joined[tree[:, 0], tree[:, 1]]
     return found

@@ -1,4 +1,7 @@
-"""Search for sequences of visits: ruin and recreate (`cpp/visit_search.h`), annealed from the best of a few starts."""
+"""Search for sequences of visits: ruin and recreate (`cpp/visit_search.h`), annealed from the best of a few starts.
+
+Where there are many visits, the local search for orders of all regions then improves their order.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from learnroute.model.visit_objective import VisitObjective
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.params import DEFAULTS, SolverParams, VisitSearchParams
 from learnroute.solvers.visits.core_problem import CoreProblem
+from learnroute.solvers.visits.orders import reorder
 
 
 def search(
@@ -30,7 +34,7 @@ def search(
     `initial` is an order or a sequence to start from as well. It need not keep the rules; if it does, the answer is
     never worse. The same generator state gives the same answer, unless the budget runs out or is to be spent.
     """
-    found = find_visits(objective, rng, budget, params.visit_search, initial)
+    found = find_visits(objective, rng, budget, params, initial)
     if found is None:
         raise refusal(objective, rng, budget, params)
     return Answer(found, "search", complete=not budget.exhausted)
@@ -39,7 +43,7 @@ def search(
 def refusal(objective: VisitObjective, rng: np.random.Generator, budget: Budget, params: SolverParams) -> InputError:
     """Return what to say where no route keeps all rules: how far one has to travel, where the budget forbids it."""
     limit = objective.rules.budget
-    shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params.visit_search)
+    shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params)
     if shortest is None or limit == np.inf:
         return InputError("no route keeps all these rules, as far as was found; require less", field="visits")
     least = objective.travel_cost(shortest)
@@ -51,18 +55,23 @@ def find_visits(
     objective: VisitObjective,
     rng: np.random.Generator,
     budget: Budget,
-    params: VisitSearchParams,
+    params: SolverParams = DEFAULTS,
     initial: IntArray | None = None,
 ) -> IntArray | None:
     """Return the best sequence of visits found; None where none was found that keeps the rules."""
-    annealed = _Annealing(objective, rng, params)
+    annealed = _Annealing(objective, rng, params.visit_search)
     candidates = annealed.descents(annealed.starts(initial), budget)
     if not candidates and objective.rules.budget < np.inf:
         shortest = find_visits(_travel_alone(objective), rng, budget.sparing(), params, initial)
         candidates = [] if shortest is None else annealed.descents(annealed.starts(shortest)[-1:], budget)
     if candidates:
         best = annealed.problem.numbers(min(candidates, key=objective))
-        candidates.append(annealed.regions[annealed.anneal(best, budget)])
+        many, share = params.visit_search.reordered, params.visit_search.order_share
+        part = budget.part(1 - share) if len(best) > many else budget
+        best = annealed.regions[annealed.anneal(best, part)]
+        candidates.append(best)
+        if len(best) > many and len(np.unique(best)) == len(best) and not budget.exhausted:
+            candidates.append(reorder(objective, best, rng, budget, params))
     alone = None if objective.first != objective.ends.last else objective.first  # where both ends are one visit
     candidates += [np.asarray(each) for each in (initial, None if alone is None else [alone]) if each is not None]
     return min(filter(objective.allows, candidates), key=objective, default=None)
@@ -94,8 +103,7 @@ class _Annealing:
         back = [problem.last] if problem.last >= 0 and again else []
         found = [[*front, *back]]
         if not back:
-            alone = np.array([objective([region]) for region in self.regions])
-            lasts = np.argsort(alone, kind="stable")[: self.params.starts].tolist()
+            lasts = np.argsort(objective.single_visits()[self.regions], kind="stable")[: self.params.starts].tolist()
             found = [[*front, last] for last in reversed(lasts) if front != [last] or problem.repeats[last] > 1]
             found.append(front)
         if initial is not None:

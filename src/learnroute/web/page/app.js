@@ -11,7 +11,7 @@ import { Steps, clearAddress, keep, kept, linkTo } from "./keeping.js";
 import { basis, shape, showLearner, slid, trained, undecided } from "./learner.js";
 import { RouteMap } from "./map.js";
 import { showLegend, showNoPlan, showPlan, showRegime, showRivals, showStops } from "./panels.js";
-import { added, detours, moved, removed, renamed, scores, waysWithOneLess, waysWithOneMore, waysWithout } from "./problem.js";
+import { added, detours, importanceOf, moved, removed, renamed, scores, waysWithOneLess, waysWithOneMore, waysWithout, withImportance } from "./problem.js";
 import { complain, refuse, say } from "./saying.js";
 import { listenToTerms } from "./terms.js";
 import { startTheme } from "./theme.js";
@@ -226,7 +226,7 @@ function takeRow(row) {
 }
 
 async function calculate(signal) {
-  const inputs = ["features", "samples", "noise", "rate", "steps", "step-size", "budget"].map($).filter((input) => !input.disabled);
+  const inputs = ["features", "samples", "noise", "rate", "steps", "step-size", "budget", "at-most", "repeat"].map($).filter((input) => !input.disabled);
   const wrong = inputs.filter((input) => (input.required && input.value === "") || !input.checkValidity());
   if (!showRegime(state)) throw new Error("Nothing is planned in the forbidden middle: change m or n, or move λ to the right.");
   if (wrong.length) throw new Error(`Check the fields: ${wrong.map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
@@ -377,12 +377,12 @@ function readControls(kind = null) {
   changed(kind);
 }
 
-/** Visit all regions, or those that pay, within a travel budget. */
+/** Visit all regions, or those that pay, within limits. */
 function readVisiting(event) {
   if (event.target === $("visit-count")) return visitCurve.slide();
-  $("budget").setAttribute("aria-invalid", "false");
+  event.target.setAttribute("aria-invalid", "false");
   state.problem = withVisiting(state.problem);
-  return changed(event.target === $("budget") ? "write budget" : null);
+  return changed(event.target.type === "number" ? `write ${event.target.id}` : null);
 }
 
 /** Show what was read. */
@@ -471,6 +471,15 @@ function listen() {
       map.draw(state);
     });
   }
+  $("region-importance").addEventListener("change", ({ target }) => {
+    const given = target.value !== "" && target.checkValidity() ? withImportance(state.problem, state.selected, Number(target.value)) : null;
+    if (given) {
+      state.problem = given;
+      return changed();
+    }
+    target.value = importanceOf(state.problem, state.selected);
+    return complain("Importance must be a number of at least 0, and above 0 in one region at least.");
+  });
   $("time").addEventListener("input", (event) => jump(Number(event.target.value)));
   $("back").addEventListener("click", () => jump(state.time - 1));
   $("forward").addEventListener("click", () => jump(state.time + 1));

@@ -1,6 +1,7 @@
 // The error history: which model holds after each visit, and which regions it has forgotten.
 
 import { $, inkOn, number, shade, svg } from "./dom.js";
+import { meanOf } from "./problem.js";
 
 const [NAMES, FEW_NAMES] = [120, 84]; // width of the names beside the heat map, wide and narrow
 const MOST_CELLS = 60; // regions up to which the heat map is drawn
@@ -12,7 +13,7 @@ export function showTime({ problem, errorHistory, time }) {
   $("time").value = time;
   $("time-label").textContent = `${time} of ${order.length}`;
   const now = errorHistory.errors[time];
-  const mean = number(now.reduce((a, b) => a + b, 0) / now.length, 4);
+  const mean = number(meanOf(problem, now), 4);
   if (time === 0) {
     $("error-history-text").textContent = `Before the first visit: the first model, expected error ${mean} on average.`;
     return;

@@ -1,6 +1,7 @@
 // Fields that follow the problem: the selected region, and the ends of routes.
 
 import { $, el, number } from "./dom.js";
+import { importanceOf } from "./problem.js";
 
 /** Say what the button about the depot does now. */
 function showDepot({ problem, selected }) {
@@ -27,7 +28,7 @@ export function showSelected({ selected, problem, geographic, scores }) {
   $("selected").hidden = selected === null;
   $("remove").disabled = selected === null;
   if (selected === null) return;
-  for (const [id, value] of [["region-name", problem.regions[selected]], ["region-x", problem.coordinates[selected][0]], ["region-y", problem.coordinates[selected][1]]]) {
+  for (const [id, value] of [["region-name", problem.regions[selected]], ["region-x", problem.coordinates[selected][0]], ["region-y", problem.coordinates[selected][1]], ["region-importance", importanceOf(problem, selected)]]) {
     if (document.activeElement !== $(id)) $(id).value = value;
   }
   for (const [id, text] of [["region-x-label", geographic ? "longitude" : "x"], ["region-y-label", geographic ? "latitude" : "y"]]) $(id).textContent = text;

@@ -224,7 +224,7 @@ export class RouteMap {
       this.placeName(name, i, order, k, radius, taken);
       const error = errorHistory ? `, expected error now ${number(errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)][i], 3)}` : "";
       const role = k ? `, visit ${visits[i].join(" and ")} of ${order.length}${last ? ", last" : ""}` : skipped && ", skipped";
-      group.setAttribute("aria-label", `${problem.regions[i]}${role}${wish ? `, ${wish}` : ""}, score ${number(scores[i], 3)}${error}`);
+      group.setAttribute("aria-label", `${problem.regions[i]}${role}${wish ? `, ${wish}` : ""}${problem.importance ? `, importance ${number(problem.importance[i], 4)}` : ""}, score ${number(scores[i], 3)}${error}`);
     });
     this.drawDepot(problem, order, radius, taken);
   }

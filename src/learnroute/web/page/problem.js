@@ -23,12 +23,27 @@ export function detours(problem, geographic) {
   return { typical, factors: factors.map((row) => row.map((factor) => factor ?? typical)) };
 }
 
+/** How much the error in a region counts. */
+export const importanceOf = ({ importance }, region) => importance?.[region] ?? 1;
+
+/** The problem with another importance of a region; null where the error would not count anywhere. */
+export function withImportance({ importance, ...problem }, region, value) {
+  const made = problem.travel.map((_, i) => (i === region ? value : importanceOf({ importance }, i)));
+  if (made.every((entry) => entry === 0)) return null;
+  return made.every((entry) => entry === 1) ? problem : { ...problem, importance: made };
+}
+
+/** The mean of a number per region, by importance. */
+export function meanOf({ importance }, values) {
+  if (!importance) return values.reduce((a, b) => a + b, 0) / values.length;
+  return importance.reduce((sum, weight, i) => sum + weight * values[i], 0) / importance.reduce((a, b) => a + b, 0);
+}
+
 /** Mean dissimilarity of each region to all regions (score / T), by what plans go by. */
 export function scores(problem) {
-  const size = problem.travel.length;
-  const apart = problem.dissimilarity_estimate ?? problem.dissimilarity ?? problem.transfer;
-  if (apart) return apart.map((row) => row.reduce((a, b) => a + b, 0) / size);
-  return problem.vectors.map((v) => problem.vectors.reduce((sum, w) => sum + squared(v, w), 0) / size);
+  const apart = problem.dissimilarity_estimate ?? problem.dissimilarity ?? problem.transfer
+    ?? problem.vectors.map((v) => problem.vectors.map((w) => squared(v, w)));
+  return apart.map((row) => meanOf(problem, row));
 }
 
 const squared = (v, w) => v.reduce((sum, x, k) => sum + (x - w[k]) ** 2, 0);

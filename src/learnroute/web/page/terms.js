@@ -12,6 +12,7 @@ export const TERMS = {
   retention: "Retention: the share of the old model that training in a region keeps, on average. The rest is learnt anew.",
   pairs: "Pairs: what a regularised learner gains because dissimilar regions average out in its model. It is taken off the loss, so it is negative.",
   schedule: "One λ for each stop: a small one at first, when there is little to keep, larger ones later.",
+  importance: "Importance: how much the error in a region counts in the mean over all regions, beside the others. At 0 a region gives data only.",
   baseline: "Baseline: the route that looks at the expected error (forgetting) alone and ignores travel.",
   "travel rate": "Travel rate: the loss that one unit of travel is worth. The larger it is, the shorter the route.",
 };

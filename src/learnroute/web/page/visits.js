@@ -6,6 +6,7 @@ import { $, el, number, svg, ticks } from "./dom.js";
 const NEXT = { optional: "required", required: "forbidden", forbidden: "optional" };
 const EDGE = { left: 62, right: 30, top: 22, bottom: 36 };
 const SIDES = { total: "total loss (error and travel)", error: "expected error" };
+const LIMITS = { budget: "budget", "at-most": "at_most", repeat: "repeat" }; // fields, and members of `visits`
 const PARTS = ["visits-curve", "visits-legend"];
 
 /** Whether a region must (required), may (optional) or cannot (forbidden) be visited; "" where all regions are visited. */
@@ -24,11 +25,15 @@ export function withNextWish(problem, region) {
   return { ...problem, visits: { ...visits, ...made } };
 }
 
-/** The problem with the visits that the fields ask for: all regions, or those that pay within the travel budget. */
+/** The problem with the visits that the fields ask for: all regions, or those that pay within the limits. */
 export function withVisiting({ visits = {}, ...problem }) {
   if ($("visit-all").checked) return problem;
-  const { budget, ...rest } = visits;
-  return { ...problem, visits: { ...rest, ...($("budget").value === "" ? {} : { budget: Number($("budget").value) }) } };
+  const made = { ...visits };
+  for (const [id, member] of Object.entries(LIMITS)) {
+    if ($(id).value === "") delete made[member];
+    else made[member] = Number($(id).value);
+  }
+  return { ...problem, visits: made };
 }
 
 /** The fields, the slider and the curve; the curve is calculated for what is shown. */
@@ -89,9 +94,11 @@ export class VisitCurve {
     const { problem: { visits }, plan, given } = state;
     if (!visits && $("visits-chosen").hidden) return; // as it was
     $(visits ? "visit-paying" : "visit-all").checked = true;
-    for (const id of ["budget-label", "visits-chosen"]) $(id).hidden = !visits;
-    $("budget").disabled = !visits;
-    if (document.activeElement !== $("budget")) $("budget").value = visits?.budget ?? "";
+    $("visits-chosen").hidden = !visits;
+    for (const [id, member] of Object.entries(LIMITS)) {
+      $(id).disabled = !visits;
+      if (document.activeElement !== $(id)) $(id).value = visits?.[member] ?? "";
+    }
     $("best-visits").setAttribute("aria-pressed", String(!given));
     if (!visits) this.forget();
     if (!this.found) return;

@@ -1,74 +1,29 @@
-"""Planning again on the way: after each visit, what was measured goes in and the rest of the route is planned anew.
-
-Lemma 2 holds from any model on. Standing in a region with errors e_j of the current model, a route through the k
-regions left ends with r^k·e_j + sum_t (1-r)·r^(k-t)·Δ[τ_t, j] + noise on region j: the scores of the regions left are
-still sums over all regions, visited or not; the errors so far are those of the new first model; and the way begins
-where the agent is. A regularised learner goes on by its own recursion (docs/theory.md) in the same way: its errors are
-e_j = a_j + c, where c is common to all regions and decays at a rate of its own.
-"""
+"""A route under way: after each visit, what was measured goes in and the rest of the route is planned anew."""
 
 from __future__ import annotations
 
 import contextlib
-import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from learnroute.errors import InputError, RefusedError, check_type, did_you_mean, listed
+from learnroute.errors import InputError, check_type, did_you_mean, listed
 from learnroute.formats import json_files
 from learnroute.formats.files import check_destination, errors_naming, is_there, write_text
-from learnroute.model.labelled_tables import Labelled, names_along
-from learnroute.model.law import ModelErrors, follow
-from learnroute.model.losses import objective_ahead, visits_ahead
+from learnroute.journeys.observation import Observation
+from learnroute.journeys.way_ahead import WayAhead
 from learnroute.model.problem import DissimilarityKind, Problem
 from learnroute.model.result_mixin import TableMixin
-from learnroute.model.rounding import SAME, is_less
 from learnroute.model.subsets import only, with_region
 from learnroute.model.table import Column, Sheet, Table, route_text
-from learnroute.model.validation import FloatArray, IntArray, as_count, as_numbers_by_region, as_path, as_vector, frozen
-from learnroute.model.visit_objective import VisitObjective
+from learnroute.model.validation import FloatArray, as_count, as_path, frozen
 from learnroute.planner import decide_learner
 from learnroute.solvers.contract import Budget, Progress
-from learnroute.solvers.registry import Method, method_named
+from learnroute.solvers.registry import method_named
 
 MEMBERS = ("problem", "method", "seed", "dissimilarities", "visits", "rest")  # of its file
-MEASURED = ("errors", "dissimilarity", "vector")
-
-
-@dataclass(frozen=True)
-class Observation:
-    """A region that was visited, and what was measured there.
-
-    `errors`: the error of the model on some regions, right after training here. `dissimilarity`: how different other
-    regions' models are from this one's. `vector`: this region's vector, where the problem has vectors.
-    """
-
-    region: str
-    errors: Mapping[str, float] = field(default_factory=dict)
-    dissimilarity: Mapping[str, float] = field(default_factory=dict)
-    vector: tuple[float, ...] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values, without what was not measured."""
-        data: dict[str, Any] = {"region": self.region}
-        if self.errors:
-            data["errors"] = dict(self.errors)
-        if self.dissimilarity:
-            data["dissimilarity"] = dict(self.dissimilarity)
-        if self.vector is not None:
-            data["vector"] = list(self.vector)
-        return data
-
-    def without(self, region: str) -> Observation:
-        """Return the visit without what was measured about a region."""
-        errors = {name: value for name, value in self.errors.items() if name != region}
-        apart = {name: value for name, value in self.dissimilarity.items() if name != region}
-        return replace(self, errors=errors, dissimilarity=apart)
 
 
 class Journey(TableMixin):
@@ -128,7 +83,7 @@ class Journey(TableMixin):
         self.visits: tuple[Observation, ...] = ()
         self.dropped: Mapping[str, str] = {}
         self.rest: tuple[str, ...] = ()
-        self.rest = self._planned(budget)
+        self._plan(budget)
         self._keep()
 
     @classmethod
@@ -157,7 +112,7 @@ class Journey(TableMixin):
         for k, entry in enumerate(visits):
             if not isinstance(entry, dict) or not isinstance(entry.get("region"), str):
                 raise InputError("an object with region is needed", field=f"visits[{k}]", value=entry)
-            journey._take(journey._checked(entry["region"], {key: entry.get(key) for key in MEASURED}))
+            journey._take(journey._checked(entry["region"], entry))
         rest, dropped = data["rest"], data.get("dropped", {})
         optional = journey.problem.rules is not None
         if not isinstance(rest, list) or not all(isinstance(name, str) for name in rest):
@@ -214,15 +169,15 @@ class Journey(TableMixin):
         return "no further visit pays" if self.left else "all regions are visited"
 
     @property
+    def _ahead(self) -> WayAhead:
+        """The way ahead, from where the agent stands."""
+        place = self.problem.regions.index
+        return WayAhead(self.problem, [place(visit.region) for visit in self.visits], self.errors, self.common)
+
+    @property
     def left(self) -> tuple[str, ...]:
         """The regions that can still be visited, in the order of the problem."""
-        made, rules = Counter(visit.region for visit in self.visits), self.problem.rules
-        if rules is None:
-            return tuple(name for name in self.problem.regions if not made[name])
-        if len(self.visits) >= rules.at_most:
-            return ()
-        limits = zip(self.problem.regions, rules.repeats.tolist(), strict=True)
-        return tuple(name for name, most in limits if made[name] < most)
+        return self._ahead.left
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -261,7 +216,8 @@ class Journey(TableMixin):
     @property
     def expected_error(self) -> float:
         """The expected final error over all regions, if the rest goes as planned."""
-        return float((self.problem.region_weights * self._after(self.order[len(self.visits) :])[0]).mean())
+        end = self._ahead.errors_after(self.order[len(self.visits) :])
+        return float((self.problem.region_weights * end.total).mean())
 
     @property
     def dissimilarities(self) -> DissimilarityKind:
@@ -384,7 +340,7 @@ class Journey(TableMixin):
         before = self.origin, self.problem, self.errors, self.common, self.visits, self.rest, self.dropped
         try:
             yield
-            self.rest = self._planned(budget)
+            self._plan(budget)
             self._keep()
         except BaseException:
             self.origin, self.problem, self.errors, self.common, self.visits, self.rest, self.dropped = before
@@ -405,25 +361,7 @@ class Journey(TableMixin):
     def _checked(self, region: str, measured: Mapping[str, Any]) -> Observation:
         """Check a visit before anything changes."""
         self._check_left(region)
-        apart, vector = self._by_region("dissimilarity", measured["dissimilarity"]), measured["vector"]
-        if vector is not None:
-            if self.problem.vectors is None:
-                raise InputError("the problem has dissimilarities, not vectors; give dissimilarity", field="vector")
-            if apart:
-                raise InputError(
-                    "the vector says it all; give one of the two", field="dissimilarity", found="and vector"
-                )
-            width = self.problem.vectors.shape[1]
-            vector = tuple(as_vector("vector", vector, width, least=-1e100, meaning="vector entries").tolist())
-        if apart:
-            self.problem.check_symmetric("a visit may correct")
-        if apart and self.problem.vectors is not None:
-            raise InputError("the problem has vectors; give this region's vector", field="dissimilarity")
-        if apart.get(region, 0.0) != 0:
-            raise InputError(
-                "a region to itself is 0; leave it out", field=f"dissimilarity.{region}", found=f"= {apart[region]:g}"
-            )
-        return Observation(region, self._by_region("errors", measured["errors"]), apart, vector)
+        return Observation.of(self.problem, region, measured)
 
     def _check_left(self, region: str) -> None:
         """Refuse what is no region that can still be visited."""
@@ -439,15 +377,6 @@ class Journey(TableMixin):
                 why = "may not be visited (visits.forbidden)" if barred else "is visited already"
             raise InputError(f"{why}; {hint}", field="region", value=region)
 
-    def _by_region(self, field_name: str, values: Any) -> dict[str, float]:
-        if values is None:
-            return {}
-        names = names_along({field_name: values})
-        if names is not None:
-            values = dict(zip(names, Labelled.of(values).values.tolist(), strict=True))
-        meaning = "errors" if field_name == "errors" else "dissimilarities"
-        return as_numbers_by_region(field_name, values, self.problem.regions, meaning)
-
     def _take(self, visit: Observation) -> None:
         """Train: update the errors and what is known."""
         here = self.problem.regions.index(visit.region)
@@ -458,8 +387,8 @@ class Journey(TableMixin):
         elif visit.dissimilarity:
             apart = {self.problem.regions.index(name): value for name, value in visit.dissimilarity.items()}
             self.problem = self.problem.changed(**self._corrected(here, apart), dissimilarity_low=None)
-        after, self.common = self._after((here,))
-        errors = np.array(after)
+        after = self._ahead.errors_after((here,))
+        self.common, errors = float(after.common), np.array(after.total)
         for name, value in visit.errors.items():
             errors[self.problem.regions.index(name)] = value
         self.errors = frozen(errors)
@@ -476,96 +405,17 @@ class Journey(TableMixin):
                     delta[here, other] = delta[other, here] = value
         return found
 
-    def _after(self, stops: Sequence[int]) -> tuple[FloatArray, float]:
-        """Return the expected errors after more visits, and the part of them that is common to all regions.
-
-        Planning need not tell the common part apart from the rest: which way is best does not depend on it.
-        """
-        errors = ModelErrors(self.errors - self.common, self.common)
-        along = self.problem.updates.along(stops, len(self.visits))
-        for after in follow(errors, stops, along, self.problem.dissimilarities):
-            errors = after
-        return errors.total, float(errors.common)
-
-    def _planned(self, budget: Budget) -> tuple[str, ...]:
+    def _plan(self, budget: Budget) -> None:
         """Plan the rest from where the agent stands."""
-        left = self.left
-        visited = [self.problem.regions.index(visit.region) for visit in self.visits]
-        if self.problem.rules is not None:
-            return self._planned_visits(visited, budget)
-        if len(left) <= 1:
-            return left
-        objective = objective_ahead(self.problem, visited, self.errors)
-        rng = np.random.default_rng([self.seed, len(visited)])
-        try:
-            answer = method_named(self.method).solve(objective, rng, budget)
-        except RefusedError:  # the way on from here need not cost what the way back does
-            answer = method_named("auto").solve(objective, rng, budget)
-        assert objective.ends.allows(answer.order), answer.method
-        return tuple(left[k] for k in answer.order.tolist() if k < len(left))
-
-    def _planned_visits(self, visited: list[int], budget: Budget) -> tuple[str, ...]:
-        """Plan which further visits to make; none where ending here is better. Say why visits were dropped."""
-        problem, method, place = self.problem, method_named(self.method), self.problem.regions.index
-        objective = visits_ahead(problem, visited, self.errors, self.common)
-        end = self._value_of_ending(visited, objective)
-        before = Counter(name for name in self.rest if name in self.left)
-        before.subtract(problem.regions[i] for i in visited[-1:])
-        rng, rest, value = np.random.default_rng([self.seed, len(visited)]), np.empty(0, dtype=np.int64), end
-        if self.left:
-            initial = np.array([place(name) for name in self.rest if name in self.left], dtype=np.int64)
-            try:
-                found = _solve_visits(objective, method, rng, budget, initial if visited else None)
-                if objective(found) < end:
-                    rest, value = found, objective(found)
-            except InputError:  # no sequence keeps the rules
-                if not visited:
-                    raise
-        planned = tuple(problem.regions[i] for i in rest.tolist())
-        dropped = {name: why for name, why in self.dropped.items() if name in self.left and name not in planned}
-        for name in before - Counter(planned):
-            dropped[name] = _why_dropped(objective, rest, value, name, place(name))
-        self.dropped = dropped
-        return planned
-
-    def _value_of_ending(self, visited: list[int], objective: VisitObjective) -> float:
-        """Return the value of no further visit, the way home included; inf where that breaks a rule."""
-        problem, rules = self.problem, self.problem.rules
-        assert rules is not None
-        home = 0.0
-        if visited and problem.closed:
-            home = float(problem.ways.matrix[visited[-1], visited[0] if problem.depot is None else problem.size])
-        last = objective.ends.last
-        if not visited or objective.rules.required.any() or len(visited) < rules.at_least:
-            return math.inf
-        if last not in (None, visited[-1]) or is_less(objective.rules.budget, home, SAME):
-            return math.inf
-        return problem.travel_rate * home + math.fsum(problem.region_weights * self.errors)
+        ahead, method = self._ahead, method_named(self.method)
+        if self.problem.rules is None:
+            self.rest = ahead.plan(method, self.seed, budget)
+        else:
+            self.rest, self.dropped = ahead.plan_visits(method, self.seed, budget, self.rest, self.dropped)
 
     def _keep(self) -> None:
         if self.file is not None:
             write_text(self.file, json_files.dumps(self.to_dict()))
-
-
-def _solve_visits(
-    objective: VisitObjective, method: Method, rng: np.random.Generator, budget: Budget, initial: IntArray | None
-) -> IntArray:
-    """Return further visits; on the way, a method that cannot find any gives way to the usual one."""
-    if initial is None:
-        return method.solve(objective, rng, budget).order
-    try:
-        return method.solve(objective, rng, budget, initial=initial).order
-    except RefusedError:
-        return method_named("auto").solve(objective, rng, budget, initial=initial).order
-
-
-def _why_dropped(objective: VisitObjective, rest: IntArray, value: float, name: str, region: int) -> str:
-    """Say what a visit would do to the loss per region, at the best place of the way ahead."""
-    tried = (np.insert(rest, k, region) for k in range(len(rest) + 1))
-    losses = [objective(visits) for visits in tried if objective.allows(visits)]
-    if not losses:
-        return f"{name} is dropped: the rules (visits) leave no room for it"
-    return f"{name} is dropped: a visit would add {(min(losses) - value) / objective.count:.3g} to the expected loss"
 
 
 def _distances(vectors: FloatArray, here: int) -> dict[int, float]:

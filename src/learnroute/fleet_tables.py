@@ -1,0 +1,305 @@
+"""How many vehicles and models, and should they be merged? One row per size and mode."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError, RefusedError, check_type
+from learnroute.model.fleet import CHOSEN, MERGED, OWN, Fleet
+from learnroute.model.law import Distances, Step
+from learnroute.model.problem import UPPER, DissimilarityKind, Problem
+from learnroute.model.result import Plan
+from learnroute.model.result_mixin import ResultMixin
+from learnroute.model.table import Column, Sheet, Table
+from learnroute.model.validation import as_choice, as_count
+from learnroute.planner import plan_within
+from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.registry import METHODS
+from learnroute.tuning import GRID, check_first_model, least_of
+
+FEDERATED = "federated"
+ROUNDS = 10
+SIZES = (1, 2, 3, 4)
+MOST_CLIENTS = 1000  # regions up to which federated averaging is priced
+
+
+@dataclass(frozen=True)
+class FleetRow:
+    """One fleet, and what its best routes lose.
+
+    Attributes
+    ----------
+    vehicles, models
+        How many there are. Federated averaging has a model in each region and no vehicle.
+    serve
+        `merged`, `own`, or `federated`.
+    error, total
+        The expected error and the total loss per region.
+    travel, longest
+        The travel of all vehicles, and that of the longest route, in units of travel.
+    routes
+        The route of each vehicle.
+    optimal
+        Whether no routes of this fleet have a smaller total, proved.
+    trained
+        The number of the model that each visit of one vehicle with several models trains, from 0.
+    rounds
+        Of federated averaging: how often all regions train and their models are averaged.
+    regularization
+        λ where it was chosen, else None.
+    plan
+        The plan; None for federated averaging.
+    """
+
+    vehicles: int
+    models: int
+    serve: str
+    error: float
+    travel: float
+    longest: float
+    total: float
+    routes: tuple[tuple[str, ...], ...] = ()
+    optimal: bool = False
+    trained: tuple[int, ...] | None = None
+    rounds: int | None = None
+    regularization: float | tuple[float, ...] | None = None
+    plan: Plan | None = None
+
+    @classmethod
+    def of(cls, plan: Plan, fleet: Fleet) -> FleetRow:
+        """Return the row of a plan."""
+        travels = plan.travels or (plan.travel_cost,)
+        chosen = plan.learner.regularization if plan.chosen and plan.learner is not None else None
+        return cls(
+            fleet.vehicles, fleet.size, str(fleet.serve), plan.loss.error, math.fsum(travels), max(travels),
+            plan.loss.total, plan.routes, plan.optimal, plan.models, None, chosen, plan,
+        )  # fmt: skip
+
+    @property
+    def name(self) -> str:
+        """What the row is called."""
+        if self.rounds is not None:
+            return f"federated averaging, {_count(self.rounds, 'round')}"
+        if self.models == 1:
+            return "1 vehicle" if self.serve == MERGED else "1 vehicle, or the untrained model"
+        size = _count(self.vehicles, "vehicle") if self.vehicles > 1 else _count(self.models, "model")
+        return f"{size}, {self.serve}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        members: dict[str, Any] = {
+            "vehicles": self.vehicles, "models": self.models, "serve": self.serve, "error": self.error,
+            "travel": self.travel, "longest": self.longest, "total": self.total,
+            "routes": [list(route) for route in self.routes], "optimal": self.optimal,
+        }  # fmt: skip
+        if self.trained is not None:
+            members["trained"] = list(self.trained)
+        if self.rounds is not None:
+            members["rounds"] = self.rounds
+        if self.regularization is not None:
+            given = self.regularization
+            members["regularization"] = list(given) if isinstance(given, tuple) else given
+        return members
+
+
+@dataclass(frozen=True)
+class FleetTable(ResultMixin):
+    """One row per fleet.
+
+    Attributes
+    ----------
+    rows
+        The best routes of each fleet; then federated averaging, where the law prices it.
+    dissimilarities
+        What all errors go by: `estimate`, `upper` or `measured`.
+    notes
+        What the caller should know, one sentence each.
+    """
+
+    picture = "draw_fleets"
+
+    rows: tuple[FleetRow, ...]
+    dissimilarities: DissimilarityKind = UPPER
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        best = self.rows[self.best]
+        return f"<FleetTable of {len(self.rows)} rows, best with {best.name}: total loss {best.total:.5g}>"
+
+    @property
+    def best(self) -> int:
+        """The place of the row with the least total loss, of those that were planned."""
+        return min((k for k, row in enumerate(self.rows) if row.rounds is None), key=lambda k: self.rows[k].total)
+
+    def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
+        plan = self.rows[0].plan
+        return ((), ()) if plan is None else (plan.route, plan.order)
+
+    def table(self) -> Table:
+        """Return one row per fleet."""
+        columns = (
+            *map(Column, ("vehicles", "models", "serve", "rounds")),
+            Column(None, "fleet", left=True),
+            Column("error", "expected error", ".5g"),
+            Column("travel", "total travel", ".5g"),
+            Column("longest", "longest route", ".5g"),
+            Column("total", "total loss", ".5g"),
+            Column("visits", "visits"),
+            Column("best"),
+            Column(None, "", left=True),
+            Column("optimal"),
+            Column(None, "proved", left=True),
+        )
+        rows = [
+            (row.vehicles, row.models, row.serve, row.rounds, row.name, row.error, row.travel, row.longest, row.total,
+             None if row.rounds is not None else sum(map(len, row.routes)), k == self.best,
+             "best" if k == self.best else "", row.optimal, "yes" if row.optimal else "")
+            for k, row in enumerate(self.rows)
+        ]  # fmt: skip
+        return Table(columns, rows)
+
+    def sheet(self) -> Sheet:
+        """Return the table, the best fleet and its routes."""
+        best = self.rows[self.best]
+        lines = [("best", f"{best.name}: total loss {best.total:.6g}")]
+        single = next((row for row in self.rows if row.models == 1 and row.serve == MERGED), None)
+        if single is not None and single is not best and single.total > 0:
+            lines.append(("in short", f"{best.name} loses {1 - best.total / single.total:.0%} less than one vehicle"))
+        if best.plan is not None:
+            lines += [line for line in best.plan.sheet().lines if line[0].split()[0] in ("vehicle", "model", "serves")]
+        lines += [("note", note) for note in self.notes]
+        return Sheet(f"{len(self.rows)} fleets, best: {best.name}", (self.table(),), tuple(lines))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "best": self.best,
+            "dissimilarities": self.dissimilarities,
+            "notes": list(self.notes),
+        }
+
+
+def compare_fleets(
+    problem: Problem, vehicles: Sequence[int] = SIZES, models: Sequence[int] = SIZES, serve: str | None = None,
+    rounds: int = ROUNDS, seed: int = 0, time_limit: float | None = None, progress: Progress | None = None,
+) -> FleetTable:  # fmt: skip
+    """Plan for several numbers of vehicles and of models, and compare error, travel and total loss.
+
+    Parameters
+    ----------
+    problem
+        What to plan. Travel, limit and weights are those of its `fleet`, where it has one.
+    vehicles, models
+        The numbers to compare: of vehicles with a model each, and of models on one vehicle.
+    serve
+        `merged` or `own`; both if omitted.
+    rounds
+        Rounds of federated averaging, with a client in each region: what rows beside the fleets are about.
+    seed, time_limit, progress
+        As for `plan`, for all rows together.
+
+    Returns
+    -------
+    FleetTable
+        The rows, and which of them has the least total loss.
+
+    Raises
+    ------
+    InputError
+        Where an argument is not of the type, or outside of the range, that is asked for.
+    """
+    check_type("problem", problem, Problem)
+    seed = as_count("seed", seed, least=0, meaning="the seed")
+    rounds = as_count("rounds", rounds, meaning="the number of rounds")
+    budget = Budget.of(time_limit, progress)
+    fleets = _fleets(problem, _sizes("vehicles", vehicles), _sizes("models", models), serve)
+    rows: list[FleetRow] = []
+    notes: list[str] = []
+    for k, fleet in enumerate(fleets):
+        part = budget.sparing().part(1 / (len(fleets) - k))
+        if rows and budget.exhausted:
+            notes.append(f"{budget.end} after {_count(k, 'row')} of {len(fleets)}")
+            break
+        try:
+            rows.append(FleetRow.of(plan_within(problem.changed(fleet=fleet), METHODS["auto"], seed, part), fleet))
+        except (InputError, RefusedError) as error:
+            said = f"{_count(fleet.size, 'vehicle' if fleet.vehicles > 1 else 'model')}, {fleet.serve}: {error}"
+            if k + 1 == len(fleets) and not rows:
+                raise
+            notes.append(said)
+        budget.progress("fleets", (k + 1) / len(fleets))
+    rows += _federated(problem, rounds, budget)
+    return FleetTable(tuple(rows), problem.dissimilarity_kind, tuple(notes), problem=problem)
+
+
+def _sizes(field: str, given: Sequence[int]) -> list[int]:
+    """Return numbers of vehicles or models, each once, in order."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InputError("a list of numbers is needed", field=field, value=given)
+    return sorted({as_count(field, one, meaning=f"the number of {field}") for one in given})
+
+
+def _fleets(problem: Problem, vehicles: list[int], models: list[int], serve: str | None) -> list[Fleet]:
+    """Return the fleets to compare: one vehicle with one model first, where it is asked for."""
+    modes = [mode for mode in (MERGED, OWN) if mode == OWN or _merges(problem)]
+    if serve is not None:
+        modes = [as_choice("serve", serve, modes)]
+    known = problem.fleet or Fleet()
+    kept: dict[str, Any] = {"travel": known.travel, "limit": known.limit}
+    found = [Fleet(**kept)] if 1 in (*vehicles, *models) else []
+    for name, sizes in (("vehicles", vehicles), ("models", models)):
+        for size in sizes:
+            for mode in modes if size > 1 else []:
+                weights = known.weights if mode == MERGED else CHOSEN
+                found.append(Fleet(**{**kept, name: size, "serve": mode, "weights": weights}))
+    if not found:
+        raise InputError("there is no fleet to compare; give 1, or numbers above 1", field="vehicles", value=vehicles)
+    return found
+
+
+def _merges(problem: Problem) -> bool:
+    """Whether models can be averaged: squared distances, and a linear law."""
+    return problem.transfer is None and getattr(problem.learner, "common_retention", None) is None
+
+
+def _federated(problem: Problem, rounds: int, budget: Budget) -> list[FleetRow]:
+    """Return rows of federated averaging, of one round and of `rounds`: all regions train, and models are averaged."""
+    if not _merges(problem) or problem.size > MOST_CLIENTS or not problem.initial_errors.any():
+        return []
+    return [_federated_row(problem, count, budget) for count in dict.fromkeys((1, rounds))]
+
+
+def _federated_row(problem: Problem, rounds: int, budget: Budget) -> FleetRow:
+    chosen = None
+    if problem.learner.undecided:
+        check_first_model(problem)
+        chosen, _ = least_of(
+            lambda table: np.array([federated_error(problem.regularized(one), rounds) for one in table]), GRID, budget
+        )
+        problem = problem.regularized(chosen)
+    error = federated_error(problem, rounds)
+    return FleetRow(0, problem.size, FEDERATED, error, 0.0, 0.0, error, rounds=rounds, regularization=chosen)
+
+
+def federated_error(problem: Problem, rounds: int) -> float:
+    """Return the expected error of federated averaging: in each round all regions train, weighted by their samples."""
+    known, size = problem.dissimilarities, problem.size
+    counts = problem.counts / problem.counts.sum() if problem.counts.any() else np.full(size, 1 / size)
+    distances = Distances(known.matrix, known.initial, size)
+    for position in range(rounds):
+        place = min(position, problem.most_visits - 1)
+        for region in range(size):
+            distances.train(region, region, Step(*(float(table[place, region]) for table in problem.updates.tables)))
+        errors = distances.merge(counts)
+        distances.restart(counts)
+    return float(errors @ problem.region_weights) / size
+
+
+def _count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,142 @@
+"""The way ahead of a journey, from where the agent stands.
+
+Lemma 2 holds from any model on. Standing in a region with errors e_j of the current model, a route through the k
+regions left ends with r^k·e_j + sum_t (1-r)·r^(k-t)·Δ[τ_t, j] + noise on region j: the scores of the regions left are
+still sums over all regions, visited or not; the errors so far are those of the new first model; and the way begins
+where the agent is. A regularised learner goes on by its own recursion (docs/theory.md) in the same way: its errors are
+e_j = a_j + c, where c is common to all regions and decays at a rate of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from learnroute.errors import InputError, RefusedError
+from learnroute.model.law import ModelErrors, follow
+from learnroute.model.losses import objective_ahead, visits_ahead
+from learnroute.model.problem import Problem
+from learnroute.model.rounding import SAME, is_less
+from learnroute.model.validation import FloatArray, IntArray
+from learnroute.model.visit_objective import VisitObjective
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.registry import Method, method_named
+
+
+@dataclass(frozen=True, eq=False)
+class WayAhead:
+    """What can still be visited, and what that does.
+
+    Attributes
+    ----------
+    problem
+        What is known.
+    visited
+        The indices of the regions visited so far, in order.
+    errors, common
+        The errors of the model, and the part of them that is common to all regions.
+    """
+
+    problem: Problem
+    visited: list[int]
+    errors: FloatArray
+    common: float
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The regions that can still be visited, in the order of the problem."""
+        made, regions, rules = Counter(self.visited), self.problem.regions, self.problem.rules
+        if rules is None:
+            return tuple(name for i, name in enumerate(regions) if not made[i])
+        if len(self.visited) >= rules.at_most:
+            return ()
+        return tuple(name for i, name in enumerate(regions) if made[i] < rules.repeats[i])
+
+    def errors_after(self, stops: Sequence[int]) -> ModelErrors:
+        """Return the expected errors after more visits.
+
+        Planning need not tell the common part apart from the rest: which way is best does not depend on it.
+        """
+        errors = ModelErrors(self.errors - self.common, self.common)
+        along = self.problem.updates.along(stops, len(self.visited))
+        for after in follow(errors, stops, along, self.problem.dissimilarities):
+            errors = after
+        return errors
+
+    def plan(self, method: Method, seed: int, budget: Budget) -> tuple[str, ...]:
+        """Return the regions left in the best order found."""
+        left = self.left
+        if len(left) <= 1:
+            return left
+        objective = objective_ahead(self.problem, self.visited, self.errors)
+        rng = np.random.default_rng([seed, len(self.visited)])
+        try:
+            answer = method.solve(objective, rng, budget)
+        except RefusedError:  # the way on from here need not cost what the way back does
+            answer = method_named("auto").solve(objective, rng, budget)
+        assert objective.ends.allows(answer.order), answer.method
+        return tuple(left[k] for k in answer.order.tolist() if k < len(left))
+
+    def plan_visits(
+        self, method: Method, seed: int, budget: Budget, rest: Sequence[str], dropped: Mapping[str, str]
+    ) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Return which further visits to make, none where ending here is better; and why visits were dropped.
+
+        `rest` are the visits planned before, and `dropped` those dropped before.
+        """
+        problem, visited, left, place = self.problem, self.visited, self.left, self.problem.regions.index
+        objective = visits_ahead(problem, visited, self.errors, self.common)
+        best, value = np.empty(0, dtype=np.int64), self._value_of_ending(objective)
+        initial = [name for name in rest if name in left]
+        if left:
+            rng, start = np.random.default_rng([seed, len(visited)]), np.array([*map(place, initial)], dtype=np.int64)
+            try:
+                found = _solve(objective, method, rng, budget, start if visited else None)
+                if objective(found) < value:
+                    best, value = found, objective(found)
+            except InputError:  # no sequence keeps the rules
+                if not visited:
+                    raise
+        planned = tuple(problem.regions[i] for i in best.tolist())
+        missing = Counter(initial)
+        missing.subtract(problem.regions[i] for i in visited[-1:])
+        why = {name: reason for name, reason in dropped.items() if name in left and name not in planned}
+        for name in missing - Counter(planned):
+            why[name] = _why_dropped(objective, best, value, name, place(name))
+        return planned, why
+
+    def _value_of_ending(self, objective: VisitObjective) -> float:
+        """Return the value of no further visit, the way home included; inf where that breaks a rule."""
+        problem, rules, visited = self.problem, self.problem.rules, self.visited
+        assert rules is not None
+        if not visited or objective.rules.required.any() or len(visited) < rules.at_least:
+            return math.inf
+        home = float(problem.ways.matrix[visited[-1], problem.from_depot(visited)[0]]) if problem.closed else 0.0
+        if objective.ends.last not in (None, visited[-1]) or is_less(objective.rules.budget, home, SAME):
+            return math.inf
+        return problem.travel_rate * home + math.fsum(problem.region_weights * self.errors)
+
+
+def _solve(
+    objective: VisitObjective, method: Method, rng: np.random.Generator, budget: Budget, initial: IntArray | None
+) -> IntArray:
+    """Return further visits; on the way, a method that cannot find any gives way to the usual one."""
+    if initial is None:
+        return method.solve(objective, rng, budget).order
+    try:
+        return method.solve(objective, rng, budget, initial=initial).order
+    except RefusedError:
+        return method_named("auto").solve(objective, rng, budget, initial=initial).order
+
+
+def _why_dropped(objective: VisitObjective, rest: IntArray, value: float, name: str, region: int) -> str:
+    """Say what a visit would do to the loss per region, at the best place of the way ahead."""
+    tried = (np.insert(rest, k, region) for k in range(len(rest) + 1))
+    losses = [objective(visits) for visits in tried if objective.allows(visits)]
+    if not losses:
+        return f"{name} is dropped: the rules (visits) leave no room for it"
+    return f"{name} is dropped: a visit would add {(min(losses) - value) / objective.count:.3g} to the expected loss"

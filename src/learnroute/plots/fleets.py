@@ -1,0 +1,65 @@
+"""FleetTable -> picture: the loss of each fleet as a bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from learnroute.errors import check_type
+from learnroute.fleet_tables import FleetTable
+from learnroute.model.problem import Problem
+from learnroute.plots.losses import number_text
+from learnroute.plots.pictures import BLUE, GREY, VERMILLION, entitle, own_or_new, shape_line, unboxed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ROW = 0.34  # inches per row
+
+
+def draw_fleets(found: FleetTable, problem: Problem, ax: Axes | None = None) -> Figure:
+    """Draw expected error and travel of each fleet as a stacked bar, the best one named in bold.
+
+    Parameters
+    ----------
+    found, problem
+        What `compare_fleets` found, and for which problem.
+    ax
+        Axes to draw in; a figure is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; the figure of `ax` where that is given, made without pyplot otherwise.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    check_type("found", found, FleetTable)
+    check_type("problem", problem, Problem)
+    rows = found.rows
+    figure, axes = own_or_new(ax, figsize=(8.4, 1.9 + ROW * max(len(rows), 4)))
+    kinds: dict[str, list[int]] = {"expected error": [], "expected error, no vehicle": []}
+    for k, row in enumerate(rows):
+        kinds["expected error" if row.rounds is None else "expected error, no vehicle"].append(k)
+    for (name, places), colour in zip(kinds.items(), (VERMILLION, GREY), strict=True):
+        if places:
+            axes.barh(places, [rows[k].error for k in places], color=colour, height=0.66, label=name)
+    errors, paid = [row.error for row in rows], [row.total - row.error for row in rows]
+    axes.barh(range(len(rows)), paid, left=errors, color=BLUE, height=0.66, label="travel")
+    for k, row in enumerate(rows):
+        axes.annotate(
+            number_text(row.total), (row.total, k), (4, 0), textcoords="offset points", va="center", fontsize=9,
+            weight="bold" if k == found.best else "normal",
+        )  # fmt: skip
+    axes.set_yticks(range(len(rows)), [row.name for row in rows], fontsize=9)
+    axes.get_yticklabels()[found.best].set_fontweight("bold")
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.12 * max(row.total for row in rows) or 1.0)
+    axes.set_xlabel("expected loss per region")
+    unboxed(axes)
+    name = problem.title or f"{problem.size} regions"
+    entitle(figure, axes, ax is None, f"{name}: vehicles and models\n{shape_line(problem)}", 11, 2)
+    return figure
