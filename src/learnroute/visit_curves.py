@@ -43,6 +43,9 @@ class VisitRow:
         Whether no route with as many visits has a smaller total, proved.
     regularization
         λ where it was chosen with the route, else None.
+    routes, models
+        Of several vehicles, the route of each; of one vehicle with several models, the number of the model that each
+        visit trains, from 0. Else None.
     """
 
     visits: int
@@ -53,6 +56,8 @@ class VisitRow:
     total: float
     optimal: bool = False
     regularization: float | tuple[float, ...] | None = None
+    routes: tuple[tuple[str, ...], ...] | None = None
+    models: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, plan: Plan) -> VisitRow:
@@ -60,7 +65,7 @@ class VisitRow:
         chosen = plan.learner.regularization if plan.chosen and plan.learner is not None else None
         return cls(
             len(plan.order), plan.route, plan.order, plan.loss.error, plan.travel_cost, plan.loss.total, plan.optimal,
-            chosen,
+            chosen, plan.routes if plan.several else None, plan.models,
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,6 +77,10 @@ class VisitRow:
         if self.regularization is not None:
             given = self.regularization
             members["regularization"] = list(given) if isinstance(given, tuple) else given
+        if self.routes is not None:
+            members["routes"] = [list(route) for route in self.routes]
+        if self.models is not None:
+            members["models"] = list(self.models)
         return members
 
 

@@ -5,6 +5,7 @@ import json
 import random
 import socket
 import struct
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from learnroute import (
     InputError,
     Problem,
     compare,
+    compare_fleets,
     compare_learners,
     error_over_time,
     evaluate,
@@ -29,6 +31,7 @@ from learnroute import (
 )  # fmt: skip
 from learnroute.formats import DEGREES, PLACES_NEEDED, PLAN_WRITERS
 from learnroute.formats.schemas import plan_schema
+from learnroute.model.fleet_losses import error_histories
 from learnroute.web.assets import examples, page_files
 from learnroute.web.requests import PlanRequest
 from learnroute.web.settings import Limits, Settings
@@ -206,6 +209,70 @@ def test_the_curve_of_visits_is_that_of_the_library(service: Service) -> None:
         assert walked["loss"]["total"] == pytest.approx(row["total"], rel=1e-12)
 
 
+FLEETS = ({"vehicles": 2}, {"vehicles": 2, "serve": "own", "travel": "longest", "limit": 80.0}, {"models": 2})
+
+
+@pytest.mark.parametrize("fleet", FLEETS, ids=str)
+def test_problems_with_fleets_are_planned_as_the_library_does(service: Service, fleet: dict[str, Any]) -> None:
+    data = {**example(), "fleet": fleet, "visits": {"required": ["Packing"]}, "travel_rate": 0.01}
+    problem = Problem.from_dict(data)
+    wanted = plan(problem)
+    found = service.post("plan", problem=data).json()
+    assert without_time(found) == without_time(wanted.to_dict())
+    jsonschema.validate(found, plan_schema())
+    given = {"routes": found["routes"], **({"models": found["models"]} if "models" in found else {})}
+    again = service.post("evaluate", problem=data, **given).json()
+    assert again["loss"] == found["loss"]
+    assert again["method"] == "given"
+    history = service.post("error_history", problem=data, **given).json()
+    assert wanted.fleet is not None
+    assert [model["errors"] for model in history["models"]] == [
+        errors.tolist() for errors in error_histories(problem, wanted.fleet)
+    ]
+    assert [model["order"] for model in history["models"]] == wanted.fleet.trainings(2)
+    last = np.array([model["errors"][-1] for model in history["models"]])
+    if "served_by" in found:
+        served = [0.0 if by is None else last[by, i] for i, by in enumerate(found["served_by"].values())]
+        assert served == pytest.approx(
+            [0.0 if by is None else error for by, error in zip(found["served_by"].values(), found["expected_errors"],
+                                                               strict=True)]
+        )  # fmt: skip
+
+
+def test_the_table_of_fleets_is_that_of_the_library(service: Service) -> None:
+    asked: dict[str, Any] = {"vehicles": [1, 2], "models": [2], "rounds": 3}
+    answer = service.post("fleet", problem=example(), seed=1, travel_rate=0.05, **asked).json()
+    problem = Problem.from_dict(example()).changed(travel_rate=0.05)
+    assert answer == json.loads(json.dumps(compare_fleets(problem, **asked, seed=1).to_dict()))
+    assert [(row["vehicles"], row["models"], row["serve"]) for row in answer["rows"]] == [
+        (1, 1, "merged"), (2, 2, "merged"), (2, 2, "own"), (1, 2, "merged"), (1, 2, "own"),
+        (0, 8, "federated"), (0, 8, "federated"),
+    ]  # fmt: skip
+    merged = service.post("fleet", problem=example(), vehicles=[2], models=[], serve="merged").json()
+    assert [row["serve"] for row in merged["rows"]] == ["merged", "federated", "federated"]
+
+
+def test_routes_of_several_vehicles_are_saved_together(service: Service, tmp_path: Path) -> None:
+    data = {**example("north-sea"), "fleet": {"vehicles": 2, "travel": "longest"}}
+    problem = Problem.from_dict(data)
+    found = plan(problem)
+    written = write_plan(found, tmp_path / "plan.gpx", problem)
+    assert len(written) == 2
+    answer = service.post("export", problem=data, format=".gpx")
+    assert answer.headers["content-type"] == "application/zip"
+    assert answer.headers["content-disposition"] == 'attachment; filename="plan.zip"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            file.name: file.read_bytes() for file in written
+        }
+    assert service.post("export", problem=data, format=".gpx").content == answer.content
+    table = service.post("export", problem=data, format=".csv", routes=[found.routes[1], found.routes[0]])
+    assert table.headers["content-disposition"] == 'attachment; filename="plan.csv"'
+    assert table.text.splitlines()[1].startswith(f"1,1,{found.routes[1][0]},")
+    alone = service.post("export", problem=data, format=".gpx", routes=[problem.regions, []])
+    assert alone.headers["content-disposition"] == 'attachment; filename="plan-1.gpx"'
+
+
 @pytest.mark.parametrize("format_", PLAN_WRITERS)
 def test_files_are_those_of_the_library(service: Service, tmp_path: Path, format_: str) -> None:
     problem = example()
@@ -315,6 +382,13 @@ JSON = {"content-type": "application/json"}
         ({"problem": {**example(), "visits": {"at_most": 2.5}}}, "problem.visits.at_most"),
         ({"problem": {**example(), "visits": {"budget": -1}}}, "problem.visits.budget"),
         ({"problem": {**example(), "visits": {"required": "all", "budget": 1}}}, "problem.visits.budget"),
+        ({"problem": {**example(), "fleet": 3}}, "problem.fleet"),
+        ({"problem": {**example(), "fleet": {"vehicles": 0}}}, "problem.fleet.vehicles"),
+        ({"problem": {**example(), "fleet": {"vehicles": 101}}}, "problem.fleet.vehicles"),
+        ({"problem": {**example(), "fleet": {"vehicles": 2, "models": 2}}}, "problem.fleet.models"),
+        ({"problem": {**example(), "fleet": {"vehicles": 2, "serve": "both"}}}, "problem.fleet.serve"),
+        ({"problem": {**example(), "fleet": {"vehicles": 2, "limit": 1}}}, "problem.fleet.limit"),
+        ({"problem": {**example(), "fleet": {"vehicles": 2}}, "method": "baseline"}, "method"),
         ({"problem": 3}, "problem"),
         ({"method": ["exact"]}, "method"),
         ({"seed": None, "method": None, "time_limit": -1}, "time_limit"),
@@ -330,7 +404,18 @@ def test_what_is_wrong_is_refused_by_field(service: Service, change: dict[str, A
 @pytest.mark.parametrize(
     ("task", "members", "detail"),
     [
-        ("evaluate", {}, "route: missing; known are problem, travel_rate, dissimilarities, route"),
+        ("evaluate", {}, "route: missing; give it, or routes with one list per vehicle"),
+        ("evaluate", {"route": [0], "routes": [[0]]}, "routes: given beside route; give one of the two"),
+        ("evaluate", {"routes": []}, "routes = []: a list of 1 to 100 routes is needed, one per vehicle"),
+        ("evaluate", {"routes": [[0], 3]}, "routes[1] = 3: a list of region names is needed"),
+        ("evaluate", {"routes": [[0], [1]]}, "routes: there are 2 routes for one vehicle; allow more (fleet.vehicles)"),
+        ("evaluate", {"route": [0], "models": [-1]}, "models = [-1]: a list of numbers of models, from 0, is needed"),
+        ("fleet", {"vehicles": 2}, "vehicles = 2: a list of different numbers is needed"),
+        ("fleet", {"vehicles": [2, 2]}, "vehicles = [2, 2]: a list of different numbers is needed"),
+        ("fleet", {"models": [101]}, "models[0] = 101: this service takes at most 100"),
+        ("fleet", {"vehicles": [], "models": []}, "vehicles = []: there is no fleet to compare; give 1"),
+        ("fleet", {"serve": "both"}, "serve = 'both': unknown; known are merged, own"),
+        ("fleet", {"rounds": 101}, "rounds = 101: this service takes at most 100"),
         ("evaluate", {"route": [True] * 8}, "route = [True, True, True, True, True, True, True, True]: a list of reg"),
         ("evaluate", {"route": [1 << 62] * 8}, "route: there is no region with so large an index"),
         ("compare", {"methods": []}, "methods = []: a list of different methods is needed"),

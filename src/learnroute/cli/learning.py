@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from learnroute.learning.estimation import Estimate
     from learnroute.learning.intake import Scaling
     from learnroute.learning.simulation import Simulation
+    from learnroute.model.problem import Problem
+    from learnroute.model.result import Plan
 
 SAMPLERS = ("low-dimensional", "direct")  # named here so that other commands need not load the simulation
 SCALINGS = ("none", "standardise", "whiten")
@@ -58,7 +60,8 @@ SCALINGS = ("none", "standardise", "whiten")
 @click.option("--method", "methods", type=Name(list(METHODS)), multiple=True,
               help=f"Whose route to simulate (auto if no route is given); may be repeated. {METHOD_HELP}")  # fmt: skip
 @click.option("--route", "routes", multiple=True, metavar="A,B,C",
-              help="A route to simulate: names, or 0-based indices; may be repeated.")  # fmt: skip
+              help="A route to simulate: names, or 0-based indices; may be repeated. Of several vehicles, once per "
+              "vehicle.")  # fmt: skip
 @click.option("--runs", type=int, default=10_000, show_default=True, help="How many times to train along each route.")
 @click.option("--sampler", type=Name(SAMPLERS), default="low-dimensional", show_default=True,
               help="direct makes all features and noise; low-dimensional draws from the same law, fast.")  # fmt: skip
@@ -84,12 +87,12 @@ def simulate_command(
     problem = source.read()
     found: list[tuple[str, Simulation]] = []
     with progress_shown() as progress:
-        given = [evaluate(problem, route_stops(route, problem)) for route in routes]
+        given = _routes_given(problem, [route_stops(route, problem) for route in routes])
         wanted = methods or (() if routes else ("auto",))
         given += [plan(problem, name, seed, time_limit, progress) for name in wanted]
         for chosen in given:
             trained = problem if chosen.learner is None else problem.changed(learner=chosen.learner)
-            result = simulate(trained, chosen.order, runs, seed, sampler, level, time_limit, progress)
+            result = simulate(trained, chosen, runs, seed, sampler, level, time_limit, progress)
             found.append((chosen.requested, result))
     report = _simulations_dict(found)
     for path in outputs:
@@ -203,6 +206,17 @@ def travel_fields(path: Path) -> dict[str, Any]:
 
 
 COMMANDS = (simulate_command, estimate_command)
+
+
+def _routes_given(problem: Problem, stops: list[Any]) -> list[Plan]:
+    """Return the plans that routes of the command line amount to: one each, or one of all vehicles."""
+    rules = problem.fleet_rules
+    if rules is not None and rules.vehicles > 1 and stops:
+        return [evaluate(problem, stops)]
+    if rules is not None and stops:
+        reason = "does not say which model each visit trains; leave it out, and a planned route is simulated"
+        raise InputError(reason, field="--route")
+    return [evaluate(problem, one) for one in stops]
 
 
 def _simulations_dict(found: list[tuple[str, Simulation]]) -> dict[str, Any]:

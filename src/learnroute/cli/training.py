@@ -147,7 +147,8 @@ def follow_command(
 
     DATA is a folder with one CSV file per region, one CSV table with a region column, or a folder with train and test,
     as `learnroute estimate --rest` writes it. A plan says how to scale features, how to train, and which errors to
-    expect: they are printed beside the measured ones.
+    expect: they are printed beside the measured ones. Of several vehicles or models, each model is trained along its
+    visits, and errors at the end are those of the average, or of the model that serves each region.
     """
     from learnroute.learning.following import follow, seeded
 
@@ -313,6 +314,8 @@ def _planned(plan_file: Path | None, route: str | None, problem_file: Path | Non
     if plan_file is None:
         if problem is None:
             return None
+        if problem.fleet_rules is not None:
+            raise InputError("is of one vehicle with one model; follow the plan of a fleet (--plan)", field="--route")
         return PlannedTraining.of(evaluate(problem, route_stops(route or "", problem)))
     data = read_plan(plan_file)
     with errors_naming(plan_file):

@@ -39,6 +39,7 @@ from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, frozen
 
+SEVERAL = "several models were trained; a followed route of one model is needed"
 FEWEST_VISITS = 6  # clusters below which no interval means anything
 ABOUT = {
     LINEAR: "the law of linear learners",
@@ -304,6 +305,8 @@ def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
         data = json_files.read(path)
         if not isinstance(data, dict) or not {"route", "errors"} <= set(data):
             raise InputError("an object with route and errors is needed, as `learnroute follow -o` writes it")
+        if "models" in data:
+            raise InputError(SEVERAL, field="models")
         _check_once("route", data["route"], data.get("tested", data["route"]))
         return data["route"], data["errors"], data.get("before"), as_record("learner", data.get("learner"))
 
@@ -333,6 +336,8 @@ def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list
 
 def _followed(field: str, given: Any) -> tuple[Sequence[Any], Any, Any, Any]:
     if isinstance(given, Following):
+        if given.fleet is not None:
+            raise InputError(SEVERAL, field=field)
         _check_once(field, given.route, given.tested)
         return given.route, given.errors, given.before, given.learner
     if isinstance(given, tuple | list) and len(given) in (2, 3, 4) and not isinstance(given[0], str):

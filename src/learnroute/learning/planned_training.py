@@ -10,6 +10,7 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.learning.data import Batch, RegionData, uneven_moments
+from learnroute.learning.serving import PlannedFleet
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import as_importance
 from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, LeastSquares, Proximal
@@ -48,6 +49,8 @@ class PlannedTraining:
         The regions that are not visited.
     importance
         How much the error in each region of `regions` counts in the mean; None where all count alike.
+    fleet
+        The model that each visit of `route` trains, and how the models serve; None where there is one model.
     is_rehearsed
         Whether the errors are those of a rehearsal, which assumes nothing about the features.
     """
@@ -61,19 +64,22 @@ class PlannedTraining:
     label_noise: float | None = None
     skipped: tuple[str, ...] = ()
     importance: FloatArray | None = None
+    fleet: PlannedFleet | None = None
     is_rehearsed: bool = False
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
         """Return what a plan, or its JSON object, says."""
         data = plan.training() if isinstance(plan, Plan) else plan
-        route = data.get("route")
+        fleet = PlannedFleet.of(data)
+        route = data.get("route") if fleet is None else [name for one in fleet.routes for name in one]
         if not isinstance(route, list) or not all(isinstance(name, str) for name in route):
             raise InputError("a plan with a route is needed", field="route", value=route)
         skipped = data.get("skipped", [])
         if not isinstance(skipped, list) or not all(isinstance(name, str) for name in skipped):
             raise InputError("a list of region names is needed", field="skipped", value=skipped)
-        size, regions, learner = len(route), len({*route, *skipped}), _training(data.get("learner", {}), len(route))
+        size, regions = len(route), len({*route, *skipped})
+        learner = _training(data.get("learner", {}), size if fleet is None else fleet.most_trainings)
         features, samples, errors = data.get("features"), data.get("samples"), data.get("expected_errors")
         noise, scaling = data.get("label_noise"), data.get("features_scaling")
         rehearsed = as_rehearsal(data.get("rehearsal"), regions)
@@ -95,6 +101,7 @@ class PlannedTraining:
             None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
             tuple(skipped),
             as_importance(data.get("importance"), regions),
+            fleet,
             rehearsed is not None,
         )
 

@@ -590,8 +590,10 @@ class Plan(ResultMixin):
     def training(self) -> dict[str, Any]:
         """Return what `follow` needs of the plan: the route, how to train, and what is to be expected of it."""
         samples, errors = self.samples, self.expected_errors
+        fleet = {} if self.fleet is None else {"routes": [list(route) for route in self.routes], **self._service()}
         return {
             "route": list(self.route),
+            **fleet,
             "skipped": list(self.skipped),
             "learner": self._learner(),
             "features": self.learner.features if self.learner is not None and self.learner.has_shape else None,

@@ -119,6 +119,10 @@ class VisitRow(BaseModel):
     regularization: float | list[float] | None = Field(
         default=None, description="λ, or one for each visit, where it was chosen with the route"
     )
+    routes: list[list[str]] | None = Field(default=None, description="Of several vehicles: the route of each")
+    models: list[NonNegativeInt] | None = Field(
+        default=None, description="The model that each visit trains, from 0, where one vehicle carries several"
+    )
 
 
 class VisitCurve(BaseModel):
@@ -132,17 +136,53 @@ class VisitCurve(BaseModel):
     notes: list[str]
 
 
-class ErrorHistory(BaseModel):
-    """The expected error of each region before the first visit and after each visit of a route."""
+class FleetRow(BaseModel):
+    """The best routes of one fleet; or federated averaging, which is evaluated and not planned."""
+
+    vehicles: NonNegativeInt = Field(description="Vehicles with a model each; none in federated averaging")
+    models: NonNegativeInt = Field(description="Models: one per vehicle, those of one vehicle, or one per region")
+    serve: Literal["merged", "own", "federated"]
+    error: float = Field(description="Expected error per region")
+    travel: float = Field(description="Travel of all vehicles, in its own units")
+    longest: float = Field(description="Travel of the longest route")
+    total: float
+    routes: list[list[str]] = Field(description="One per vehicle")
+    optimal: bool = Field(description="Whether it is proved that no routes of this fleet have a smaller total")
+    trained: list[NonNegativeInt] | None = Field(
+        default=None, description="The model that each visit trains, from 0, where one vehicle carries several"
+    )
+    rounds: NonNegativeInt | None = Field(default=None, description="Of federated averaging")
+    regularization: float | list[float] | None = Field(
+        default=None, description="λ, where it was chosen with the routes"
+    )
+
+
+class FleetTable(BaseModel):
+    """How many vehicles and models: one row per fleet, then federated averaging."""
+
+    rows: list[FleetRow]
+    best: NonNegativeInt = Field(description="Index of the planned row with the least total loss")
+    dissimilarities: Dissimilarities
+    notes: list[str]
+
+
+class ModelHistory(BaseModel):
+    """The expected error of one model in each region before its first visit and after each visit that trains it."""
 
     order: list[NonNegativeInt]
     route: list[str]
-    regime: Regime
     retentions: list[float] = Field(description="Share of the old model that each visit keeps, in order of visit")
     weights: list[float] = Field(description="Share of each visit in the final model, in order of visit")
+    errors: list[list[float]] = Field(description="One row per moment, one column per region")
+
+
+class ErrorHistory(ModelHistory):
+    """The same with what it is about; of several models, that of the first."""
+
+    regime: Regime
     scores: list[float] = Field(description="By region")
     dissimilarities: Dissimilarities
-    errors: list[list[float]] = Field(description="One row a moment, one column a region")
+    models: list[ModelHistory] | None = Field(default=None, description="Of several models: one history per model")
 
 
 class ReadProblem(BaseModel):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -24,7 +24,9 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from learnroute.errors import InputError, did_you_mean, shown
+from learnroute.fleet_tables import ROUNDS, SIZES
 from learnroute.formats import ONE_FILE, PLAN_WRITERS, TEXT_READERS
+from learnroute.model.fleet import MERGED, MOST, OWN
 from learnroute.model.problem import Problem
 from learnroute.model.streets import KnownWays
 from learnroute.model.validation import LARGEST_COUNT, LARGEST_VALUE, as_choice, as_count, as_matrix, as_number
@@ -38,6 +40,7 @@ from learnroute.web.settings import Limits
 
 MOST_DRAWS = 1000
 MOST_FILES = 20
+MOST_ROUNDS = 100
 PRICING = 60.0  # seconds besides a time limit that pricing routes through 1000 regions may take; it grows as T²
 FORMATS = sorted({*PLAN_WRITERS, *ONE_FILE})
 
@@ -70,6 +73,24 @@ def _route(field: str, value: Any) -> list[str | int]:
     if any(isinstance(stop, int) and abs(stop) >= 1 << 62 for stop in value):
         raise InputError("there is no region with so large an index", field=field)
     return value
+
+
+def _routes(field: str, value: Any) -> list[list[str | int]]:
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST:
+        raise InputError(f"a list of 1 to {MOST} routes is needed, one per vehicle", field=field, value=value)
+    return [_route(f"{field}[{k}]", route) for k, route in enumerate(value)]
+
+
+def _models(field: str, value: Any) -> list[int]:
+    if not isinstance(value, list) or not all(type(model) is int and 0 <= model < MOST for model in value):
+        raise InputError("a list of numbers of models, from 0, is needed", field=field, value=value)
+    return value
+
+
+def _sizes(field: str, value: Any) -> list[int]:
+    if not isinstance(value, list) or len(set(map(str, value))) < len(value):
+        raise InputError("a list of different numbers is needed", field=field, value=value)
+    return [_most(f"{field}[{k}]", one, least=1, most=MOST, meaning="a number") for k, one in enumerate(value)]
 
 
 def _seconds(field: str, value: Any) -> float:
@@ -142,9 +163,6 @@ class _AsProblem:
                     most = f"this service takes at most {limits.regions} regions"
                     raise InputError(most, field=field, found=f"has {size} rows")
         return Problem.from_dict(data)
-
-
-Route = Annotated[list[str | int], Field(description="Names, or 0-based indices"), checked(_route)]
 
 
 class Request(BaseModel):
@@ -243,6 +261,7 @@ class SolvingRequest(AboutProblem):
         return PRICING * (self.problem.size / 1000) ** 2
 
 
+SIZE_SCHEMA: dict[str, Any] = {"uniqueItems": True, "items": {"type": "integer", "minimum": 1, "maximum": MOST}}
 Method = Annotated[str, Field(json_schema_extra={"enum": list(METHODS)}), checked(as_choice, known=list(METHODS))]
 
 
@@ -252,10 +271,54 @@ class PlanRequest(SolvingRequest):
     method: Method = "auto"
 
 
-class RouteRequest(AboutProblem):
-    """Look at a given route."""
+class Routed(AboutProblem):
+    """A given route, or those of several vehicles."""
 
-    route: Route
+    route: Annotated[
+        list[str | int] | None,
+        Field(description="Names of regions, or 0-based indices, in order of visit; of one vehicle"),
+        checked(_route),
+    ] = None
+    routes: Annotated[
+        list[list[str | int]] | None,
+        Field(min_length=1, max_length=MOST, description="The same with one list per vehicle; instead of route"),
+        checked(_routes),
+    ] = None
+    models: Annotated[
+        list[int] | None,
+        Field(
+            json_schema_extra={"items": {"type": "integer", "minimum": 0, "maximum": MOST - 1}},
+            description="The model that each visit trains, from 0, where one vehicle carries several",
+        ),
+        checked(_models),
+    ] = None
+
+    @property
+    def given(self) -> list[Any] | None:
+        """The route as the library takes it: one list for one vehicle, one per vehicle for several."""
+        fleet = self.problem.fleet
+        if self.routes is None or (fleet is not None and fleet.vehicles > 1):
+            return self.route if self.routes is None else self.routes
+        if len(self.routes) > 1:
+            reason = f"there are {len(self.routes)} routes for one vehicle; allow more (fleet.vehicles)"
+            raise InputError(reason, field="routes")
+        return self.routes[0]
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if self.route is not None and self.routes is not None:
+            raise InputError("given beside route; give one of the two", field="routes")
+        return self
+
+
+class RouteRequest(Routed):
+    """Look at a given route, or at those of several vehicles."""
+
+    @model_validator(mode="after")
+    def _needed(self) -> Self:
+        if self.route is None and self.routes is None:
+            raise InputError("missing; give it, or routes with one list per vehicle", field="route")
+        return self
 
     @classmethod
     def example(cls) -> dict[str, Any]:
@@ -308,6 +371,31 @@ class VisitsRequest(SolvingRequest):
     """The best route for each number of visits."""
 
 
+class FleetRequest(SolvingRequest):
+    """Compare numbers of vehicles and models."""
+
+    vehicles: Annotated[
+        list[int],
+        Field(json_schema_extra=SIZE_SCHEMA, description="Numbers of vehicles, with a model each"),
+        checked(_sizes),
+    ] = list(SIZES)
+    models: Annotated[
+        list[int],
+        Field(json_schema_extra=SIZE_SCHEMA, description="Numbers of models on one vehicle"),
+        checked(_sizes),
+    ] = list(SIZES)
+    serve: Annotated[
+        Literal["merged", "own"] | None,
+        Field(description="How models serve the regions; both ways are compared if null"),
+        checked(as_choice, known=[MERGED, OWN]),
+    ] = None
+    rounds: Annotated[
+        int,
+        Field(ge=1, le=MOST_ROUNDS, description="Rounds of federated averaging"),
+        checked(_most, least=1, most=MOST_ROUNDS, meaning="the number of rounds"),
+    ] = ROUNDS
+
+
 class UploadedFile(BaseModel):
     """A file as text."""
 
@@ -333,14 +421,9 @@ class ReadRequest(Request):
         return {"files": [{"name": "problem.json", "text": json.dumps(super().example()["problem"])}]}
 
 
-class ExportRequest(PlanRequest):
-    """Write a plan or a problem as a file."""
+class ExportRequest(PlanRequest, Routed):
+    """Write a plan or a problem as a file. A plan is made if no route is given."""
 
-    route: Annotated[
-        list[str | int] | None,
-        Field(description="The route to write; one is planned if it is left out"),
-        checked(_route),
-    ] = None
     ways: Annotated[
         list[list[list[list[float]] | None]] | None,
         Field(description="Places on the way along streets, from row to column, as /api/read gives them"),
@@ -351,7 +434,7 @@ class ExportRequest(PlanRequest):
 
     def allowance(self, limits: Limits) -> float:
         """Return the seconds for a plan, where one is made."""
-        planned = self.what == "plan" and self.route is None
+        planned = self.what == "plan" and self.given is None
         return super().allowance(limits) if planned else limits.seconds
 
     @model_validator(mode="after")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tempfile
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,15 @@ from pydantic import BaseModel
 from learnroute.comparison.of_learners import compare_learners
 from learnroute.comparison.of_methods import compare
 from learnroute.errors import InputError
+from learnroute.fleet_tables import compare_fleets
 from learnroute.formats import json_files, read_problem, write_plan, write_problem
-from learnroute.model.losses import error_over_time, model_shares
+from learnroute.model.fleet_losses import error_histories
+from learnroute.model.losses import error_over_time, shares_along
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
 from learnroute.model.streets import ways_along
 from learnroute.model.subsets import with_costs
+from learnroute.model.validation import FloatArray
 from learnroute.planner import evaluate, plan_within
 from learnroute.plots.scaling import scaled_places
 from learnroute.solvers.contract import Progress
@@ -34,10 +39,12 @@ from learnroute.web.requests import (
     ErrorHistoryRequest,
     EvaluateRequest,
     ExportRequest,
+    FleetRequest,
     LearnersRequest,
     PlanRequest,
     ReadRequest,
     Request,
+    Routed,
     TradeoffRequest,
     VisitsRequest,
 )
@@ -56,6 +63,7 @@ MEDIA = {
     ".tour": "text/plain; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
     ".npz": "application/octet-stream",
+    ".zip": "application/zip",
 }
 
 
@@ -77,7 +85,12 @@ def _plan_route(asked: PlanRequest, limits: Limits, progress: Progress) -> Plan:
 
 
 def _evaluate(asked: EvaluateRequest, limits: Limits, progress: Progress) -> Result:
-    return _json(evaluate(asked.rated_problem, asked.route, limits.seconds, progress).to_dict())
+    return _json(_evaluated(asked, limits, progress).to_dict())
+
+
+def _evaluated(asked: Routed, limits: Limits, progress: Progress) -> Plan:
+    assert asked.given is not None
+    return evaluate(asked.rated_problem, asked.given, limits.seconds, progress, asked.models)
 
 
 def _compare(asked: CompareRequest, limits: Limits, progress: Progress) -> Result:
@@ -98,20 +111,41 @@ def _visits(asked: VisitsRequest, limits: Limits, progress: Progress) -> Result:
     return _json(visit_curve(asked.rated_problem, asked.seed, asked.seconds(limits), progress).to_dict())
 
 
+def _fleet(asked: FleetRequest, limits: Limits, progress: Progress) -> Result:
+    found = compare_fleets(
+        asked.rated_problem, asked.vehicles, asked.models, asked.serve, asked.rounds, asked.seed,
+        asked.seconds(limits), progress,
+    )  # fmt: skip
+    return _json(found.to_dict())
+
+
 def _error_history(asked: ErrorHistoryRequest, limits: Limits, progress: Progress) -> Result:
-    walked = evaluate(asked.rated_problem, asked.route, limits.seconds, progress)
+    walked = _evaluated(asked, limits, progress)
     problem = asked.rated_problem.changed(learner=walked.learner)  # with its λ, where that was to be chosen
+    if walked.fleet is None or problem.fleet is None:
+        models = [_history(problem, walked.order, error_over_time(problem, walked.order))]
+    else:
+        trainings, errors = walked.fleet.trainings(problem.fleet.size), error_histories(problem, walked.fleet)
+        models = [_history(problem, *one) for one in zip(trainings, errors, strict=True)]
     found = answers.ErrorHistory(
-        order=list(walked.order),
-        route=list(walked.route),
+        **models[0].model_dump(),
         regime=walked.regime,
-        retentions=problem.updates.along(walked.order).retention.tolist(),
-        weights=model_shares(problem, walked.order).tolist(),
         scores=problem.scores.tolist(),
         dissimilarities=problem.dissimilarity_kind,
-        errors=error_over_time(problem, walked.order).tolist(),
+        models=None if walked.fleet is None else models,
     )
-    return _json(found.model_dump())
+    return _json(found.model_dump(exclude_none=True))
+
+
+def _history(problem: Problem, trainings: Sequence[int], errors: FloatArray) -> answers.ModelHistory:
+    """Return what is told about the trainings of one model."""
+    return answers.ModelHistory(
+        order=list(trainings),
+        route=[problem.regions[region] for region in trainings],
+        retentions=problem.updates.along(trainings).retention.tolist(),
+        weights=shares_along(problem, trainings).tolist(),
+        errors=errors.tolist(),
+    )
 
 
 def _read(asked: ReadRequest, limits: Limits, progress: Progress) -> Result:
@@ -151,22 +185,32 @@ def _with_learner(path: Path, learner: dict[str, Any] | None) -> tuple[Problem, 
 
 
 def _export(asked: ExportRequest, limits: Limits, progress: Progress) -> Result:
-    """Write the plan or the problem with the library's own writers."""
+    """Write the plan or the problem with the library's own writers; several files make a .zip."""
     problem = asked.rated_problem
     with tempfile.TemporaryDirectory(prefix="learnroute-") as folder:
         path = Path(folder) / f"{asked.what}{asked.format}"
         try:
             if asked.what == "problem":
-                write_problem(problem, path)
-            elif asked.route is not None:
-                write_plan(evaluate(problem, asked.route, limits.seconds, progress), path, problem)
+                written = write_problem(problem, path)
             else:
-                write_plan(_plan_route(asked, limits, progress), path, problem)
+                make = _plan_route if asked.given is None else _evaluated
+                written = write_plan(make(asked, limits, progress), path, problem)
         except InputError as error:
             if error.where is None:
                 raise
             raise Refusal(422, str(error.within(path.name)), error.field or "format") from None
-        return Result(path.read_bytes(), MEDIA[asked.format], path.name)
+        if len(written) == 1:
+            return Result(written[0].read_bytes(), MEDIA[asked.format], written[0].name)
+        return Result(_zip(written), MEDIA[".zip"], path.with_suffix(".zip").name)
+
+
+def _zip(files: Sequence[Path]) -> bytes:
+    """Return an archive of files, by their names; the same files give the same bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    return content.getvalue()
 
 
 def _json(data: Any) -> Result:
@@ -190,6 +234,7 @@ TASKS: dict[str, Kind] = {
     "tradeoff": Kind(_tradeoff, TradeoffRequest, answers.Tradeoff, "Routes from least travel to least error"),
     "learners": Kind(_learners, LearnersRequest, answers.LearnerTable, "Say which learner is worth it"),
     "visits": Kind(_visits, VisitsRequest, answers.VisitCurve, "The best route for each number of visits"),
+    "fleet": Kind(_fleet, FleetRequest, answers.FleetTable, "Compare numbers of vehicles and models"),
     "error_history": Kind(
         _error_history, ErrorHistoryRequest, answers.ErrorHistory, "Expected error by region after each visit"
     ),

@@ -47,10 +47,11 @@ export const get = async (path) => (await call(path)).json();
 export const post = async (task, body, signal) =>
   (await call(`api/${task}`, { method: "POST", body: JSON.stringify(body), signal })).json();
 
-/** Return a file that the service writes. */
+/** Return a file that the service writes, and its name. */
 export async function download(body) {
   const answer = await call("api/export", { method: "POST", body: JSON.stringify(body) });
-  return answer.blob();
+  const [, name] = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"));
+  return { name, content: await answer.blob() };
 }
 
 /** Run a task as a job; `onProgress` hears how far it is, and aborting the signal cancels it. */

@@ -7,6 +7,7 @@ import { $, el } from "./dom.js";
 import { Player, drawHeat, showTime } from "./error_history.js";
 import { showEnds, showSelected } from "./fields.js";
 import { readAddress, readExample, readFiles, saveFile, showFormats, showSource } from "./files.js";
+import { FleetTable, fleetOf, routesOf, showFleet, showMembers, showModels, trainedModels, trainings, withFleet, withVisits } from "./fleet.js";
 import { Steps, clearAddress, keep, kept, linkTo } from "./keeping.js";
 import { basis, shape, showLearner, slid, trained, undecided } from "./learner.js";
 import { RouteMap } from "./map.js";
@@ -27,7 +28,7 @@ const MOST_HISTORY = 300; // regions up to which errors over time are asked for
 
 const state = {
   problem: null, detour: null, geographic: false, madeUp: false, scores: [], selected: null,
-  method: "auto", rate: 1, given: null, plan: null, errorHistory: null, visits: 0, time: 0, part: 1, curve: null, chosen: null, before: null, ways: null, source: "",
+  method: "auto", rate: 1, given: null, plan: null, histories: null, errorHistory: null, model: 0, visits: 0, time: 0, part: 1, curve: null, chosen: null, before: null, ways: null, source: "",
   rivals: { baseline: { shown: false, plan: null }, travel: { shown: false, plan: null } },
 };
 const map = new RouteMap($("map"), {
@@ -36,7 +37,8 @@ const map = new RouteMap($("map"), {
 const player = new Player((time, part) => setTime(time, part));
 const steps = new Steps();
 const worth = new Worth(showProgress, takeRow);
-const visitCurve = new VisitCurve(showProgress, (route) => changed("visits", true, route));
+const fleets = new FleetTable(showProgress, (row) => takeFleet(fleetOf(row, state.problem.fleet)));
+const visitCurve = new VisitCurve(showProgress, (row) => changed("visits", true, row));
 let known = { methods: [], plan: { write: [], degrees: [], plane: [] }, problem: { write: [], degrees: [] } };
 
 // ---- changing
@@ -81,7 +83,7 @@ function restore(old) {
 
 /** There is no plan of what is shown: not yet, or none at all. */
 function forgetPlan() {
-  Object.assign(state, { plan: null, errorHistory: null });
+  Object.assign(state, { plan: null, histories: null, errorHistory: null });
   for (const rival of Object.values(state.rivals)) rival.plan = null;
 }
 
@@ -90,7 +92,7 @@ function showSteps() {
   $("redo").disabled = !steps.undone.length;
 }
 
-/** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step; `given` is the route to show, none to plan one. */
+/** Take note of a change: show at once what needs no calculation, then calculate. Quick changes of one kind are one step; `given` has the routes to show, none to plan them. */
 function changed(kind = null, step = true, given = null) {
   clearAddress();
   if ($("status").classList.contains("wrong") && $("status").textContent !== refusal) say(""); // it was about something else
@@ -108,7 +110,9 @@ function changed(kind = null, step = true, given = null) {
   showSelected(state);
   showEnds(state.problem);
   showLearner(state);
+  showFleet(state);
   worth.refresh(state);
+  fleets.refresh(state);
   visitCurve.show(state);
   map.draw(state);
   newest.refresh();
@@ -222,11 +226,31 @@ function chooseLambda(kind) {
 function takeRow(row) {
   player.stop();
   state.problem = { ...state.problem, learner: learnerOf(row, state.problem.learner) };
-  changed(null, true, row.order);
+  changed(null, true, { route: row.order });
+}
+
+/** Plan for another fleet; for one vehicle with one model where there is none. */
+function takeFleet(fleet) {
+  const { fleet: _, ...problem } = state.problem;
+  state.problem = fleet ? { ...problem, fleet } : problem;
+  changed();
+}
+
+/** Show how the errors of a model have become what they are. */
+function showHistory(model = state.model) {
+  const { plan, histories } = state;
+  if (state.time >= state.visits) state.time = Infinity; // what was at the end stays there
+  const trained = trainedModels(plan);
+  state.model = trained.includes(model) ? model : trained[0] ?? 0;
+  state.visits = trainings(plan, state.model).length;
+  state.time = Math.min(state.time, state.visits);
+  state.errorHistory = histories?.models?.[state.model] ?? histories;
+  showModels(state);
+  showLegend(state);
 }
 
 async function calculate(signal) {
-  const inputs = ["features", "samples", "noise", "rate", "steps", "step-size", "budget", "at-most", "repeat"].map($).filter((input) => !input.disabled);
+  const inputs = ["features", "samples", "noise", "rate", "steps", "step-size", "budget", "at-most", "repeat", "vehicles", "models", "limit"].map($).filter((input) => !input.disabled);
   const wrong = inputs.filter((input) => (input.required && input.value === "") || !input.checkValidity());
   if (!showRegime(state)) throw new Error("Nothing is planned in the forbidden middle: change m or n, or move λ to the right.");
   if (wrong.length) throw new Error(`Check the fields: ${wrong.map((input) => input.parentElement.textContent.trim()).join("; ")}.`);
@@ -234,7 +258,7 @@ async function calculate(signal) {
   const size = state.problem.travel.length;
   const dropped = () => state.problem.travel.length !== size || state.problem.learner !== learner;
   const asked = { problem: state.problem, travel_rate: state.rate };
-  const found = state.given ? await post("evaluate", { ...asked, route: state.given }, signal)
+  const found = state.given ? await post("evaluate", { ...asked, ...routesOf(state.given) }, signal)
     : await calculated("plan", { ...asked, method: state.method }, signal, showProgress);
   $("working").hidden = true;
   if (dropped() || (undecided(learner) && newest.superseded)) return;
@@ -246,30 +270,32 @@ async function calculate(signal) {
     showLearner(state);
     steps.amend(snapshot());
   }
-  state.plan = found;
+  const plan = state.plan = withVisits(found, asked.problem);
   performance.mark("route-drawn");
-  if (state.time >= state.visits) state.time = Infinity; // what was at the end stays there
-  state.visits = found.order.length;
-  state.time = Math.min(state.time, state.visits);
-  showPlan(found);
+  state.histories = null;
+  showHistory();
+  showPlan(plan);
   showStops(state);
+  showMembers(state);
   worth.refresh(state);
+  fleets.refresh(state);
   visitCurve.show(state);
   map.draw(state);
   if (!newest.superseded) setStale("rest");
   if ($("status").textContent === refusal) say(""); // why there was no plan; other messages stay
-  const everywhere = { ...asked, problem: { ...asked.problem, visits: undefined } }; // one-sided routes visit all regions
-  const [errorHistory, ...rivals] = await Promise.all([
-    size > MOST_HISTORY ? null : post("error_history", { ...asked, route: found.order }, signal),
+  const everywhere = { ...asked, problem: { ...asked.problem, visits: undefined, fleet: undefined } }; // one-sided routes: one vehicle visits all regions
+  const [histories, ...rivals] = await Promise.all([
+    size > MOST_HISTORY ? null : post("error_history", { ...asked, routes: plan.orders, models: plan.models }, signal),
     ...Object.keys(state.rivals).map((method) => post("plan", { ...everywhere, method }, signal).catch(unlessAborted)),
   ]);
   if (dropped()) return;
-  state.errorHistory = errorHistory;
+  state.histories = histories;
+  showHistory();
   Object.values(state.rivals).forEach((rival, k) => { rival.plan = rivals[k]; });
   map.draw(state);
   showRegime(state);
   showRivals(state);
-  if (errorHistory) {
+  if (histories) {
     showTime(state);
     drawHeat(state, jump);
   } else $("error-history-text").textContent = `Errors over time are shown for up to ${MOST_HISTORY} regions.`;
@@ -302,6 +328,8 @@ function nothing(error) {
   visitCurve.forget();
   showNoPlan();
   showStops(state);
+  showMembers(state);
+  showModels(state);
   map.draw(state);
   setStale(null);
   document.body.dataset.plans ??= "0";
@@ -385,6 +413,13 @@ function readVisiting(event) {
   return changed(event.target.type === "number" ? `write ${event.target.id}` : null);
 }
 
+/** The number of vehicles or models, how they serve, and which travel counts. */
+function readFleet({ target }) {
+  target.setAttribute("aria-invalid", "false");
+  state.problem = withFleet(state.problem, target.id);
+  changed(target.type === "number" ? `write ${target.id}` : null);
+}
+
 /** Show what was read. */
 async function open(reading) {
   try {
@@ -420,7 +455,8 @@ function listen() {
   listenToTerms();
   $("visiting").addEventListener("input", readVisiting);
   $("best-visits").addEventListener("click", () => changed());
-  for (const id of ["controls", "selected", "visiting"]) $(id).addEventListener("submit", (event) => event.preventDefault());
+  $("fleet").addEventListener("input", readFleet);
+  for (const id of ["controls", "selected", "visiting", "fleet"]) $(id).addEventListener("submit", (event) => event.preventDefault());
   $("add").addEventListener("click", () => addRegion(map.middlePlace()));
   $("remove").addEventListener("click", () => removeRegion(state.selected));
   $("depot").addEventListener("click", changeDepot);
@@ -485,8 +521,16 @@ function listen() {
   $("forward").addEventListener("click", () => jump(state.time + 1));
   $("play").addEventListener("click", () => state.errorHistory && player.toggle(state.time, state.visits));
   $("curve").addEventListener("click", computeCurve);
+  $("history-model").addEventListener("change", (event) => {
+    player.stop();
+    showHistory(Number(event.target.value));
+    if (state.errorHistory) showTime(state);
+    if (state.errorHistory) drawHeat(state, jump);
+    map.draw(state);
+  });
   $("compare-learners").addEventListener("click", () => worth.ask(state));
-  $("cancel").addEventListener("click", () => { newest.abort(); worth.cancel(); });
+  $("compare-fleets").addEventListener("click", () => fleets.ask(state));
+  $("cancel").addEventListener("click", () => { newest.abort(); worth.cancel(); fleets.cancel(); });
   $("file").addEventListener("change", async (event) => {
     if (event.target.files.length) await open(readFiles(event.target.files, shape(state.problem.learner)));
     event.target.value = "";

@@ -5,10 +5,10 @@ import { distance, removed } from "./problem.js";
 /** Where all stops are. */
 export const stopPlaces = ({ coordinates, depot }) => (depot ? [...coordinates, depot.coordinates] : coordinates);
 
-/** The stops of a plan in order: the depot, the regions, and where the route comes back to. */
-export function stopsOf(plan, problem) {
-  const order = [...(problem.depot ? [problem.travel.length] : []), ...plan.order];
-  return plan.closed ? [...order, order[0]] : order;
+/** The stops of a route in order: the depot, the regions, and where the route comes back to; none where it has no visit. */
+export function stopsOf({ order, closed }, problem) {
+  const stops = order.length && problem.depot ? [problem.travel.length, ...order] : order;
+  return closed && order.length ? [...stops, stops[0]] : stops;
 }
 
 /** What the way from one stop to another costs. */

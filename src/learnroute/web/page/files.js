@@ -2,6 +2,7 @@
 
 import { download, get, post } from "./api.js";
 import { $, el } from "./dom.js";
+import { routesOf } from "./fleet.js";
 import { problemInAddress } from "./keeping.js";
 
 /** Have texts of files read by the service; where they have no learner, the given one is taken. */
@@ -27,11 +28,12 @@ export async function readAddress() {
 /** Save what the menu of formats says; return the name of the file. */
 export async function saveFile({ problem, rate, method, given, ways }) {
   const [what, format] = $("save-what").value.split(" ");
-  const asked = { problem, what, format, travel_rate: rate, ...(what === "plan" ? { method, ways, ...(given ? { route: given } : {}) } : {}) };
-  const link = el("a", { href: URL.createObjectURL(await download(asked)), download: `${what}${format}` });
+  const asked = { problem, what, format, travel_rate: rate, ...(what === "plan" ? { method, ways, ...(given ? routesOf(given) : {}) } : {}) };
+  const { name, content } = await download(asked);
+  const link = el("a", { href: URL.createObjectURL(content), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  return link.download;
+  return name;
 }
 
 /** Say in the menu of examples where the problem comes from. */

@@ -64,7 +64,7 @@ const value = (id) => ($(id).value === "" ? NaN : Number($(id).value));
 /** What a chosen λ depends on. */
 export function basis({ problem, rate }) {
   const { features, samples, noise = 0 } = problem.learner;
-  return [problem.travel, problem.dissimilarity_estimate ?? problem.dissimilarity ?? problem.vectors ?? problem.transfer, problem.samples, JSON.stringify([problem.constraints ?? {}, problem.visits]), features, samples, noise, rate];
+  return [problem.travel, problem.dissimilarity_estimate ?? problem.dissimilarity ?? problem.vectors ?? problem.transfer, problem.samples, JSON.stringify([problem.constraints ?? {}, problem.visits, problem.fleet]), features, samples, noise, rate];
 }
 
 /** Whether what was found for a basis still is about what is shown. */

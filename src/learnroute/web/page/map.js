@@ -2,6 +2,7 @@
 
 import { stopPlaces, stopsOf } from "./depot.js";
 import { inkOn, largest, number, shade, svg, ticks } from "./dom.js";
+import { ownClass, shapeOf, toursOf, trainings } from "./fleet.js";
 import { wishOf } from "./visits.js";
 
 const MOST_NAMES = 40;
@@ -177,15 +178,16 @@ export class RouteMap {
     this.layers.rivals.replaceChildren(...lines);
   }
 
-  drawRoute({ plan, problem, time }) {
+  drawRoute(state) {
     const parts = [];
-    const stops = plan ? stopsOf(plan, problem) : [];
-    for (let k = 1; k < stops.length; k++) {
-      const way = this.way(stops[k - 1], stops[k]);
-      const ahead = k - (problem.depot ? 1 : 0) >= time && time < plan.order.length ? " ahead" : "";
-      parts.push(svg("polyline", { class: `leg${ahead}`, points: way.map((spot) => spot.join(",")).join(" ") }));
-      const { length, x, y, angle } = alongWay(way, 0.55);
-      if (length > 34) parts.push(svg("path", { class: `arrow${ahead}`, d: "M6 0 -5 -5 -5 5z", transform: `translate(${x} ${y}) rotate(${angle})` }));
+    for (const { stops, colour, made } of state.plan ? toursOf(state) : []) {
+      for (let k = 1; k < stops.length; k++) {
+        const way = this.way(stops[k - 1], stops[k]);
+        const kind = `${colour}${k - (state.problem.depot ? 1 : 0) >= made ? " ahead" : ""}`;
+        parts.push(svg("polyline", { class: `leg ${kind}`, points: way.map((spot) => spot.join(",")).join(" ") }));
+        const { length, x, y, angle } = alongWay(way, 0.55);
+        if (length > 34) parts.push(svg("path", { class: `arrow ${kind}`, d: "M6 0 -5 -5 -5 5z", transform: `translate(${x} ${y}) rotate(${angle})` }));
+      }
     }
     this.layers.route.replaceChildren(...parts);
   }
@@ -195,42 +197,48 @@ export class RouteMap {
     const size = problem.travel.length;
     while (this.groups.length > size) this.groups.pop().remove();
     while (this.groups.length < size) this.groups.push(this.newRegion(this.groups.length));
-    const order = plan ? plan.order : [];
+    const order = plan && !plan.isFleet ? plan.order : [];
     const visits = Array.from({ length: size }, () => []);
-    order.forEach((region, k) => visits[region].push(k + 1));
+    for (const visit of plan?.visits ?? []) visits[visit.region].push(visit);
     const [least, most] = [Math.min(...scores), Math.max(...scores)];
     const radius = size > MOST_NUMBERS ? 4 : size > MOST_NAMES ? 7 : this.size[0] < NARROW ? 9 : 11;
     const taken = [];
     this.groups.forEach((group, i) => {
       const share = most > least ? (scores[i] - least) / (most - least) : 0;
       const last = order[order.length - 1] === i;
-      const [k] = visits[i];
+      const [first] = visits[i];
+      const numbers = visits[i].map(({ place }) => place + 1);
+      const shape = last ? STAR : first && plan.isFleet ? shapeOf(first.model) : null;
+      const server = plan?.served_by?.[problem.regions[i]];
       const wish = wishOf(problem, i);
-      const skipped = plan && !k ? " skipped" : "";
+      const skipped = plan && !first ? " skipped" : "";
+      const served = server === undefined || server === null ? "" : ` served ${ownClass(server)}`;
       group.setAttribute("transform", `translate(${this.spots[i].join(" ")})`);
-      group.setAttribute("class", `region${last ? " last" : ""}${skipped} ${wish}${i === selected ? " chosen" : ""}${i === this.dragged ? " dragged" : ""}`);
+      group.setAttribute("class", `region${last ? " last" : ""}${skipped}${served} ${wish}${i === selected ? " chosen" : ""}${i === this.dragged ? " dragged" : ""}`);
       const [ring, dot, star, label, name] = group.children;
       ring.setAttribute("r", radius + 5);
       dot.setAttribute("r", radius);
       dot.setAttribute("fill", shade(share));
-      dot.setAttribute("visibility", last ? "hidden" : "visible");
-      star.setAttribute("visibility", last ? "visible" : "hidden");
+      dot.setAttribute("visibility", shape ? "hidden" : "visible");
+      star.setAttribute("visibility", shape ? "visible" : "hidden");
+      star.setAttribute("points", shape ?? "");
       star.setAttribute("fill", shade(share));
-      star.setAttribute("transform", `scale(${radius * 1.35})`);
-      label.textContent = wish === "forbidden" ? "×" : size <= MOST_NUMBERS ? visits[i].join() : "";
+      star.setAttribute("transform", `scale(${last ? radius * 1.35 : radius})`);
+      label.textContent = wish === "forbidden" ? "×" : size <= MOST_NUMBERS ? numbers.join() : "";
       label.style.fill = skipped ? "" : inkOn(share);
       label.style.fontSize = wish === "forbidden" ? "17px" : size <= MOST_NAMES ? "12px" : "8px";
       name.textContent = size <= MOST_NAMES ? problem.regions[i] : "";
-      this.placeName(name, i, order, k, radius, taken);
+      this.placeName(name, i, first ? plan.orders[first.vehicle] : [], numbers[0], radius, taken);
       const error = errorHistory ? `, expected error now ${number(errorHistory.errors[Math.min(time, errorHistory.errors.length - 1)][i], 3)}` : "";
-      const role = k ? `, visit ${visits[i].join(" and ")} of ${order.length}${last ? ", last" : ""}` : skipped && ", skipped";
-      group.setAttribute("aria-label", `${problem.regions[i]}${role}${wish ? `, ${wish}` : ""}${problem.importance ? `, importance ${number(problem.importance[i], 4)}` : ""}, score ${number(scores[i], 3)}${error}`);
+      const role = first && plan.isFleet ? fleetRole(plan, visits[i]) : first ? `, visit ${numbers.join(" and ")} of ${order.length}${last ? ", last" : ""}` : skipped && ", skipped";
+      const service = server === undefined ? "" : `, served by ${server === null ? "the untrained model" : `model ${server + 1}`}`;
+      group.setAttribute("aria-label", `${problem.regions[i]}${role}${service}${wish ? `, ${wish}` : ""}${problem.importance ? `, importance ${number(problem.importance[i], 4)}` : ""}, score ${number(scores[i], 3)}${error}`);
     });
-    this.drawDepot(problem, order, radius, taken);
+    this.drawDepot(problem, radius, taken);
   }
 
   /** The depot is a square: nothing is learnt there. */
-  drawDepot({ depot }, order, radius, taken) {
+  drawDepot({ depot }, radius, taken) {
     this.depot.setAttribute("visibility", depot ? "visible" : "hidden");
     const [ring, square, name] = this.depot.children;
     name.textContent = depot ? depot.name : "";
@@ -240,7 +248,7 @@ export class RouteMap {
     this.depot.setAttribute("aria-label", `${depot.name}, the depot: start${depot.return ?? true ? " and end" : ""} of the route`);
     ring.setAttribute("r", radius + 5);
     for (const [part, value] of Object.entries({ x: -side, y: -side, width: 2 * side, height: 2 * side })) square.setAttribute(part, value);
-    this.placeName(name, this.spots.length - 1, order, 0, radius, taken);
+    this.placeName(name, this.spots.length - 1, [], 0, radius, taken);
   }
 
   newDepot() {
@@ -303,7 +311,7 @@ export class RouteMap {
 
   newRegion(i) {
     const group = svg("g", { class: "region", tabindex: 0, role: "button" },
-      svg("circle", { class: "ring" }), svg("circle", { class: "dot" }), svg("polygon", { class: "dot", points: STAR, "vector-effect": "non-scaling-stroke" }),
+      svg("circle", { class: "ring" }), svg("circle", { class: "dot" }), svg("polygon", { class: "dot", "vector-effect": "non-scaling-stroke" }),
       svg("text", { class: "number" }), svg("text", { class: "name" }));
     group.addEventListener("pointerdown", (event) => {
       if (event.button) return;
@@ -351,18 +359,25 @@ export class RouteMap {
   }
 
   /** Where the learner is: at the last region visited, or `part` of the way to it. */
-  drawAgent({ plan, problem, time, part = 1 }) {
-    const stops = plan ? stopsOf(plan, problem) : [];
-    const shown = plan && time > 0 && (time < plan.order.length || part < 1);
+  drawAgent(state) {
+    const { plan, problem, model, time, part = 1 } = state;
+    const own = plan ? trainings(plan, model) : [];
+    const shown = time > 0 && (time < own.length || (part < 1 && time === own.length));
     this.agent.setAttribute("visibility", shown ? "visible" : "hidden");
     if (!shown) return;
-    const at = time - (problem.depot ? 0 : 1);
+    const { vehicle, place } = own[time - 1];
+    const { stops } = toursOf(state)[vehicle];
+    const at = place + (problem.depot ? 1 : 0);
     const { x, y } = alongWay(this.way(stops[Math.max(0, at - 1)], stops[at]), part);
     const aside = part === 1 ? 12 : 0; // of the region, so that its number can be read
     this.agent.setAttribute("cx", x + aside);
     this.agent.setAttribute("cy", y - aside);
   }
 }
+
+/** The visits to a region in words. */
+const fleetRole = ({ orders }, visits) => visits.map(({ vehicle, place, model }) =>
+  `, visit ${place + 1} of ${orders[vehicle].length}${orders.length > 1 ? ` of vehicle ${vehicle + 1}` : `, trains model ${model + 1}`}`).join("");
 
 /** Where a share of a way has been gone, which way it leads there, and its whole length. */
 function alongWay(way, share) {

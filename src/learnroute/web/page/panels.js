@@ -2,6 +2,7 @@
 
 import { stopName, stopsOf, travelBetween } from "./depot.js";
 import { $, el, number, shade, svg } from "./dom.js";
+import { fleetLegend, sample } from "./fleet.js";
 import { inMiddle, retentionText, undecided } from "./learner.js";
 import { TERMS, term } from "./terms.js";
 
@@ -75,8 +76,8 @@ export function showPlan(plan) {
     gap,
     guarantee: `${guarantee}: ${plan.guarantee_reason}`,
     method: `${plan.method}, ${number(1000 * plan.seconds, 3)} ms`,
-    last: plan.route[plan.route.length - 1],
   };
+  if (!plan.isFleet) facts.last = plan.route[plan.route.length - 1];
   if (plan.skipped.length) facts.skipped = plan.skipped.join(", ");
   if (plan.untrained !== null) facts["without any visit"] = number(plan.untrained, 6);
   if (plan.dissimilarities === "estimate") facts.dissimilarities = "unbiased estimates";
@@ -140,35 +141,47 @@ export function showRivals({ plan, problem, rivals }) {
     return el("tr", {}, el("td", {}, name), ...[found.loss.total, found.loss.travel, error].map((value) => el("td", {}, number(value, 4))),
       el("td", {}, plan.loss.total > 0 ? number(found.loss.total / plan.loss.total, 4) : "–"));
   };
-  const rows = Object.entries(rivals).filter(([, rival]) => rival.plan).map(([name, rival]) => entry(`${RIVALS[name]}${problem.visits ? ", all regions" : ""}`, rival.plan));
-  $("rivals").tBodies[0].replaceChildren(entry("this route", plan), ...rows);
+  const rows = Object.entries(rivals).filter(([, rival]) => rival.plan).map(([name, rival]) => entry(`${RIVALS[name]}${problem.visits ? ", all regions" : ""}${problem.fleet ? ", one vehicle" : ""}`, rival.plan));
+  $("rivals").tBodies[0].replaceChildren(entry(plan.orders.length > 1 ? "these routes" : "this route", plan), ...rows);
 }
 
-/** The stops in order, as plain text, with the way to each, its λ where stops have their own, and what an optional visit saves. */
+/** The stops in order, one list per vehicle. */
 export function showStops({ plan, problem }) {
-  const lambdas = Array.isArray(problem.learner.regularization) ? problem.learner.regularization : null;
-  const stops = plan ? stopsOf(plan, problem) : [];
-  const first = problem.depot ? 0 : 1; // the depot is no visit
-  $("stops").replaceChildren(...stops.map((stop, k) => {
-    const visit = k + first;
-    const travel = k ? [`travel ${number(travelBetween(problem, stops[k - 1], stop), 4)}`] : [];
-    const visited = visit >= 1 && visit <= plan.order.length;
-    const lambda = lambdas && visited ? [`λ ${number(lambdas[visit - 1], 3)}`] : [];
-    const saved = plan.contributions && visited ? [`saves ${number(plan.contributions[visit - 1] - plan.loss.total, 3)}`] : [];
-    const notes = [...travel, ...lambda, ...saved];
-    const name = visit > plan.order.length ? `back to ${stopName(problem, stop)}` : visit ? stopName(problem, stop) : `from ${stopName(problem, stop)}`;
-    return el("li", { value: visit }, name, el("span", { class: "hint" }, notes.length ? ` ${notes.join(", ")}` : ""));
+  const orders = plan?.orders ?? [];
+  $("stops").replaceChildren(...orders.flatMap((order, vehicle) => {
+    const list = el("ol", {}, ...stopLines(plan, problem, order, orders.slice(0, vehicle).flat().length));
+    if (orders.length === 1) return [list];
+    const said = order.length ? `: travel ${number(plan.travels[vehicle], 4)}` : " stays at home";
+    return [el("h3", {}, sample(vehicle, true), `Vehicle ${vehicle + 1}${said}`), ...(order.length ? [list] : [])];
   }));
 }
 
+/** The stops of a vehicle as plain text, with the way to each, its model or λ where stops have their own, and what an optional visit saves; `before`: visits of other vehicles. */
+function stopLines(plan, problem, order, before) {
+  const lambdas = Array.isArray(problem.learner.regularization) ? problem.learner.regularization : null;
+  const stops = stopsOf({ order, closed: plan.closed }, problem);
+  const first = problem.depot ? 0 : 1; // the depot is no visit
+  return stops.map((stop, k) => {
+    const visit = k + first;
+    const travel = k ? [`travel ${number(travelBetween(problem, stops[k - 1], stop), 4)}`] : [];
+    const visited = visit >= 1 && visit <= order.length;
+    const model = plan.models && visited ? [`model ${plan.models[visit - 1] + 1}`] : [];
+    const lambda = lambdas && visited ? [`λ ${number(lambdas[visit - 1], 3)}`] : [];
+    const saved = plan.contributions && visited ? [`saves ${number(plan.contributions[before + visit - 1] - plan.loss.total, 3)}`] : [];
+    const notes = [...travel, ...model, ...lambda, ...saved];
+    const name = visit > order.length ? `back to ${stopName(problem, stop)}` : visit ? stopName(problem, stop) : `from ${stopName(problem, stop)}`;
+    return el("li", { value: visit }, name, el("span", { class: "hint" }, notes.length ? ` ${notes.join(", ")}` : ""));
+  });
+}
+
 /** What the colours and lines of the map mean. */
-export function showLegend({ scores, madeUp, rivals, problem }) {
+export function showLegend({ scores, madeUp, rivals, problem, plan, model }) {
   const ramp = Array.from({ length: 22 }, (_, k) => svg("rect", { x: 5 * k, width: 5.5, height: 12, fill: shade(k / 21) }));
   const line = (name) => svg("svg", {}, svg("line", { class: name, x1: 1, x2: 33, y1: 7, y2: 7 }));
   $("map-legend").replaceChildren(
     el("span", {}, term("score", "score / T"), number(Math.min(...scores), 3), svg("svg", { class: "ramp", "aria-hidden": "true" }, ...ramp), number(Math.max(...scores), 3)),
-    el("span", {}, svg("svg", {}, svg("circle", { class: "halo", cx: 17, cy: 7, r: 7 })), "expected error now"),
-    el("span", {}, "★ last region"),
+    el("span", {}, svg("svg", {}, svg("circle", { class: "halo", cx: 17, cy: 7, r: 7 })), plan?.isFleet ? `expected error of model ${model + 1} now` : "expected error now"),
+    ...(problem.fleet ? fleetLegend({ problem }) : [el("span", {}, "★ last region")]),
     ...(problem.depot ? [el("span", {}, "□ depot")] : []),
     ...(problem.visits ? ["○ skipped", "× forbidden", "bold outline: required"].map((text) => el("span", {}, text)) : []),
     ...Object.entries(RIVALS).filter(([name]) => rivals[name].shown).map(([name, text]) => el("span", {}, line(`rival ${name}`), text)),

@@ -4,7 +4,7 @@ import { $ } from "./dom.js";
 
 const FIELDS = {
   "learner.features": "features", "learner.samples": "samples", "learner.noise": "noise", "learner.steps": "steps", "learner.rate": "step-size",
-  travel_rate: "rate", "visits.budget": "budget",
+  travel_rate: "rate", "visits.budget": "budget", "fleet.vehicles": "vehicles", "fleet.models": "models", "fleet.serve": "serve", "fleet.limit": "limit",
 };
 
 export function say(text) {

@@ -38,9 +38,9 @@ export function withVisiting({ visits = {}, ...problem }) {
 
 /** The fields, the slider and the curve; the curve is calculated for what is shown. */
 export class VisitCurve {
-  /** `onProgress` hears how far a calculation is; `onRoute(route)` that a row's route is to be shown. */
-  constructor(onProgress, onRoute) {
-    Object.assign(this, { onProgress, onRoute, found: null, problem: null, rate: null });
+  /** `onProgress` hears how far a calculation is; `onRow(row)` that the routes of a row are to be shown. */
+  constructor(onProgress, onRow) {
+    Object.assign(this, { onProgress, onRow, found: null, problem: null, rate: null });
   }
 
   /** Calculate the curve of what is shown, unless it is there already. */
@@ -86,7 +86,7 @@ export class VisitCurve {
 
   /** The slider moves. */
   slide() {
-    this.onRoute(this.routes[Number($("visit-count").value) - 1].route);
+    this.onRow(this.routes[Number($("visit-count").value) - 1]);
   }
 
   /** Show which regions are to be visited, and the curve; the curve of another problem is dim. */
@@ -106,7 +106,7 @@ export class VisitCurve {
     for (const id of [...PARTS, "visits-text"]) $(id).classList.toggle("old", !current);
     $("visit-count").disabled = !current;
     if (!current) return;
-    const now = this.routes.findIndex((row) => row.route === given);
+    const now = this.routes.findIndex((row) => row === given);
     this.draw(now >= 0 ? now : this.routes.findIndex((row) => row.visits === plan?.order.length));
   }
 
@@ -120,14 +120,14 @@ export class VisitCurve {
     $("visit-count").setAttribute("aria-valuetext", text);
     $("visit-count-label").textContent = row ? `${text}: error ${number(row.error, 4)}, travel ${number(row.travel, 4)}, total ${number(row.total, 4)}` : "";
     this.say([summary, ...notes].map((said) => `${said[0].toUpperCase()}${said.slice(1)}.`).join(" "));
-    drawCurve(this.found, row, this.onRoute);
+    drawCurve(this.found, row, this.onRow);
   }
 }
 
 const visitsText = (many) => (many === 0 ? "untrained" : many === 1 ? "1 visit" : `${many} visits`);
 
 /** Expected error and total loss against travel; points of the total are labelled by their number of visits. */
-function drawCurve({ rows, best, floor }, row, onRoute) {
+function drawCurve({ rows, best, floor }, row, onRow) {
   const node = $("visits-curve");
   const [width, height] = [node.clientWidth || 320, node.clientHeight || 260];
   node.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -151,7 +151,7 @@ function drawCurve({ rows, best, floor }, row, onRoute) {
   for (const side of Object.keys(SIDES)) {
     parts.push(svg("polyline", { class: `visits-line ${side}`, points: rows.map((one) => `${x(one.travel)},${y(one[side])}`).join(" ") }));
     for (const one of rows) {
-      parts.push(mark(side, x(one.travel), y(one[side]), one === row ? 6.5 : 4, one.visits ? { "data-row": one.visits, onclick: () => onRoute(one.route) } : {},
+      parts.push(mark(side, x(one.travel), y(one[side]), one === row ? 6.5 : 4, one.visits ? { "data-row": one.visits, onclick: () => onRow(one) } : {},
         svg("title", {}, `${visitsText(one.visits)}: ${side} ${number(one[side])}, travel ${number(one.travel)}`)));
     }
   }

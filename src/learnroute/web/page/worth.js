@@ -1,8 +1,8 @@
 // Which learner is worth it: learners on routes side by side, and the total loss against λ.
 
-import { job } from "./api.js";
+import { Comparison } from "./comparison.js";
 import { $, el, number, svg, ticks } from "./dom.js";
-import { basis, holds, rule } from "./learner.js";
+import { basis, rule } from "./learner.js";
 
 const LEARNERS = {
   "least-squares": "least squares (paper)", proximal: "proximal, one λ", schedule: "proximal, λ by visit", "chosen-visits": "proximal, chosen visits", "running-mean": "running mean, λ = t − 1",
@@ -13,74 +13,20 @@ const NO_RULE = ["chosen-visits", "recursive", "mean-model"]; // rows that are n
 const EDGE = { left: 62, right: 22, top: 12, bottom: 36 };
 const [PAPER, GAP] = [12, 30]; // px from the axis to the paper's learner, and from there to the least λ
 const WIDE = 6; // times the least loss: losses further apart are drawn on a logarithmic axis
-const ABOUT = $("worth-text").textContent; // what it is, before learners are compared
 
-export class Worth {
-  /** `onProgress` hears how far a comparison is; `onTake(row)` that a row is to be applied. */
+export class Worth extends Comparison {
   constructor(onProgress, onTake) {
-    Object.assign(this, { onProgress, onTake, found: null, basis: null, calling: null });
+    super("learners", "worth", "learners", ["worth-table", "worth-picture", "worth-legend"], onProgress, onTake);
   }
 
-  /** Compare the learners of what is shown. */
-  async ask(state) {
-    this.clear("Comparing…");
-    this.basis = basis(state);
-    const calling = this.calling = new AbortController();
-    $("compare-learners").disabled = true;
-    try {
-      const found = await job("learners", { problem: state.problem, travel_rate: state.rate }, calling.signal, (news) => calling === this.calling && this.onProgress(news));
-      if (calling !== this.calling) return;
-      this.found = found;
-      this.show(state);
-    } catch (error) {
-      if (calling !== this.calling) return; // about another problem
-      if (error.name === "AbortError") this.clear("Cancelled.");
-      else this.say(error.message, "wrong");
-    } finally {
-      if (calling === this.calling) this.end();
-    }
-  }
-
-  end() {
-    this.calling = null;
-    $("compare-learners").disabled = false;
-    $("working").hidden = true;
-  }
-
-  cancel() {
-    this.calling?.abort();
-  }
-
-  /** The state has changed: what is said about another problem is taken away; the learner's own rule and λ do not count. */
-  refresh(state) {
-    if (this.basis && !holds(state, this.basis)) {
-      const old = this.calling;
-      if (old) this.end();
-      old?.abort();
-      this.clear(this.found || old ? "The problem has changed: compare the learners again." : ABOUT);
-    }
-    if (this.found) this.show(state);
-  }
-
-  clear(text) {
-    Object.assign(this, { found: null, basis: null });
-    for (const id of ["worth-table", "worth-picture", "worth-legend"]) $(id).setAttribute("hidden", "");
-    $("worth-notes").replaceChildren();
-    this.say(text);
-  }
-
-  say(text, kind = "") {
-    $("worth-text").className = `hint ${kind}`;
-    $("worth-text").textContent = text;
+  basisOf(state) { // the learner's own rule and λ do not count
+    return basis(state);
   }
 
   show(state) {
     const { rows, notes, dissimilarities, complete } = this.found;
-    for (const id of ["worth-table", "worth-picture", "worth-legend"]) $(id).removeAttribute("hidden");
     const first = rows.find((row) => row.total !== null).total;
-    const focused = [...$("worth-rows").rows].findIndex((line) => line.contains(document.activeElement));
-    $("worth-rows").replaceChildren(...rows.map((row) => this.line(row, first, state)));
-    $("worth-rows").rows[focused]?.querySelector(".take")?.focus({ preventScroll: true });
+    this.showLines(rows.map((row) => this.line(row, first, state)));
     draw(this.found);
     const best = rows.filter((row) => row.total !== null && row.learner !== "mean-model").reduce((a, b) => (b.total < a.total ? b : a));
     const floor = rows[rows.length - 1];

@@ -1,0 +1,78 @@
+// A table that a button asks for. It stays as long as it is about what is shown.
+
+import { job } from "./api.js";
+import { $ } from "./dom.js";
+
+export class Comparison {
+  /**
+   * `task` is the service's; ids of its parts begin with `name`; `what` is compared. `onProgress` hears how far it is,
+   * `onTake(row)` that a row is to be applied.
+   */
+  constructor(task, name, what, parts, onProgress, onTake) {
+    Object.assign(this, { task, name, what, parts, onProgress, onTake, found: null, basis: null, calling: null });
+    this.button = $(`compare-${what}`);
+    this.about = $(`${name}-text`).textContent; // what it is, before anything is compared
+  }
+
+  /** Compare for what is shown. */
+  async ask(state) {
+    this.clear("Comparing…");
+    this.basis = this.basisOf(state);
+    const calling = this.calling = new AbortController();
+    this.button.disabled = true;
+    try {
+      const found = await job(this.task, { problem: state.problem, travel_rate: state.rate }, calling.signal, (news) => calling === this.calling && this.onProgress(news));
+      if (calling !== this.calling) return;
+      this.found = found;
+      this.show(state);
+    } catch (error) {
+      if (calling !== this.calling) return; // about another problem
+      if (error.name === "AbortError") this.clear("Cancelled.");
+      else this.say(error.message, "wrong");
+    } finally {
+      if (calling === this.calling) this.end();
+    }
+  }
+
+  end() {
+    this.calling = null;
+    this.button.disabled = false;
+    $("working").hidden = true;
+  }
+
+  cancel() {
+    this.calling?.abort();
+  }
+
+  /** The state has changed: what is said about another problem is taken away. */
+  refresh(state) {
+    if (this.basis && !this.basisOf(state).every((part, k) => part === this.basis[k])) {
+      const old = this.calling;
+      if (old) this.end();
+      old?.abort();
+      this.clear(this.found || old ? `The problem has changed: compare the ${this.what} again.` : this.about);
+    }
+    if (this.found) this.show(state);
+  }
+
+  clear(text) {
+    Object.assign(this, { found: null, basis: null });
+    for (const id of this.parts) $(id).setAttribute("hidden", "");
+    $(`${this.name}-notes`).replaceChildren();
+    this.say(text);
+  }
+
+  say(text, kind = "") {
+    $(`${this.name}-text`).className = `hint ${kind}`;
+    $(`${this.name}-text`).textContent = text;
+  }
+
+  /** Show the lines of the table; the one that has the focus keeps it. */
+  showLines(lines) {
+    for (const id of this.parts) $(id).removeAttribute("hidden");
+    const body = $(`${this.name}-rows`);
+    const focused = [...body.rows].findIndex((line) => line.contains(document.activeElement));
+    body.replaceChildren(...lines);
+    body.rows[focused]?.querySelector(".take")?.focus({ preventScroll: true });
+  }
+}
