@@ -94,7 +94,6 @@ def plan(
     check_type("problem", problem, Problem)
     check_type("params", params, SolverParams)
     check_params(params)
-    check_type("stop", stop, threading.Event, type(None))
     chosen = method_named(method)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if as_count("threads", threads, least=1, meaning="the number of threads") > 1:

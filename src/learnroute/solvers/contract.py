@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from learnroute.errors import InputError, check_callable
+from learnroute.errors import InputError, check_callable, check_type
 from learnroute.model.certificates import Certificate
 from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.validation import IntArray, as_number
@@ -50,6 +50,7 @@ class Budget:
         if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
             raise InputError("seconds must be > 0; leave it out for no limit", field="time_limit", value=time_limit)
         check_callable("progress", progress)
+        check_type("stop", stop, threading.Event, type(None))
         limit = float("inf") if time_limit is None else time_limit
         return cls(time.monotonic() + limit, progress or _silent, stop, spend_all and time_limit is not None)
 
