@@ -114,7 +114,7 @@ def test_models_and_the_regions_that_they_serve(opened: Open) -> None:
     every = visit_curve(problem).rows[-1]
     assert every.models is not None
     assert total(page) == pytest.approx(every.total, rel=1e-5)
-    assert [row[1] for row in members(page)] == [str(every.models.count(k)) for k in range(2)]
+    assert [row[1] for row in members(page)[:2]] == [str(every.models.count(k)) for k in range(2)]
 
 
 def test_the_table_of_fleets(opened: Open) -> None:
@@ -152,7 +152,8 @@ def test_a_refusal_is_shown_in_plain_words(opened: Open) -> None:
     assert said.startswith("fleet.limit = 1")
     assert "\n" not in said
     assert page.get_attribute("#limit", "aria-invalid") == "true"
-    assert members(page) == lists(page) == []
+    assert not page.is_visible("#members")
+    assert lists(page) == []
     page.fill("#limit", "")
     page.select_option("#start-at", "Packing")
     settle(page)
