@@ -10,8 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from learnroute import Calibrated, Constraints, Gradient, InputError, Learner, Plan, Problem, Proximal
+from learnroute import (
+    Calibrated,
+    Constraints,
+    Fleet,
+    Gradient,
+    InputError,
+    Learner,
+    Plan,
+    Problem,
+    Proximal,
+    Visits,
+)
 from learnroute.model.depot import Depot
+from learnroute.model.fleet_objective import FleetRoutes
 from learnroute.model.spectrum import largest_rate
 
 TOLERANCE = Fraction(1, 10**10)  # of a total: what a route may be above the optimum and still be called optimal
@@ -45,6 +57,39 @@ def random_problem(seed: int, size: int | None = None) -> Problem | None:
     fields["importance"] = _importance(np.random.default_rng([seed, 1]), size)
     try:
         return Problem(**fields)
+    except InputError:
+        return None
+
+
+def random_fleet(seed: int, most: int = 4) -> Problem | None:
+    """Return a problem of any kind with several vehicles or models; None where the draw is not allowed."""
+    rng = np.random.default_rng([seed, 30])
+    problem = random_problem(seed, int(rng.integers(2, most + 1)))
+    if problem is None:
+        return None
+    names = [str(name) for name in rng.permutation(problem.regions)]
+    longest, fixed = float(problem.ways.matrix.max()), (problem.constraints.start, problem.constraints.end)
+    visits = None
+    if rng.random() < 0.6:
+        repeat = int(rng.choice([1, 1, 2]))
+        visits = Visits(
+            required=[name for name in names[1:] if rng.random() < 0.3],
+            forbidden=names[:1] if rng.random() < 0.2 and names[0] not in fixed else [],
+            repeat=repeat, at_most=3 if repeat > 1 else None, at_least=int(rng.choice([1, 1, 2])),
+            budget=float(rng.random()) * 4 * longest if rng.random() < 0.2 else None,
+        )  # fmt: skip
+    size = int(rng.choice([1, 2, 2, 3]))
+    try:
+        members: dict[str, Any] = {
+            str(rng.choice(["vehicles", "models"])): size,
+            "serve": str(rng.choice(["merged", "own"])) if size > 1 else "own",
+            "weights": "equal" if rng.random() < 0.2 else "chosen",
+            "travel": str(rng.choice(["total", "longest"])),
+            "limit": float(rng.random()) * 3 * longest if rng.random() < 0.3 else None,
+        }
+        fleet = Fleet(**members)
+        ends = Constraints(returns=problem.constraints.returns) if fleet.vehicles > 1 else problem.constraints
+        return problem.changed(fleet=fleet, visits=visits, constraints=ends)
     except InputError:
         return None
 
@@ -137,10 +182,11 @@ class Exact:
             m, variance = learner.features, Fraction(learner.noise) ** 2
             counts = [learner.samples] * size if problem.samples is None else [int(n) for n in problem.samples]
             law = [self._least_squares(m, n, variance) for n in counts]
-            self.laws = [law] * size
+            self.laws = [law] * problem.most_visits
         else:
             tables = problem.updates.tables
-            self.laws = [[tuple(Fraction(float(x[t, k])) for x in tables) for k in range(size)] for t in range(size)]
+            visits = len(tables[0])
+            self.laws = [[tuple(Fraction(float(x[t, k])) for x in tables) for k in range(size)] for t in range(visits)]
 
     @staticmethod
     def _least_squares(m: int, n: int, variance: Fraction) -> tuple[Fraction, ...]:
@@ -166,9 +212,135 @@ class Exact:
         return min(self.total(order) for order in orders_of(self.problem))
 
 
+class ExactFleet(Exact):
+    """The total loss of routes of a fleet, per region, in rational numbers; models serve as is best."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        assert problem.fleet_rules is not None
+        self.fleet, self.visits = problem.fleet_rules, problem.visit_rules
+        self.trained: dict[tuple[int, ...], tuple[list[Fraction], list[Fraction], Fraction]] = {}
+
+    def model(self, regions: tuple[int, ...]) -> tuple[list[Fraction], list[Fraction], Fraction]:
+        """The errors of a model, its shares of regions and (last) of the first model, and what all errors share.
+
+        The last of the errors is the distance to the first model.
+        """
+        if regions not in self.trained:
+            if not regions:
+                return [*self.initial, Fraction(0)], [*[Fraction(0)] * self.problem.size, Fraction(1)], Fraction(0)
+            errors, shares, common = self.model(regions[:-1])
+            k = regions[-1]
+            p, learnt, q, second, noise = self.laws[len(regions) - 1][k]
+            own = [error - common for error in errors]
+            shares = [p * share + learnt * (j == k) for j, share in enumerate(shares)]
+            row = [*self.delta[k], self.initial[k]]
+            common = second * common - q * own[k] + noise
+            errors = [p * here + learnt * far + common for here, far in zip(own, row, strict=True)]
+            self.trained[regions] = errors, shares, common
+        return self.trained[regions]
+
+    def travels(self, routes: FleetRoutes) -> list[Fraction]:
+        """The travel of each vehicle."""
+        found = []
+        for route in routes.routes:
+            stops = route if self.problem.depot is None else (self.problem.size, *route)
+            stops = (*stops, *stops[:1]) if self.problem.closed else stops
+            legs = itertools.pairwise(stops) if route else ()
+            found.append(sum((self.travel[a][b] for a, b in legs), Fraction(0)))
+        return found
+
+    def programme(self, routes: FleetRoutes) -> tuple[list[Fraction], list[list[Fraction]]]:
+        """The summed errors of models, and T times the distances between them."""
+        size = self.problem.size
+        models = [self.model(tuple(regions)) for regions in routes.trainings(self.fleet.size)]
+        means = [sum((w * e for w, e in zip(self.weights, errors, strict=False)), Fraction(0))
+                 for errors, _, _ in models]  # fmt: skip
+        apart = [[Fraction(0)] * len(models) for _ in models]
+        for a, b in itertools.combinations(range(len(models)), 2):
+            errors, (_, shares, common) = models[a][0], models[b]
+            apart[a][b] = apart[b][a] = size * sum((s * e for s, e in zip(shares, errors, strict=True)), common)
+        return means, apart
+
+    def total(self, routes: FleetRoutes) -> Fraction:  # type: ignore[override]
+        """The loss of routes."""
+        size, travels = self.problem.size, self.travels(routes)
+        paid = self.rate * (max(travels) if self.fleet.longest else sum(travels))
+        trained = [tuple(regions) for regions in routes.trainings(self.fleet.size)]
+        if not self.fleet.merged:
+            rows = [self.initial, *(self.model(regions)[0] for regions in trained)]
+            least = (weight * min(row[j] for row in rows) for j, weight in enumerate(self.weights))
+            return (paid + sum(least, Fraction(0))) / size
+        means, apart = self.programme(routes)
+        if self.fleet.equal:
+            out = [Fraction(bool(regions)) for regions in trained]
+            return (paid + average(means, apart, [one / sum(out) for one in out])) / size
+        return (paid + least_average(means, apart)) / size
+
+    def routes(self) -> Iterator[FleetRoutes]:
+        """All routes that keep the rules; vehicles and models in any order."""
+        rules, ends, names = self.visits, self.problem.constraints, self.problem.regions
+        regions = [k for k in range(self.problem.size) for _ in range(rules.repeats[k])]
+        room = 1 + Fraction(1, 10**12)
+        for length in range(rules.at_least, rules.at_most + 1):
+            for visits in sorted(set(itertools.permutations(regions, length))):
+                if not {int(k) for k in np.flatnonzero(rules.required)} <= set(visits):
+                    continue
+                if ends.start not in (None, names[visits[0]]) or ends.end not in (None, names[visits[-1]]):
+                    continue
+                for routes in self._splits(visits):
+                    travels = self.travels(routes)
+                    if math.isfinite(rules.budget) and sum(travels) > Fraction(rules.budget) * room:
+                        continue
+                    if math.isfinite(self.fleet.limit) and max(travels) > Fraction(self.fleet.limit) * room:
+                        continue
+                    yield routes
+
+    def _splits(self, visits: tuple[int, ...]) -> Iterator[FleetRoutes]:
+        if self.fleet.vehicles == 1:
+            for models in itertools.product(range(self.fleet.models), repeat=len(visits)):
+                if not models[0]:  # models are alike
+                    yield FleetRoutes.of_models(visits, models)
+            return
+        for cuts in itertools.combinations_with_replacement(range(len(visits) + 1), self.fleet.vehicles - 1):
+            yield FleetRoutes.of_vehicles([visits[a:b] for a, b in itertools.pairwise((0, *cuts, len(visits)))])
+
+    def least(self) -> Fraction | None:  # type: ignore[override]
+        """The least loss of all routes; None where no routes keep the rules."""
+        return min((self.total(routes) for routes in self.routes()), default=None)
+
+
+def average(means: list[Fraction], apart: list[list[Fraction]], weights: list[Fraction]) -> Fraction:
+    """The summed error of an average of models."""
+    some = range(len(means))
+    pairs = sum((weights[a] * weights[b] * apart[a][b] for a in some for b in some), Fraction(0))
+    return sum((weights[a] * means[a] for a in some), -pairs / 2)
+
+
+def least_average(means: list[Fraction], apart: list[list[Fraction]]) -> Fraction:
+    """The least of up to three models: at a vertex, on an edge, or inside of the triangle, where slopes are equal."""
+    best = min(means)
+    for a, b in itertools.combinations(range(len(means)), 2):
+        if apart[a][b] > 0:  # x of a: the slope of means is met by that of x(1 - x)
+            x = (1 + (means[b] - means[a]) / apart[a][b]) / 2
+            if 0 < x < 1:
+                best = min(best, x * means[a] + (1 - x) * means[b] - x * (1 - x) * apart[a][b])
+    if len(means) == 3:
+        (ab, ac, bc), (first, second, third) = (apart[0][1], apart[0][2], apart[1][2]), means
+        # by x of the second and y of the third: gradient 0 is two equations
+        right, matrix = (second - first - ab, third - first - ac), (-2 * ab, bc - ab - ac, -2 * ac)
+        below = matrix[0] * matrix[2] - matrix[1] ** 2
+        if below:
+            x = (right[0] * matrix[2] - right[1] * matrix[1]) / below
+            y = (matrix[0] * right[1] - matrix[1] * right[0]) / below
+            if x > 0 and y > 0 and x + y < 1:
+                best = min(best, average(means, apart, [1 - x - y, x, y]))
+    return best
+
+
 def false_claims(exact: Exact, least: Fraction, found: Plan) -> list[str]:
     """Say which claims of a plan are not true."""
-    total, wrong = exact.total(found.order), []
+    total, wrong = exact.total(found.order if found.fleet is None else found.fleet), []  # type: ignore[arg-type]
     room = max(TOLERANCE * abs(total), SMALLEST)
     if found.optimal and total - least > room:
         wrong.append(f"optimal, but {float(total)} is above {float(least)}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from claims import SMALLEST, TOLERANCE, Exact, false_claims, orders_of, random_problem
+from claims import SMALLEST, TOLERANCE, Exact, ExactFleet, false_claims, orders_of, random_fleet, random_problem
 from learnroute import InputError, Learner, Problem, Proximal, RefusedError, evaluate, plan, verify
 from learnroute.cli import run
 from learnroute.verification import branch_and_bound
@@ -45,6 +45,51 @@ def test_no_claim_is_false_and_no_honest_plan_is_refuted(batch: int) -> None:
             json.dumps(found.to_dict(), allow_nan=False)
             refuted = [check for check in verify(problem, found) if check.verdict == "refuted"]
             assert refuted == [], (seed, method)
+
+
+@pytest.mark.parametrize("batch", range(5))
+def test_no_claim_about_fleets_is_false_and_no_honest_plan_is_refuted(batch: int) -> None:
+    """All splits of all sequences are priced; `search` may find no routes where travel is no metric."""
+    verdicts = []
+    for seed in range(20 * batch, 20 * batch + 20):
+        problem = random_fleet(seed, 5 if seed % 20 == 0 else 4)
+        if problem is None or problem.fleet_rules is None:
+            continue
+        exact = ExactFleet(problem)
+        least = exact.least()
+        for method in ("auto", "search"):
+            try:
+                found = plan(problem, method)
+            except InputError:
+                assert least is None or method == "search", seed
+                continue
+            assert least is not None, seed
+            assert false_claims(exact, least, found) == [], (seed, method)
+            report = verify(problem, json.loads(json.dumps(found.to_dict(), allow_nan=False)))
+            assert [check for check in report if check.verdict == "refuted"] == [], (seed, method)
+            verdicts.append(report.verdict)
+    assert verdicts.count("confirmed") >= 0.9 * len(verdicts) > 5
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_routes_of_fleets_below_a_forged_optimum_are_found(seed: int) -> None:
+    """Some routes are called optimal: the verdict is the truth."""
+    problem = random_fleet(3000 + seed, 3)
+    if problem is None or problem.fleet_rules is None:
+        return
+    exact = ExactFleet(problem)
+    totals = [(exact.total(routes), routes) for routes in exact.routes()]
+    least = min((total for total, _ in totals), default=None)
+    for total, routes in totals[:: 1 + len(totals) // 8]:
+        assert least is not None
+        named = [[problem.regions[i] for i in route] for route in routes.routes]
+        one = problem.fleet_rules.vehicles == 1
+        data = evaluate(problem, named[0] if one else named, models=routes.models[0] if one else None).to_dict()
+        value = data["loss"]["total"]
+        data |= {"optimal": True, "lower_bound": value, "gap": 0.0, "certified_ratio": 1.0, "certificate": None}
+        found = {check.what: check.verdict for check in verify(problem, data)}
+        right = total - least <= max(TOLERANCE * abs(total), SMALLEST)
+        assert found["optimum"] in ("not checked" if total == 0 else "", "confirmed" if right else "refuted"), seed
 
 
 @pytest.mark.parametrize("seed", range(40))

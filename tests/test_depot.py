@@ -255,3 +255,15 @@ def test_the_depot_is_no_stop_of_a_route_that_is_given() -> None:
     problem = problem_of("over")
     with pytest.raises(InputError, match="'Base' is the depot, where routes start by themselves; leave it out"):
         evaluate(problem, list(plan(problem).stops))
+
+
+def test_a_depot_that_two_regions_are_called_is_refused() -> None:
+    data = {
+        "regions": ["A", "B", "A", "C"],
+        "coordinates": [[0, 0], [1, 0], [0, 1], [1, 1]],
+        "vectors": [[0.0], [1.0], [2.0]],
+        "learner": {"features": 4, "samples": 10},
+        "depot": "A",
+    }
+    with pytest.raises(InputError, match="a region has this name"):
+        Problem.from_dict(data)

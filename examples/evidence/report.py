@@ -12,7 +12,7 @@ import numpy as np
 
 from learnroute.learning.calibration import _student
 
-PLANNED, LINEAR = "planned", "planned, linear law"
+PLANNED, LINEAR, REHEARSED = "planned", "planned, linear law", "rehearsed"
 Seeds = list[dict[str, Any]]
 
 
@@ -20,7 +20,7 @@ def write_report(folder: Path, found: dict[str, Seeds]) -> None:
     """Write `tables.md`, and pictures where matplotlib is installed."""
     good = {name: [one for one in seeds if "refused" not in one] for name, seeds in found.items()}
     good = {name: seeds for name, seeds in good.items() if len(seeds) > 2}
-    text = [*overview(good), *costs(good)]
+    text = [*rehearsals(good), *overview(good), *costs(good)]
     for name, seeds in found.items():
         text += summary(name, seeds)
     wrapped = [line if line.startswith("|") else textwrap.fill(line, 120) for line in text]
@@ -106,13 +106,50 @@ def overview(found: dict[str, Seeds]) -> list[str]:
             which: [rank_correlation(one["predicted"][which], one["random"]) for one in seeds]
             for which in (LINEAR, PLANNED)
         }
-        literature = [which for which in seeds[0]["chosen"] if which not in (PLANNED, LINEAR, "travel only")]
+        literature = literature_of(seeds)
         best = min(literature, key=lambda which: gains(seeds, which).mean())
         lines.append(
             f"| {name} | {len(seeds)} | {np.mean([one['r_squared'] for one in law]):.2f} | "
             f"{np.mean([one['coefficient_sum']['value'] for one in law]):.2f} | {said(related[LINEAR])} | "
             f"{said(related[PLANNED])} | {np.mean([np.mean(one['random']) for one in seeds]):.{digits}f} | "
             f"{said(gains(seeds, PLANNED), digits, '+')} | {best}: {said(gains(seeds, best), digits, '+')} |"
+        )
+    return [*lines, ""]
+
+
+def literature_of(seeds: Seeds) -> list[str]:
+    """The orders of the literature among those chosen."""
+    return [which for which in seeds[0]["chosen"] if which not in (PLANNED, LINEAR, REHEARSED, "travel only")]
+
+
+def rehearsals(found: dict[str, Seeds]) -> list[str]:
+    """One line per setting with a linear learner: what rehearsal gains, beside the law and the literature."""
+    lines = [
+        "## Rehearsal",
+        "",
+        "| setting | random mean | rehearsed | law | best order of the literature | best of the random orders | "
+        "rank correlation, rehearsed | law | rehearsed minus the best rule, standard error |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, seeds in found.items():
+        if REHEARSED not in seeds[0]["chosen"]:
+            continue
+        digits = _digits(seeds)
+        rules = {which: gains(seeds, which) for which in (REHEARSED, PLANNED, *literature_of(seeds))}
+        best = min((which for which in rules if which not in (REHEARSED, PLANNED)), key=lambda one: rules[one].mean())
+        other = min((which for which in rules if which != REHEARSED), key=lambda one: rules[one].mean())
+        apart = rules[REHEARSED] - rules[other]
+        spread = apart.std(ddof=1) / math.sqrt(len(apart))
+        least = np.array([np.min(one["random"]) - np.mean(one["random"]) for one in seeds])
+        related = {
+            which: [rank_correlation(one["predicted"][which], one["random"]) for one in seeds]
+            for which in (REHEARSED, PLANNED)
+        }
+        lines.append(
+            f"| {name} | {np.mean([np.mean(one['random']) for one in seeds]):.{digits}f} | "
+            f"{said(rules[REHEARSED], digits, '+')} | {said(rules[PLANNED], digits, '+')} | "
+            f"{best}: {said(rules[best], digits, '+')} | {least.mean():+.{digits}f} | {said(related[REHEARSED])} | "
+            f"{said(related[PLANNED])} | {other}: {apart.mean():+.{digits}f} ± {spread:.{digits}f} |"
         )
     return [*lines, ""]
 
@@ -249,7 +286,8 @@ def draw_gains(path: Path, found: dict[str, Seeds]) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    rules = {PLANNED: "#cc0000", LINEAR: "#ef9a9a", "longest path": "#3465a4", "periphery to core": "#73a946",
+    rules = {REHEARSED: "#7b1fa2", PLANNED: "#cc0000",
+             LINEAR: "#ef9a9a", "longest path": "#3465a4", "periphery to core": "#73a946",
              "most dissimilar next": "#c17d11", "travel only": "#888888"}  # fmt: skip
     figure, axis = pyplot.subplots(figsize=(8.5, 1.2 + 0.62 * len(found)))
     for row, seeds in enumerate(found.values()):
@@ -257,7 +295,7 @@ def draw_gains(path: Path, found: dict[str, Seeds]) -> None:
         for k, (rule, colour) in enumerate(rules.items()):
             if rule in seeds[0]["chosen"]:
                 mean, low, high = (value / level for value in with_interval(gains(seeds, rule)))
-                place = row + (k - 2.5) * 0.13
+                place = row + (k - 3) * 0.12
                 axis.plot([low, high], [place, place], color=colour, linewidth=1.4)
                 axis.plot(mean, place, "o", color=colour, markersize=4, label=rule if row == 0 else None)
     for rule in rules.keys() - next(iter(found.values()))[0]["chosen"].keys():

@@ -59,7 +59,8 @@ def _regional(name: str, data: Callable[[], Any], learner: Any) -> Setting:
     def draw(rng: np.random.Generator) -> Drawn:
         return regional.dealt(rng, data()[0])
 
-    return Setting(name, draw, learner, "squared", lambda: data()[1], repeats=8, resample=True)
+    places = None if data is regional.texas else lambda: data()[1]
+    return Setting(name, draw, learner, "squared", places, repeats=8, resample=True)
 
 
 SETTINGS = {
@@ -75,6 +76,7 @@ SETTINGS = {
         _regional("ozone, proximal 0.1", regional.ozone, ProximalRegressor(0.1)),
         _regional("flights, proximal 0.001", regional.flights, ProximalRegressor(0.001)),
         _regional("flights, proximal 0.1", regional.flights, ProximalRegressor(0.1)),
+        _regional("Texas housing, proximal 0.1", regional.texas, ProximalRegressor(0.1)),
         _images("rotated digits, convolutional network", images.rotated, Convolution()),
         _images("rotated MNIST", partial(images.rotated, digits=images.mnist), Perceptron()),
         _images("rotated digits, 4 regions", partial(images.rotated, size=4), Perceptron()),

@@ -15,7 +15,7 @@ from learnroute.formats.json_files import dumps
 from learnroute.model.notes import describe
 from learnroute.model.problem import Problem
 from learnroute.model.result import Plan
-from learnroute.model.result_mixin import ResultMixin, TableMixin
+from learnroute.model.result_mixin import PictureMixin, ResultMixin, TableMixin
 from learnroute.model.table import Sheet, Table, clip
 from learnroute.model.validation import as_path
 
@@ -49,12 +49,14 @@ def to_html(result: TableMixin) -> str:
     return f'<div style="max-width:64em">{"".join(parts)}</div>'
 
 
-def draw(result: ResultMixin, ax: Axes | None, path: str | Path | None, problem: Problem | None) -> Figure:
+def draw(
+    result: ResultMixin | PictureMixin, ax: Axes | None, path: str | Path | None, problem: Problem | None
+) -> Figure:
     """Draw a result, and write the picture where a path is given."""
     from learnroute.plots.pictures import check_picture, save_figure
 
-    asked = result.known_problem(problem)
-    if asked is None:
+    asked = result.known_problem(problem) if isinstance(result, ResultMixin) else None
+    if asked is None and isinstance(result, ResultMixin):
         raise InputError("unknown after pickling; give the problem that was planned: problem=…", field="problem")
     if path is not None:
         check_picture(path)
@@ -67,10 +69,10 @@ def draw(result: ResultMixin, ax: Axes | None, path: str | Path | None, problem:
 def save(result: TableMixin, path: str | Path, problem: Problem | None) -> tuple[Path, ...]:
     """Write a result in the format that the name ends in; return all files that were written."""
     path = as_path("path", path)
-    pictures = PICTURES if isinstance(result, ResultMixin) else ()
+    pictures = PICTURES if isinstance(result, ResultMixin | PictureMixin) else ()
     check_destination(path, (*(PLAN_WRITERS if isinstance(result, Plan) else REPORTS), *pictures))
     suffix = path.suffix.lower()
-    if isinstance(result, ResultMixin) and suffix in PICTURES:
+    if isinstance(result, ResultMixin | PictureMixin) and suffix in PICTURES:
         draw(result, None, path, problem)
     elif isinstance(result, Plan):
         known = result.known_problem(problem)
@@ -112,9 +114,11 @@ def _html_cell(tag: str, text: str, side: str, style: str = "") -> str:
 def _image(result: TableMixin) -> str:
     """Return the picture of a result as HTML; nothing where it cannot be drawn, or not in a moment."""
     problem = result.problem
-    if problem is None or result.picture is None or problem.size > MOST_DRAWN:
+    if result.picture is None or (problem is None and not isinstance(result, PictureMixin)):
         return ""
-    if isinstance(result, Plan) and problem.coordinates is None and problem.size > MOST_SCALED:
+    if problem is not None and problem.size > MOST_DRAWN:
+        return ""
+    if isinstance(result, Plan) and problem is not None and problem.coordinates is None and problem.size > MOST_SCALED:
         return ""
     from learnroute.plots.pictures import new_figure
 
@@ -132,8 +136,9 @@ def _image(result: TableMixin) -> str:
     )
 
 
-def _figure(result: TableMixin, problem: Problem, ax: Axes | None) -> Figure:
+def _figure(result: TableMixin, problem: Problem | None, ax: Axes | None) -> Figure:
     from learnroute import plots
 
-    figure: Figure = getattr(plots, str(result.picture))(result, problem, ax=ax)
+    asked = [] if isinstance(result, PictureMixin) else [problem]
+    figure: Figure = getattr(plots, str(result.picture))(result, *asked, ax=ax)
     return figure

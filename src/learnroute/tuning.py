@@ -318,16 +318,16 @@ def _best_schedules(
 def _best_routes(problem: Problem, budget: Budget) -> list[IntArray]:
     """Return the best few of all routes with one λ of a table each; nothing where there are too many routes."""
     found: list[tuple[float, IntArray]] = []
-    rows, weights = problem.dissimilarities.matrix, problem.region_weights / problem.size
+    rows = problem.dissimilarities.matrix
     for orders, travel, steps in _all_routes(problem):
-        everyone, totals = np.arange(len(orders)), np.full(len(orders), np.inf)
+        totals = np.full(len(orders), np.inf)
         for one in range(0, len(FINE), 4):
             if budget.exhausted:
                 break
-            errors = np.tile(problem.initial_errors, (len(orders), 1))
+            errors = _first_models(problem, len(orders))
             for region in orders.T:
-                errors = _trained(errors, region, steps[region, :, one], rows, everyone)
-            totals = np.minimum(totals, travel + errors @ weights)
+                errors = train(errors, region, Step(*steps[region, :, one].T), rows[region])
+            totals = np.minimum(totals, travel + errors.mean(problem.region_weights))
         found += [(float(totals[k]), orders[k]) for k in np.argsort(totals, kind="stable")[:REFINED].tolist()]
     return [order for _, order in sorted(found, key=lambda one: one[0])[:REFINED]]
 
@@ -351,12 +351,9 @@ def _all_routes(problem: Problem) -> Iterator[tuple[IntArray, FloatArray, FloatA
         yield orders, np.array([_travel(problem, order) for order in orders]), steps
 
 
-def _trained(
-    errors: FloatArray, regions: IntArray, steps: FloatArray, rows: FloatArray, everyone: IntArray
-) -> FloatArray:
-    """Return the errors of many models after each has trained in a region of its own."""
-    p, learns, q, _, noise = steps.T[:, :, None]
-    return np.asarray(p * errors + learns * rows[regions] - q * errors[everyone, regions, None] + noise)
+def _first_models(problem: Problem, count: int) -> ModelErrors:
+    """Return the errors of so many copies of the first model."""
+    return ModelErrors(np.tile(problem.initial_errors, (count, 1)), np.zeros(count))
 
 
 def _descended_together(
@@ -378,16 +375,16 @@ def _descended_together(
             slope = here[:, t, 0, None] * slope
             slope[everyone, orders[:, t]] -= here[:, t, 2] * total
             total = total * here[:, t, 3]
-        errors = np.tile(problem.initial_errors, (len(orders), 1))
+        errors = _first_models(problem, len(orders))
         for t in range(many):
-            region = orders[:, t]
-            kept, learnt = (slopes[t] * errors).sum(axis=1), (slopes[t] * rows[region]).sum(axis=1)
-            known, error = steps[region], errors[everyone, region]
+            region, now = orders[:, t], errors.total
+            kept, learnt = (slopes[t] * now).sum(axis=1), (slopes[t] * rows[region]).sum(axis=1)
+            known, error = steps[region], now[everyone, region]
             costs = known[:, 0] * kept[:, None] + known[:, 1] * learnt[:, None]
             costs += totals[t][:, None] * (known[:, 4] - known[:, 2] * error[:, None])
             chosen[:, t] = costs.argmin(axis=1)
-            errors = _trained(errors, region, known[everyone, :, chosen[:, t]], rows, everyone)
-        reached = errors @ weights
+            errors = train(errors, region, Step(*known[everyone, :, chosen[:, t]].T), rows[region])
+        reached = errors.mean(problem.region_weights)
         if budget.exhausted or not (reached < before - SETTLED * np.abs(reached)).any():
             break
         before = reached

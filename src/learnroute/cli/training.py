@@ -47,31 +47,39 @@ MEASURES = ("squared", "zero-one", "cross-entropy")
 LEAST_SQUARES, PROXIMAL = LEARNERS = LeastSquares.rule, Proximal.rule
 
 
-def data_options(function: F) -> F:
-    """Add what a learner is trained on, and the learner."""
-    for option in reversed(
-        (
-            click.argument("data", type=click.Path(path_type=Path)),
-            click.option("--target", required=True, metavar="COLUMN", help="The column to predict."),
-            click.option("--region", metavar="COLUMN", help="The region's column, where DATA is one table."),
-            click.option("--skip", multiple=True, metavar="COLUMN",
-                         help="A column that is neither target nor feature; may be repeated."),
-            click.option("--test", type=float, default=0.25, show_default=True,
-                         help="Share of each region's samples to test on, where DATA has no folders train and test."),
-            click.option("--learner", metavar="NAME",
-                         help="least-squares, proximal, or MODULE:FUNCTION of your own code, which returns a learner. "
-                         "Default: that of the plan, else least-squares."),
-            click.option("--regularization", type=float, metavar="λ",
-                         help="λ of the proximal learner. Default: that of the plan, else 1."),
-            click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
-                         help="The planning problem: scale features as its features_scaling says. follow --route also "
-                         "takes its learner, and compares its prediction with the measured errors."),
-            click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
-                         help="How a model is judged in a region."),
-        )
-    ):  # fmt: skip
-        function = option(function)
-    return function
+def data_options(*own: Any) -> Callable[[F], F]:
+    """Add what a learner is trained on, and the learner; then a command's own options."""
+    options: tuple[Any, ...] = (
+        click.argument("data", type=click.Path(path_type=Path)),
+        click.option("--target", required=True, metavar="COLUMN", help="The column to predict."),
+        click.option("--region", metavar="COLUMN", help="The region's column, where DATA is one table."),
+        click.option("--skip", multiple=True, metavar="COLUMN",
+                     help="A column that is neither target nor feature; may be repeated."),
+        click.option("--test", type=float, default=0.25, show_default=True,
+                     help="Share of each region's samples to test on, where DATA has no folders train and test."),
+        click.option("--learner", metavar="NAME",
+                     help="least-squares, proximal, or MODULE:FUNCTION of your own code, which returns a learner. "
+                     "Default: that of the plan, else least-squares."),
+        *own,
+    )  # fmt: skip
+
+    def add(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+training_options = data_options(
+    click.option("--regularization", type=float, metavar="λ",
+                 help="λ of the proximal learner. Default: that of the plan, else 1."),
+    click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
+                 help="The planning problem: scale features as its features_scaling says. follow --route also "
+                 "takes its learner, and compares its prediction with the measured errors."),
+    click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
+                 help="How a model is judged in a region."),
+)  # fmt: skip
 
 
 @command(
@@ -79,7 +87,7 @@ def data_options(function: F) -> F:
     epilog="\b\nExample:\n  learnroute transfer examples/buoys/samples --target height --learner proximal "
     "-o transfer.json",
 )
-@data_options
+@training_options
 @click.option("--repeats", type=int, default=1, show_default=True, help="Trainings in each region.")
 @click.option("--workers", type=int, default=1, show_default=True, help="Trainings at a time; needs joblib.")
 @click.option("--rows", type=click.Path(path_type=Path), metavar="FILE",
@@ -106,9 +114,11 @@ def transfer_command(
         scaling, features = problem.features_scaling, problem.learner.features
         if scaling is None:
             say(f"learnroute: {printable(str(problem_file))} has no features_scaling; features stay as they are")
-    regions = _regions(data, target, region, skip, test, seed, scaling)
+    regions = read_regions(data, target, region, skip, test, seed, scaling)
     with progress_shown() as progress:
-        made = _learner(learner, regularization, needs_intercept(_width(regions, scaling), features, scaling))
+        made = learner_named(
+            learner, regularization, needs_intercept(samples_width(regions, scaling), features, scaling)
+        )
         found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample, scaling)
     deliver(found, outputs, as_json)
 
@@ -120,7 +130,7 @@ def transfer_command(
     "  learnroute plan buoys.json -o plan.json\n"
     "  learnroute follow held-out --target height --plan plan.json --repeats 10",
 )
-@data_options
+@training_options
 @click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE", help="A plan, to be followed.")
 @click.option("--route", metavar="A,B,C", help="Or the names of regions in order.")
 @click.option("--repeats", type=int, default=1, show_default=True, metavar="N",
@@ -137,7 +147,8 @@ def follow_command(
 
     DATA is a folder with one CSV file per region, one CSV table with a region column, or a folder with train and test,
     as `learnroute estimate --rest` writes it. A plan says how to scale features, how to train, and which errors to
-    expect: they are printed beside the measured ones.
+    expect: they are printed beside the measured ones. Of several vehicles or models, each model is trained along its
+    visits, and errors at the end are those of the average, or of the model that serves each region.
     """
     from learnroute.learning.following import follow, seeded
 
@@ -146,8 +157,8 @@ def follow_command(
         raise InputError("give one of the two", field="--plan", found="and --route")
     planned = _planned(plan_file, route, problem_file)
     scaling = None if planned is None else planned.scaling
-    regions = _regions(data, target, region, skip, test, seed, scaling)
-    made = _planned_learner(learner, regularization, planned, _width(regions, scaling))
+    regions = read_regions(data, target, region, skip, test, seed, scaling)
+    made = _planned_learner(learner, regularization, planned, samples_width(regions, scaling))
     stops = planned or [stop.strip() for stop in (route or "").split(",")]
     with progress_shown() as progress:
         made = None if made is None else seeded(made, seed)
@@ -210,7 +221,7 @@ def _planned_learner(
 ) -> Any:
     """Return the learner that the command line asks for; None where that is the plan's own."""
     if planned is None:
-        return _learner(name, regularization, True)
+        return learner_named(name, regularization, True)
     rule = planned.learner.rule
     if name in (None, rule):
         if regularization is None:
@@ -218,10 +229,10 @@ def _planned_learner(
         if rule != PROXIMAL:
             reason = f"the plan was made for the learner {rule}, which has none; give --learner proximal too"
             raise InputError(reason, field="--regularization", found=f"= {regularization:g}")
-    return _learner(name or rule, regularization, planned.fits_intercept(width))
+    return learner_named(name or rule, regularization, planned.fits_intercept(width))
 
 
-def _learner(name: str | None, regularization: float | None, fit_intercept: bool) -> Any:
+def learner_named(name: str | None, regularization: float | None, fit_intercept: bool) -> Any:
     """Return a learner by its name, or what a function of the user's own code makes."""
     if name == PROXIMAL:
         from learnroute.learning import ProximalRegressor
@@ -246,7 +257,7 @@ def _learner(name: str | None, regularization: float | None, fit_intercept: bool
         raise InputError(f"cannot be made ({error})", field="--learner", found=repr(name)) from None
 
 
-def _regions(
+def read_regions(
     data: Path, target: str, region: str | None, skip: tuple[str, ...], test: float, seed: int,
     scaling: FeaturesScaling | None = None,
 ) -> dict[str, RegionData]:  # fmt: skip
@@ -288,7 +299,7 @@ def _pair(name: str, found: RegionTable, scaling: FeaturesScaling | None) -> tup
     return found.features[:, [found.columns.index(column) for column in wanted]], found.targets
 
 
-def _width(regions: dict[str, RegionData], scaling: FeaturesScaling | None) -> int:
+def samples_width(regions: dict[str, RegionData], scaling: FeaturesScaling | None) -> int:
     """Return how many features a learner gets of raw samples."""
     if scaling is not None:
         return scaling.width
@@ -303,6 +314,8 @@ def _planned(plan_file: Path | None, route: str | None, problem_file: Path | Non
     if plan_file is None:
         if problem is None:
             return None
+        if problem.fleet_rules is not None:
+            raise InputError("is of one vehicle with one model; follow the plan of a fleet (--plan)", field="--route")
         return PlannedTraining.of(evaluate(problem, route_stops(route or "", problem)))
     data = read_plan(plan_file)
     with errors_naming(plan_file):

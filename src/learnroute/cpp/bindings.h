@@ -11,5 +11,6 @@ void bind_local_search(nanobind::module_ &m);
 void bind_matching(nanobind::module_ &m);
 void bind_metric(nanobind::module_ &m);
 void bind_proofs(nanobind::module_ &m);
+void bind_rehearsal(nanobind::module_ &m);
 void bind_visits(nanobind::module_ &m);
 } // namespace learnroute

@@ -14,14 +14,15 @@ constexpr auto shorter = 0.01; // what the travel of all vehicles counts beside 
 
 Fleet::Fleet(std::shared_ptr<FleetProblem const> problem)
     : problem_(std::move(problem)), routes_(problem_->vehicles), ways_(problem_->vehicles),
-      trainings_(problem_->models, Training(problem_->visits)), means_(problem_->models), mix_(visits().regions),
-      scores_(visits().regions) {
+      trainings_(problem_->models, Training(problem_->visits)), regions_(problem_->models), changed_(problem_->models),
+      means_(problem_->models), mix_(visits().regions), scores_(visits().regions) {
     auto const models = static_cast<std::size_t>(problem_->models);
     auto const regions = static_cast<std::size_t>(visits().regions);
     between_.resize(models * models);
     own_scores_.resize(models * regions);
     own_totals_.resize(models);
     own_counts_.resize(models);
+    std::iota(changed_.begin(), changed_.end(), 0);
     for (std::size_t vehicle = 0; vehicle < routes_.size(); ++vehicle)
         walk(vehicle);
 }
@@ -58,28 +59,36 @@ void Fleet::walk(std::size_t vehicle) {
         std::accumulate(ways_.begin(), ways_.end(), 0.0, [](double sum, Way const &way) { return sum + way.travel; });
 }
 
-void Fleet::train(Index model) {
-    regions_.clear();
-    if (problem_->vehicles > 1)
-        for (auto const &visit : routes_[model])
-            regions_.push_back(visit.region);
-    else
-        for (auto const &visit : routes_[0])
-            if (visit.model == model)
-                regions_.push_back(visit.region);
-    trainings_[model].assign(regions_);
+/// Train the models of a vehicle along its route.
+void Fleet::train(std::size_t vehicle) {
+    for (auto &regions : regions_)
+        regions.clear();
+    for (auto const &visit : routes_[vehicle])
+        regions_[visit.model].push_back(visit.region);
+    auto const alone = problem_->vehicles > 1;
+    auto const last = alone ? vehicle + 1 : trainings_.size();
+    for (auto model = alone ? vehicle : 0; model < last; ++model)
+        if (trainings_[model].assign(regions_[model])) {
+            changed_.push_back(static_cast<Index>(model));
+            is_served_ = false;
+        }
 }
 
-/// Bring up to date what an average depends on after a change of one model.
-void Fleet::measure(Index model) {
-    auto const errors = trainings_[model].errors();
-    auto const to_first = trainings_[model].to_first();
+/// Bring up to date what an average depends on; return whether models changed.
+bool Fleet::measure() {
     auto const models = static_cast<Index>(trainings_.size());
-    means_[model] = std::inner_product(errors.begin(), errors.end(), problem_->importance.begin(), 0.0);
-    for (Index other = 0; other < models; ++other) {
-        auto const apart = other == model ? 0.0 : visits().count * trainings_[other].distance(errors, to_first);
-        between_[model * models + other] = between_[other * models + model] = apart;
+    for (auto const model : changed_) {
+        auto const errors = trainings_[model].errors();
+        auto const to_first = trainings_[model].to_first();
+        means_[model] = std::inner_product(errors.begin(), errors.end(), problem_->importance.begin(), 0.0);
+        for (Index other = 0; other < models; ++other) {
+            auto const apart = other == model ? 0.0 : visits().count * trainings_[other].distance(errors, to_first);
+            between_[model * models + other] = between_[other * models + model] = apart;
+        }
     }
+    auto const any = !changed_.empty();
+    changed_.clear();
+    return any;
 }
 
 double Fleet::merged_error(std::span<double const> weights) const {
@@ -114,9 +123,9 @@ void Fleet::weigh() {
 }
 
 void Fleet::set_equal_weights() {
-    auto const trained = std::ranges::count_if(trainings_, [](auto const &one) { return !one.regions().empty(); });
+    auto const trained = std::ranges::count_if(trainings_, &Training::is_trained);
     for (std::size_t model = 0; model < trainings_.size(); ++model)
-        service_.weights[model] = trainings_[model].regions().empty() ? 0.0 : 1.0 / static_cast<double>(trained);
+        service_.weights[model] = trainings_[model].is_trained() ? 1.0 / static_cast<double>(trained) : 0.0;
     if (trained == 0)
         service_.weights[0] = 1.0;
 }
@@ -143,22 +152,18 @@ void Fleet::assign(FleetRoutes const &routes, Service const &service) {
         if (routes_[vehicle] != routes[vehicle]) {
             routes_[vehicle] = routes[vehicle];
             walk(vehicle);
+            train(vehicle);
         }
-    std::vector<Index> changed;
-    for (Index model = 0; model < models; ++model) {
-        train(model);
-        if (problem_->merged && !trainings_[model].is_known())
-            changed.push_back(model);
-    }
     if (problem_->merged) {
-        for (auto const model : changed)
-            measure(model);
+        auto const before = service_.weights;
         service_ = service;
         if (problem_->equal)
             set_equal_weights();
-        weigh();
+        if (measure() || service_.weights != before)
+            weigh();
         return;
     }
+    changed_.clear();
     auto const regions = static_cast<std::size_t>(visits().regions);
     if (service_.served_by.empty()) {
         service_.served_by.assign(regions, -1);
@@ -188,41 +193,51 @@ double Fleet::error() const {
                            [](double sum, Training const &training) { return sum + training.value(); });
 }
 
-/// What travel counts if one vehicle makes a detour.
-double Fleet::paid(std::size_t vehicle, double detour) const {
+/// The longest route of the other vehicles, where it counts.
+double Fleet::longest_beside(std::size_t vehicle) const {
+    auto found = 0.0;
+    for (std::size_t other = 0; problem_->longest && other < ways_.size(); ++other)
+        found = other == vehicle ? found : std::max(found, ways_[other].travel);
+    return found;
+}
+
+/// What travel counts, by that of all vehicles and the longest route.
+double Fleet::paid(double total, double longest) const {
     if (!problem_->longest)
-        return visits().rate * (travel_ + detour);
-    auto longest = 0.0;
-    for (std::size_t other = 0; other < ways_.size(); ++other)
-        longest = std::max(longest, ways_[other].travel + (other == vehicle ? detour : 0.0));
-    return visits().rate * (longest + shorter / static_cast<double>(ways_.size()) * (travel_ + detour));
+        return visits().rate * total;
+    return visits().rate * (longest + shorter / static_cast<double>(ways_.size()) * total);
 }
 
 double Fleet::value() const {
     return paid() + error();
 }
 
-std::pair<Service, double> Fleet::serve() {
-    auto const models = static_cast<Index>(trainings_.size());
-    auto found = service_;
+std::pair<Service, double> const &Fleet::serve() {
+    if (is_served_)
+        return best_service_;
+    is_served_ = true;
+    auto &[found, error] = best_service_;
+    found = service_;
     if (problem_->merged) {
         if (!problem_->equal)
             MergeWeights::descend(means_, between(), found.weights);
-        return {found, merged_error(found.weights)};
+        error = merged_error(found.weights);
+        return best_service_;
     }
     std::ranges::fill(found.served_by, -1);
-    auto least = visits().initial;
-    for (Index model = 0; model < models; ++model) {
-        if (trainings_[model].regions().empty())
+    least_ = visits().initial;
+    for (Index model = 0; model < static_cast<Index>(trainings_.size()); ++model) {
+        if (!trainings_[model].is_trained())
             continue;
         auto const errors = trainings_[model].errors();
-        for (std::size_t j = 0; j < least.size(); ++j)
-            if (errors[j] < least[j]) {
-                least[j] = errors[j];
+        for (std::size_t j = 0; j < least_.size(); ++j)
+            if (errors[j] < least_[j]) {
+                least_[j] = errors[j];
                 found.served_by[j] = model;
             }
     }
-    return {found, std::inner_product(least.begin(), least.end(), problem_->importance.begin(), 0.0)};
+    error = std::inner_product(least_.begin(), least_.end(), problem_->importance.begin(), 0.0);
+    return best_service_;
 }
 
 /// The error if a model that was not trained so far is trained in a region, with the service that is best for it then.
@@ -253,11 +268,11 @@ double Fleet::opened(Index region, Index model) {
             between_tried_[model * models + other] = between_tried_[other * models + model] = visits().count * apart;
         }
     if (problem_->equal) {
-        auto const trained = std::ranges::count_if(trainings_, [](auto const &one) { return !one.regions().empty(); });
+        auto const trained = std::ranges::count_if(trainings_, &Training::is_trained);
         for (std::size_t other = 0; other < models; ++other)
-            weights_tried_[other] = trainings_[other].regions().empty() && other != static_cast<std::size_t>(model)
-                                        ? 0.0
-                                        : 1.0 / static_cast<double>(trained + 1);
+            weights_tried_[other] = trainings_[other].is_trained() || other == static_cast<std::size_t>(model)
+                                        ? 1.0 / static_cast<double>(trained + 1)
+                                        : 0.0;
     } else
         MergeWeights::descend(means_tried_, {between_tried_.data(), models, models}, weights_tried_);
     return MergeWeights::value(means_tried_, {between_tried_.data(), models, models}, weights_tried_);
@@ -265,7 +280,7 @@ double Fleet::opened(Index region, Index model) {
 
 void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, double blink, Dice &dice) {
     auto &training = trainings_[model];
-    auto const untrained = training.regions().empty();
+    auto const untrained = !training.is_trained();
     auto const errors = training.prices(region);
     auto const share = problem_->merged ? service_.weights[model] : 1.0;
     auto const rest = untrained ? opened(region, model) : error() - share * training.value();
@@ -273,6 +288,7 @@ void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, dou
     auto const &route = routes_[vehicle];
     auto const *const to = visits().travel_to(region);
     auto const *const from = visits().travel_from(region);
+    auto const beside = longest_beside(vehicle);
     auto const spare = std::min(visits().budget - travel_, problem_->limit - travel);
     std::size_t const begin = visits().first >= 0 ? 1 : 0;
     auto const end = route.size() + (visits().last >= 0 ? 0 : 1);
@@ -286,7 +302,8 @@ void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, dou
             route.empty() && visits().cyclic ? 0.0 : to[stops[place]] + from[stops[place + 1]] - legs[place];
         if (detour > spare)
             continue;
-        auto const value = paid(vehicle, detour) + rest + (untrained ? 0.0 : share * errors[position]);
+        auto const value = paid(travel_ + detour, std::max(beside, travel + detour)) + rest +
+                           (untrained ? 0.0 : share * errors[position]);
         if (value < best.value && (blink == 0.0 || dice.uniform() >= blink))
             best = {value, vehicle, static_cast<Index>(place), model};
     }
@@ -298,7 +315,7 @@ Insertion Fleet::best_insertion(Index region, double blink, Dice &dice) {
         return best;
     auto untrained = false; // all models that were not trained are alike
     for (Index model = 0; model < static_cast<Index>(trainings_.size()); ++model) {
-        auto const fresh = trainings_[model].regions().empty();
+        auto const fresh = !trainings_[model].is_trained();
         if (!fresh || !untrained)
             price(region, problem_->vehicles > 1 ? model : 0, model, best, blink, dice);
         untrained = untrained || fresh;
@@ -308,18 +325,19 @@ Insertion Fleet::best_insertion(Index region, double blink, Dice &dice) {
 
 void Fleet::insert(Index region, Insertion const &where) {
     auto &route = routes_[where.vehicle];
-    auto const opens = trainings_[where.model].regions().empty();
+    auto const opens = !trainings_[where.model].is_trained();
     route.insert(route.begin() + where.place, {region, where.model});
     walk(where.vehicle);
-    train(where.model);
+    train(where.vehicle);
     if (problem_->merged) {
-        measure(where.model);
+        if (!measure())
+            return;
         if (problem_->equal)
             set_equal_weights();
         else if (opens)
             MergeWeights::descend(means_, between(), service_.weights);
         weigh();
     } else if (opens)
-        assign(FleetRoutes(routes_), serve().first);
+        assign(FleetRoutes(routes_), Service(serve().first));
 }
 } // namespace learnroute

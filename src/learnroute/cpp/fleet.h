@@ -4,6 +4,7 @@
 #include "merge_weights.h"
 #include "training.h"
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <span>
@@ -52,9 +53,12 @@ class Fleet {
     FleetRoutes routes_;
     std::vector<Way> ways_;
     std::vector<Training> trainings_;
-    std::vector<Index> regions_; // of one model
+    std::vector<std::vector<Index>> regions_; // of the models of one vehicle
+    std::vector<Index> changed_;              // models whose errors changed since `measure`
     Service service_;
-    double travel_ = 0.0; // of all vehicles
+    std::pair<Service, double> best_service_; // for the present models, and the error with it ...
+    bool is_served_ = false;                  // ... where it is known
+    double travel_ = 0.0;                     // of all vehicles
     // Where models are averaged:
     std::vector<double> means_;   // the summed error of each model
     std::vector<double> between_; // squared distances between models, times the number of regions
@@ -67,19 +71,21 @@ class Fleet {
     std::vector<double> own_scores_;
     std::vector<double> own_totals_;
     std::vector<double> own_counts_;
-    double unserved_ = 0.0; // the errors where the first model serves
+    std::vector<double> least_; // errors
+    double unserved_ = 0.0;     // the errors where the first model serves
 
     [[nodiscard]] VisitProblem const &visits() const { return *problem_->visits; }
     [[nodiscard]] MatrixView<double> between() const;
     void walk(std::size_t vehicle);
-    void train(Index model);
-    void measure(Index model);
+    void train(std::size_t vehicle);
+    bool measure();
     void weigh();
     void set_equal_weights();
     void serve_by(Index region, Index model, double sign);
     void price(Index region, Index vehicle, Index model, Insertion &best, double blink, class Dice &dice);
     double opened(Index region, Index model);
-    [[nodiscard]] double paid(std::size_t vehicle, double detour) const;
+    [[nodiscard]] double longest_beside(std::size_t vehicle) const;
+    [[nodiscard]] double paid(double total, double longest) const;
     [[nodiscard]] double error() const;
     [[nodiscard]] double merged_error(std::span<double const> weights) const;
 
@@ -98,9 +104,9 @@ public:
     /// The value with the present service. Where the longest route is paid for, the others count a little, too.
     [[nodiscard]] double value() const;
     /// What the present travel counts.
-    [[nodiscard]] double paid() const { return paid(0, 0.0); }
+    [[nodiscard]] double paid() const { return paid(travel_, std::max(ways_[0].travel, longest_beside(0))); }
     /// The best service for the present routes, and the error with it.
-    std::pair<Service, double> serve();
+    std::pair<Service, double> const &serve();
     /// Find the best place for a visit to a region; a share of the places is overlooked.
     Insertion best_insertion(Index region, double blink, Dice &dice);
     void insert(Index region, Insertion const &where);

@@ -130,26 +130,33 @@ void FleetEnumeration::leave() {
     --depth_;
 }
 
-/// The error of the routes so far, and the sizes of its terms.
+/// The error of the routes so far, and by how much rounding may make it too large.
 std::pair<double, double> FleetEnumeration::error(Node const &node) {
     auto const regions = static_cast<std::size_t>(visits().regions);
-    auto const models = node.errors.common.size();
     auto const &importance = problem_->importance;
     auto found = 0.0;
-    auto size = 0.0;
     if (!problem_->merged) {
+        auto low = 0.0;
         for (std::size_t j = 0; j < regions; ++j) {
             auto least = visits().initial[j];
-            auto largest = least;
-            for (std::size_t model = 0; model < models; ++model) {
-                least = std::min(least, node.errors.own[model * regions + j] + node.errors.common[model]);
-                largest = std::max(largest, node.sizes.own[model * regions + j] + node.sizes.common[model]);
+            auto lowest = least - relative_ * least;
+            for (std::size_t model = 0; model < node.errors.common.size(); ++model) {
+                auto const here = node.errors.own[model * regions + j] + node.errors.common[model];
+                auto const size = node.sizes.own[model * regions + j] + node.sizes.common[model];
+                least = std::min(least, here);
+                lowest = std::min(lowest, here - relative_ * size);
             }
             found += importance[j] * least;
-            size += importance[j] * largest;
+            low += importance[j] * lowest;
         }
-        return {found, size};
+        return {found, found - low};
     }
+    // those that were trained come first; the others are all alike
+    auto const models = static_cast<std::size_t>(std::min(problem_->models, node.trained + 1));
+    auto const stride = node.errors.common.size();
+    auto size = 0.0;
+    means_.resize(models);
+    between_.resize(models * models);
     for (std::size_t model = 0; model < models; ++model) {
         auto const row = [&](Errors const &errors) {
             auto const *const own = errors.own.data() + model * regions;
@@ -159,19 +166,22 @@ std::pair<double, double> FleetEnumeration::error(Node const &node) {
         means_[model] = row(node.errors);
         size = std::max(size, row(node.sizes));
         for (std::size_t other = 0; other < models; ++other) {
-            between_[model * models + other] = visits().count * node.errors.between[model * models + other];
-            size = std::max(size, visits().count * node.sizes.between[model * models + other]);
+            between_[model * models + other] = visits().count * node.errors.between[model * stride + other];
+            size = std::max(size, visits().count * node.sizes.between[model * stride + other]);
         }
     }
     MatrixView<double> const apart(between_.data(), models, models);
-    if (!problem_->equal)
-        return {MergeWeights::value(means_, apart, merging_.best(means_, apart)), 2 * size};
-    std::vector<double> weights(models);
-    auto const trained =
-        static_cast<double>(std::ranges::count_if(node.trainings, [](Index many) { return many > 0; }));
-    for (std::size_t model = 0; model < models; ++model)
-        weights[model] = node.trainings[model] > 0 ? 1.0 / trained : 0.0;
-    return {MergeWeights::value(means_, apart, weights), 2 * size};
+    if (!problem_->equal) {
+        auto const scale =
+            between_.empty() ? 0.0
+                             : std::abs(*std::ranges::max_element(between_, {}, [](double x) { return std::abs(x); }));
+        auto const reached = MergeWeights::value(means_, apart, merging_.best(means_, apart));
+        return {reached, 2 * relative_ * size + MergeWeights::flat * (scale + std::abs(reached))};
+    }
+    std::vector<double> weights(models, 0.0);
+    auto const trained = static_cast<std::size_t>(node.trained);
+    std::fill_n(weights.begin(), trained, 1.0 / static_cast<double>(trained));
+    return {MergeWeights::value(means_, apart, weights), 2 * relative_ * size};
 }
 
 void FleetEnumeration::look() {
@@ -182,8 +192,8 @@ void FleetEnumeration::look() {
     if (travel > problem_->limit || node.finished + travel > visits().budget)
         return;
     auto const paid = visits().rate * (problem_->longest ? std::max(node.longest, travel) : node.finished + travel);
-    auto const [errors, sizes] = error(node);
-    low_ = std::min(low_, paid + errors - relative_ * (paid + sizes));
+    auto const [errors, off] = error(node);
+    low_ = std::min(low_, paid + errors - relative_ * paid - off);
     if (paid + errors >= value_)
         return;
     value_ = paid + errors;

@@ -21,44 +21,52 @@ FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView
             near_.push_back(static_cast<Index>(region));
 }
 
-std::vector<Index> FleetSearch::count() const {
-    std::vector<Index> found(visits().regions, 0);
+void FleetSearch::count() {
+    std::ranges::fill(counts_, 0);
     for (auto const &route : trial_)
         for (auto const &visit : route)
-            ++found[visit.region];
-    return found;
+            ++counts_[visit.region];
 }
 
 void FleetSearch::start(FleetRoutes routes, Service service) {
     current_ = {std::move(routes), std::move(service), {}, inf};
     best_ = {};
-    trial_ = current_.routes;
-    counts_ = count();
-    fleet_.assign(trial_, current_.service);
+    is_located_ = false;
 }
 
 void FleetSearch::insert(std::span<Index const> regions) {
     trial_ = current_.routes;
-    counts_ = count();
+    count();
     fleet_.assign(trial_, current_.service);
     absent_.assign(regions.begin(), regions.end());
-    current_ = take(recreate(0.0));
+    auto missing = recreate(0.0);
     for (Index region = 0; region < visits().regions; ++region)
-        if (visits().required[region] && counts_[region] == 0 &&
-            std::ranges::find(current_.missing, region) == current_.missing.end())
-            current_.missing.push_back(region);
-    if (current_.missing.empty() && current_.value < best_.value)
+        if (visits().required[region] && counts_[region] == 0 && std::ranges::find(missing, region) == missing.end())
+            missing.push_back(region);
+    keep(value(), std::move(missing));
+}
+
+/// The value of the routes tried, with models that serve as is best.
+double FleetSearch::value() {
+    auto const enough = static_cast<Index>(fleet_.visit_count()) >= visits().at_least;
+    return enough ? fleet_.paid() + fleet_.serve().second : inf;
+}
+
+/// Go on from the routes tried.
+void FleetSearch::keep(double value, std::vector<Index> missing) {
+    current_.routes = trial_;
+    current_.service = fleet_.serve().first;
+    current_.missing = std::move(missing);
+    current_.value = value;
+    is_located_ = false;
+    if (current_.missing.empty() && value < best_.value)
         best_ = current_;
 }
 
-/// Let models serve as is best for the routes tried, and return all of it.
-FleetSearch::Solution FleetSearch::take(std::vector<Index> missing) {
-    auto [service, error] = fleet_.serve();
-    auto const enough = static_cast<Index>(fleet_.visit_count()) >= visits().at_least;
-    return {trial_, std::move(service), std::move(missing), enough ? fleet_.paid() + error : inf};
-}
-
 void FleetSearch::locate() {
+    if (is_located_)
+        return;
+    is_located_ = true;
     std::ranges::fill(places_, Place{});
     movable_.clear();
     for (std::size_t vehicle = 0; vehicle < current_.routes.size(); ++vehicle) {
@@ -182,7 +190,7 @@ bool FleetSearch::rearrange_between(Place here, Place there) {
 
 void FleetSearch::ruin() {
     trial_ = current_.routes;
-    counts_ = count();
+    count();
     absent_.clear();
     auto const seed = movable_.empty() ? dice_.below(visits().regions) : [&] {
         auto const [vehicle, at] = movable_[dice_.below(movable_.size())];
@@ -276,14 +284,14 @@ void FleetSearch::look(double temperature) {
     }
     if (!fleet_.within_limits())
         return;
-    auto found = take(std::move(missing));
-    if (found.value > current_.value && !rearranged && found.missing.size() == current_.missing.size())
-        worse_.push_back(found.value - current_.value);
-    if (!found.better_than(current_, temperature > 0.0 ? temperature * dice_.exponential() : 0.0))
-        return;
-    current_ = std::move(found);
-    if (current_.missing.empty() && current_.value < best_.value)
-        best_ = current_;
+    auto const found = value();
+    auto const fewer = missing.size() < current_.missing.size();
+    auto const more = missing.size() > current_.missing.size();
+    if (found > current_.value && !rearranged && !fewer && !more)
+        worse_.push_back(found - current_.value);
+    auto const tolerance = temperature > 0.0 ? temperature * dice_.exponential() : 0.0;
+    if (fewer || (!more && found < current_.value + tolerance))
+        keep(found, std::move(missing));
 }
 
 void FleetSearch::run(std::int64_t iterations, double temperature) {

@@ -24,11 +24,6 @@ class FleetSearch {
         Service service;
         std::vector<Index> missing; // required regions without a place
         double value = std::numeric_limits<double>::infinity();
-
-        [[nodiscard]] bool better_than(Solution const &other, double tolerance) const {
-            return missing.size() < other.missing.size() ||
-                   (missing.size() == other.missing.size() && value < other.value + tolerance);
-        }
     };
 
     /// A visit that may be moved.
@@ -46,13 +41,14 @@ class FleetSearch {
     Solution best_;
     FleetRoutes trial_;
     std::vector<Index> counts_; // visits to each region, in `trial_`
+    bool is_located_ = false;   // whether these are known for the present routes:
     std::vector<Place> places_; // of a visit to each region
     std::vector<Place> movable_;
     std::vector<Index> absent_; // regions that are to be put in
     std::vector<double> worse_;
 
     [[nodiscard]] VisitProblem const &visits() const { return *fleet_.problem().visits; }
-    [[nodiscard]] std::vector<Index> count() const;
+    void count();
     void locate();
     bool rearrange();
     bool relabel();
@@ -61,7 +57,8 @@ class FleetSearch {
     void ruin();
     void add_others(Index seed);
     std::vector<Index> recreate(double contrary);
-    [[nodiscard]] Solution take(std::vector<Index> missing);
+    [[nodiscard]] double value();
+    void keep(double value, std::vector<Index> missing);
     void look(double temperature);
 
 public:

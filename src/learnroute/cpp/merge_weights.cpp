@@ -8,7 +8,7 @@
 
 namespace learnroute {
 namespace {
-constexpr auto settled = 1e-15; // of the value: what a sweep must gain, or it is the last one
+constexpr auto settled = 1e-10; // of the value: what a sweep must gain, or it is the last one
 constexpr auto sweeps = 200;
 constexpr auto negligible = 1e-13; // of the value: a larger face must gain more than this
 } // namespace

@@ -18,6 +18,9 @@ class MergeWeights {
 public:
     /// The most models for which all faces are tried.
     static constexpr Index few = 8;
+    /// Of the largest distance, and of the value: what `best` may miss of up to `few` models, where the programme is
+    /// nearly flat.
+    static constexpr double flat = 2e-12;
 
     [[nodiscard]] static double value(std::span<double const> linear, MatrixView<double> quadratic,
                                       std::span<double const> weights);

@@ -6,8 +6,9 @@
 
 namespace learnroute {
 namespace {
-constexpr auto tiny = 1e-100;      // factors below count for nothing, and would be slow to calculate with
-constexpr auto negligible = 1e-18; // shares of the model below change no error
+constexpr auto tiny = 1e-100;       // factors below count for nothing, and would be slow to calculate with
+constexpr auto negligible = 1e-18;  // shares of the model below change no error
+constexpr auto forgettable = 1e-12; // shares of errors below are left out
 double some(double factor) {
     return std::abs(factor) < tiny ? 0.0 : factor;
 }
@@ -18,6 +19,19 @@ Training::Training(std::shared_ptr<VisitProblem const> problem)
       sum_{total_}, common_{0.0}, own_(problem_->coupled ? problem_->initial : std::vector<double>()), sum_factor_{1.0},
       common_factor_{1.0}, noise_{0.0}, scored_{0.0}, own_factor_(problem_->coupled ? problem_->regions : 0),
       owned_{0.0}, prices_(1) {}
+
+/// The number of trainings, from the first one on, of which nothing is left at the end.
+std::size_t Training::forgotten(std::span<Index const> regions) const {
+    auto own = 1.0;
+    auto common = 1.0;
+    auto first = regions.size();
+    while (first > 0 && (!problem_->steady || std::max(std::abs(own), std::abs(common)) > forgettable)) {
+        auto const &update = problem_->update(0, regions[--first]);
+        own *= update.retention;
+        common *= update.second;
+    }
+    return first;
+}
 
 /// What a training does one position later than it stands.
 VisitProblem::Update const &Training::later(std::size_t training) const {
@@ -102,19 +116,22 @@ void Training::sum_up(std::size_t kept, std::size_t kept_behind) {
     }
 }
 
-void Training::assign(std::span<Index const> regions) {
+bool Training::assign(std::span<Index const> all) {
+    forgotten_ = forgotten(all);
+    auto const regions = all.subspan(forgotten_);
     auto const old = regions_.size();
     auto const many = regions.size();
+    prices_.resize(all.size() + 1);
     auto const kept = static_cast<std::size_t>(std::ranges::mismatch(regions_, regions).in1 - regions_.begin());
     if (kept == old && old == many)
-        return;
+        return false;
     std::size_t kept_behind = 0;
     if (problem_->steady || old == many)
         while (kept_behind < std::min(old, many) && regions_[old - 1 - kept_behind] == regions[many - 1 - kept_behind])
             ++kept_behind;
     regions_.assign(regions.begin(), regions.end());
     known_ = false;
-    for (auto *table : {&sum_, &common_, &sum_factor_, &common_factor_, &noise_, &scored_, &owned_, &prices_})
+    for (auto *table : {&sum_, &common_, &sum_factor_, &common_factor_, &noise_, &scored_, &owned_})
         table->resize(many + 1);
     if (problem_->coupled)
         for (auto *table : {&own_, &own_factor_})
@@ -126,6 +143,7 @@ void Training::assign(std::span<Index const> regions) {
     if (problem_->coupled)
         weigh_own();
     sum_up(kept, kept_behind);
+    return true;
 }
 
 void Training::weigh(std::span<double const> scores, double total, double count) {
@@ -136,6 +154,7 @@ void Training::weigh(std::span<double const> scores, double total, double count)
 }
 
 std::span<double const> Training::prices(Index region) {
+    std::fill_n(prices_.begin(), forgotten_, value());
     problem_->coupled ? price<true>(region) : price<false>(region);
     return prices_;
 }
@@ -153,9 +172,9 @@ template <bool coupled> void Training::price(Index region) {
         if constexpr (coupled)
             common += update.retention * owned_[follow] + update.plasticity * own_factor_[follow * size + region] -
                       update.coupling * common_factor_[follow] * own_[place * size + region];
-        prices_[place] = scored_[follow] +
-                         sum_factor_[follow] * (update.retention * sum_[place] + update.plasticity * score) +
-                         count_ * common;
+        prices_[forgotten_ + place] =
+            scored_[follow] + sum_factor_[follow] * (update.retention * sum_[place] + update.plasticity * score) +
+            count_ * common;
     }
 }
 

@@ -16,9 +16,13 @@ namespace learnroute {
 /// the errors reached from the beginning, and the factors of the end, which is priced one position later than it
 /// stands, as it would be behind a further training. Factors that are proportional to the count are kept for a count
 /// of 1.
+///
+/// Where training does the same at every position, the earliest trainings are left out if nothing is left of them at
+/// the end.
 class Training {
     std::shared_ptr<VisitProblem const> problem_;
-    std::vector<Index> regions_;
+    std::size_t forgotten_ = 0;  // the number of trainings left out
+    std::vector<Index> regions_; // of the trainings behind them
     std::vector<double> scores_;
     double total_;
     double count_;
@@ -38,6 +42,7 @@ class Training {
     double to_first_ = 0.0;
     bool known_ = false; // whether errors_ and to_first_ are those of the present regions
 
+    [[nodiscard]] std::size_t forgotten(std::span<Index const> regions) const;
     [[nodiscard]] VisitProblem::Update const &later(std::size_t training) const;
     void train(std::size_t training);
     void train_behind(std::size_t training);
@@ -49,17 +54,16 @@ class Training {
 public:
     explicit Training(std::shared_ptr<VisitProblem const> problem);
 
-    [[nodiscard]] std::vector<Index> const &regions() const { return regions_; }
-    /// Change the regions; what beginning and end have in common with the present ones is kept.
-    void assign(std::span<Index const> regions);
+    [[nodiscard]] bool is_trained() const { return !regions_.empty(); }
+    /// Change the regions; what beginning and end have in common with the present ones is kept. Return whether errors
+    /// change.
+    bool assign(std::span<Index const> regions);
     /// Change what is asked for.
     void weigh(std::span<double const> scores, double total, double count);
 
     [[nodiscard]] double value() const { return sum_.back() + count_ * common_.back(); }
     /// The value with a further training in a region, by the place it is put at.
     std::span<double const> prices(Index region);
-    /// Whether the errors were asked for since the last change.
-    [[nodiscard]] bool is_known() const { return known_; }
     /// The expected error in each region.
     std::span<double const> errors();
     /// The expected squared distance to the first model.

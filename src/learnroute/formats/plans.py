@@ -11,6 +11,7 @@ from learnroute.errors import InputError
 from learnroute.model.certificates import read_certificate
 from learnroute.model.fleet_losses import as_fleet_routes
 from learnroute.model.fleet_objective import FleetRoutes
+from learnroute.model.order_effect import as_rehearsal
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
 from learnroute.model.rounding import PRINTED, SAME
@@ -54,6 +55,7 @@ def plan_from(data: Any, problem: Problem) -> Plan:
         certificate=None if certificate is None else read_certificate(certificate, len(problem.stops), problem.size),
         chosen=str(trained.get("chosen", "")) if isinstance(trained, Mapping) else "",
         regularization_range=_range(trained),
+        rehearsal=as_rehearsal(data.get("rehearsal"), problem.size),
     )  # fmt: skip
 
 

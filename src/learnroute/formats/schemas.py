@@ -177,6 +177,12 @@ def plan_schema() -> Schema:
                 "Variance of the label noise, which measured squared errors contain beside expected_errors; 0 for the "
                 "rule calibrated, whose errors contain it already",
             ),
+            "rehearsal": {
+                "type": ["object", "null"],
+                "description": "Of a route chosen by rehearsal: error, standard_error, errors (per region, in the "
+                "order of expected_errors, label noise included), random (mean, least, most over random orders), "
+                "order_matters, draws; null of other plans",
+            },
             "loss_at_most": _or_null(
                 NUMBER, "The largest total loss with dissimilarities between their bounds; null where that is not known"
             ),

@@ -16,6 +16,8 @@ from learnroute.learning.final_error import FinalError
 from learnroute.learning.following import Following, follow
 from learnroute.learning.measures import MEASURES, cross_entropy, model_distance, squared_error, zero_one_error
 from learnroute.learning.metrics import HIGHER_IS_BETTER, MEANING, Metrics, metrics_of
+from learnroute.learning.predictors import Predictors
+from learnroute.learning.rehearsal import Rehearsal, rehearse
 from learnroute.learning.simulation import SAMPLERS, Simulation, simulate
 from learnroute.learning.transfers import Transfer, transfer
 from learnroute.learning.truth import Truth, truth_of
@@ -33,9 +35,11 @@ __all__ = [
     "Following",
     "GradientRegressor",
     "Metrics",
+    "Predictors",
     "ProximalRegressor",
     "RecursiveRegressor",
     "RegionData",
+    "Rehearsal",
     "RouteRegressor",
     "Rows",
     "Simulation",
@@ -48,6 +52,7 @@ __all__ = [
     "follow",
     "metrics_of",
     "model_distance",
+    "rehearse",
     "simulate",
     "split",
     "squared_error",

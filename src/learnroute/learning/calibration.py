@@ -27,6 +27,7 @@ from learnroute.formats import json_files
 from learnroute.formats.files import errors_naming
 from learnroute.learning import laws
 from learnroute.learning.following import Following
+from learnroute.learning.law_effect import law_effect
 from learnroute.learning.laws import COMMON, FORMS, HELD, LINEAR, Coefficient, Fit, Route
 from learnroute.learning.records import as_record, names_of_different
 from learnroute.learning.selection import cross_validate, preference_of
@@ -34,10 +35,11 @@ from learnroute.learning.transfers import Transfer
 from learnroute.learning.verdict import MEANING, Evidence, judge
 from learnroute.model.learners import Calibrated, Learner
 from learnroute.model.problem import Problem
-from learnroute.model.result_mixin import TableMixin
+from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_choice, as_matrix, as_number, frozen
 
+SEVERAL = "several models were trained; a followed route of one model is needed"
 FEWEST_VISITS = 6  # clusters below which no interval means anything
 ABOUT = {
     LINEAR: "the law of linear learners",
@@ -47,7 +49,7 @@ ABOUT = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration(TableMixin):
+class Calibration(PictureMixin):
     """The law of a learner, and whether to plan by it.
 
     Attributes
@@ -83,6 +85,7 @@ class Calibration(TableMixin):
         What else to know.
     """
 
+    picture = "draw_calibration"
     retention: Coefficient
     coupling: Coefficient
     noise: Coefficient
@@ -161,12 +164,14 @@ class Calibration(TableMixin):
         """Return the coefficients, how well the law fits, and whether to plan by it."""
         scores = ", ".join(f"{name} {score:.3f}" for name, score in self.forms.items())
         worst = max(self.residuals, key=lambda name: abs(self.residuals[name][0]))
+        effect = law_effect(self.to_problem())
         lines = (
             ("form", f"{self.form}: {ABOUT[self.form]}"),
             ("forms", f"R² in left-out {'pilots' if self.pilots > 1 else 'visits'}: {scores}"),
             ("worst", f"region {worst}, mean residual {self.residuals[worst][0]:+.4g}"),
             ("verdict", f"{self.verdict}, {MEANING[self.verdict]}: {self.reason}"),
             *([] if self.advice is None else [("advice", self.advice)]),
+            *([] if effect is None else [("order", f"by the law, travel aside: {effect.text}")]),
             *(("warning", note) for note in self.notes),
         )
         fit = f"R² = {self.r_squared:.3f} ({self.free_r_squared:.3f} all free)"
@@ -300,6 +305,8 @@ def read_following(path: str | Path) -> tuple[list[str], Any, Any, Any]:
         data = json_files.read(path)
         if not isinstance(data, dict) or not {"route", "errors"} <= set(data):
             raise InputError("an object with route and errors is needed, as `learnroute follow -o` writes it")
+        if "models" in data:
+            raise InputError(SEVERAL, field="models")
         _check_once("route", data["route"], data.get("tested", data["route"]))
         return data["route"], data["errors"], data.get("before"), as_record("learner", data.get("learner"))
 
@@ -329,6 +336,8 @@ def _routes(known: Transfer, followed: Iterable[Any]) -> tuple[list[Route], list
 
 def _followed(field: str, given: Any) -> tuple[Sequence[Any], Any, Any, Any]:
     if isinstance(given, Following):
+        if given.fleet is not None:
+            raise InputError(SEVERAL, field=field)
         _check_once(field, given.route, given.tested)
         return given.route, given.errors, given.before, given.learner
     if isinstance(given, tuple | list) and len(given) in (2, 3, 4) and not isinstance(given[0], str):

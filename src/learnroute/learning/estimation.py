@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,12 +14,14 @@ from learnroute.formats.samples import causes
 from learnroute.learning.confidence import Fit, error_draws, fit, noisiest, upper_bound
 from learnroute.learning.data import FeatureMap, RegionData, Rows, as_share, check_samples, uneven_moments
 from learnroute.learning.intake import Intake, Missing, Scaling, constant_columns, take_in
+from learnroute.learning.law_effect import law_effect
+from learnroute.learning.predictors import Predictors, compare
 from learnroute.model.dissimilarities import row_sums
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.labelled_tables import align, align_places, align_square, names_along
 from learnroute.model.learners import Learner, Proximal
 from learnroute.model.problem import Problem
-from learnroute.model.result_mixin import TableMixin
+from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import (
     LARGEST_VALUE,
@@ -42,7 +44,7 @@ Method = Literal["least squares", "pilot features"]
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(TableMixin):
+class Estimate(PictureMixin):
     """What the samples say about the regions.
 
     Attributes
@@ -68,8 +70,11 @@ class Estimate(TableMixin):
         Which samples were used, and which are left for training and testing.
     caveats
         What the numbers do not say, one sentence each.
+    predictors
+        How well law and rehearsal predict errors on the samples kept back, after `compare_predictors`; else None.
     """
 
+    picture = "draw_estimate"
     regions: tuple[str, ...]
     failures: dict[str, str]
     models: FloatArray
@@ -90,6 +95,7 @@ class Estimate(TableMixin):
     features_scaling: FeaturesScaling | None
     transform: Callable[[FloatArray], FloatArray] = field(repr=False)
     samples: dict[str, tuple[FloatArray, FloatArray]] = field(repr=False)
+    predictors: Predictors | None = None
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} more could not be" if self.failures else ""
@@ -140,13 +146,14 @@ class Estimate(TableMixin):
         `travel` (and `coordinates`) are in the order of `regions`, by default that of the labels of `travel` if it has
         some, else that of the estimate; labels are aligned, and regions that could not be estimated are left out.
         `samples` is n for all regions; by default each region's own number of samples left to train on. Without
-        `travel`, it is the distance between the coordinates, which are longitudes and latitudes if `geographic`. The
-        learner is least squares, or with a `regularization` (a number, one per position, "auto" or "schedule")
-        proximal.
+        `travel`, it is the distance between the coordinates, which are longitudes and latitudes if `geographic`;
+        without both, travel costs nothing, and plans go by error alone. The learner is least squares, or with a
+        `regularization` (a number, one per position, "auto" or "schedule") proximal.
         """
+        if travel is None and coordinates is None:
+            between = self.regions if regions is None else regions
+            travel = np.zeros((len(between), len(between)))
         if travel is None:
-            if coordinates is None:
-                raise InputError("missing; give travel costs, or coordinates to take distances from", field="travel")
             between = names_along({"coordinates": coordinates}) or (self.regions if regions is None else regions)
             travel = np.zeros((len(between), len(between)))
             regions = between if regions is None else regions
@@ -215,6 +222,38 @@ class Estimate(TableMixin):
                     found=f"has {count} samples left to train on",
                 )
 
+    def compare_predictors(self, regularization: float | None = None, orders: int = 30, draws: int = 16) -> Estimate:
+        """Return the same with `predictors`: whether to plan by the law or by rehearsal.
+
+        Both predict the final errors of random orders from the samples for estimating. The errors are measured on the
+        samples that were kept back, dealt to training and test in several draws.
+
+        Parameters
+        ----------
+        regularization
+            λ of a proximal learner; if omitted, the learner is least squares.
+        orders, draws
+            Random orders that are compared, and deals of the samples.
+
+        Raises
+        ------
+        InputError
+            Where no samples were kept back, or the learner cannot learn from them.
+        """
+        planning, kept = {}, self.held_out()
+        for name in self.regions:
+            inputs, outputs = self.samples[name]
+            rows = np.random.default_rng(self.seed).permutation(self.rows[name].estimate)
+            count = min(len(kept[name].train[1]), len(rows) // 2)
+            train, test = ((self.transform(inputs[part]), outputs[part]) for part in (rows[:count], rows[count:]))
+            planning[name] = RegionData(train, test, scaling=self.features_scaling)
+            if not len(kept[name].test[1]):
+                raise InputError("no samples are left to test on; use a smaller share", field=f"region {name!r}")
+        problem = self.to_problem(regularization=regularization)
+        orders = as_count("orders", orders, least=3, meaning="the number of orders")
+        draws = as_count("draws", draws, least=1, meaning="the number of draws")
+        return replace(self, predictors=compare(problem, planning, kept, orders, draws, self.seed))
+
     def table(self) -> Table:
         """Return the upper bounds of the dissimilarities as a matrix."""
         return Table.of_matrix("", self.regions, self.upper)
@@ -234,6 +273,8 @@ class Estimate(TableMixin):
         rows = list(zip(self.regions, *counts, self.noise, *scores, self.initial, self.initial_upper, strict=True))
         lines = (
             ("score / T", "mean dissimilarity to all regions; first model: squared distance to it"),
+            *self._order_line(),
+            *([] if self.predictors is None else [("predictor", self.predictors.text)]),
             *(("failed", line) for line in causes(self.failures)),
             *(("caveat", caveat) for caveat in self.caveats),
         )
@@ -242,6 +283,14 @@ class Estimate(TableMixin):
             f"bounds at {self.level:.0%}"
         )
         return Sheet(headline, (Table(columns, rows),), lines)
+
+    def _order_line(self) -> tuple[tuple[str, str], ...]:
+        """Say whether the order matters for a least squares learner; nothing where its error does not exist."""
+        try:
+            effect = law_effect(self.to_problem())
+        except InputError:
+            return ()
+        return () if effect is None else (("order", f"least squares, travel aside: {effect.text}"),)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the samples as plain JSON values (see docs/learning.md)."""
@@ -270,6 +319,7 @@ class Estimate(TableMixin):
             "seed": self.seed,
             "caveats": list(self.caveats),
             "failures": dict(self.failures),
+            "predictors": None if self.predictors is None else self.predictors.to_dict(),
         }
 
 

@@ -122,10 +122,14 @@ def chance_of(deviation: float, degrees: int | None) -> float:
     return min(1.0, 2 * scale * tail)
 
 
-def final_errors_table(names: Sequence[str], found: Sequence[FinalError]) -> Table:
-    """Return the predicted and the measured error after the last stop in each region, to be printed."""
+def final_errors_table(names: Sequence[str], found: Sequence[FinalError], served: Sequence[str] | None = None) -> Table:
+    """Return the predicted and the measured error after the last stop in each region, to be printed.
+
+    `served` says which model serves each region, where there are several.
+    """
     columns = (
         Column(None, "region", left=True),
+        *([] if served is None else [Column(None, "served by", left=True)]),
         Column(None, "predicted", ".4g"),
         Column(None, "with label noise", ".4g"),
         Column(None, "measured", ".4g"),
@@ -133,7 +137,15 @@ def final_errors_table(names: Sequence[str], found: Sequence[FinalError]) -> Tab
         Column(None, "off by", lambda deviation: f"{deviation:+.1f} s.e."),
     )
     rows = [
-        (name, one.predicted, one.expected, one.measured, one.standard_error, one.deviation)
-        for name, one in zip(names, found, strict=True)
+        (
+            name,
+            *([] if served is None else [served[k]]),
+            one.predicted,
+            one.expected,
+            one.measured,
+            one.standard_error,
+            one.deviation,
+        )
+        for k, (name, one) in enumerate(zip(names, found, strict=True))
     ]
     return Table(columns, rows)

@@ -27,11 +27,12 @@ from learnroute.learning.measures import Error, measure_of, squared_error, stand
 from learnroute.learning.metrics import MEANING, Metrics, metrics_of
 from learnroute.learning.planned_training import PlannedTraining
 from learnroute.learning.records import learner_record
+from learnroute.learning.serving import PlannedFleet, check_coefficients
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import weights_by
 from learnroute.model.labelled_tables import align
 from learnroute.model.result import Plan
-from learnroute.model.result_mixin import TableMixin
+from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import FloatArray, as_count, frozen
 from learnroute.solvers.contract import Progress
@@ -40,21 +41,23 @@ MOST_CLASSES = 1000  # more different targets are numbers, not classes
 
 
 @dataclass(frozen=True, eq=False)
-class Following(TableMixin):
+class Following(PictureMixin):
     """What came of following a route.
 
     Attributes
     ----------
     route
-        The regions in the order of their visits: the rows of `errors`.
+        The regions in the order of their visits: the rows of `errors`. Of several vehicles, one vehicle after another.
     tested
         The regions in the order of their first visits, then those that a plan skips: the columns of `errors`.
     errors
-        errors[i, j] after the i-th visit, tested on the j-th region; the mean over the repeats.
+        errors[i, j] after the i-th visit, tested on the j-th region; the mean over the repeats. Of several models, that
+        of the model which the visit trained.
     before
         The error in each region before any training, where the learner could tell; else None.
     model
-        The learner as the last region left it, in the first repeat.
+        The learner as the last region left it, in the first repeat. Of several models, their average if that serves all
+        regions, and a tuple of them (None: never trained) if they serve their own regions.
     metrics
         What the errors say; `learnroute.learning.MEANING` explains each. Means over the repeats.
     final, final_by_region
@@ -69,8 +72,12 @@ class Following(TableMixin):
     importance
         How much each region counts in the mean errors of `final` and of the table that is printed; None where all count
         alike, as they do in `metrics`.
+    fleet
+        Of several models: which of them each visit trained, and how they serve. `final` and `final_by_region` are of
+        the models that serve; None where there is one model.
     """
 
+    picture = "draw_following"
     route: tuple[str, ...]
     tested: tuple[str, ...]
     errors: FloatArray
@@ -83,6 +90,7 @@ class Following(TableMixin):
     notes: tuple[str, ...] = ()
     learner: dict[str, Any] | None = None
     importance: FloatArray | None = None
+    fleet: PlannedFleet | None = None
 
     @property
     def verdict(self) -> str | None:
@@ -102,7 +110,7 @@ class Following(TableMixin):
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the model as plain JSON values."""
         return {
-            "route": list(self.route),
+            **({"route": list(self.route)} if self.fleet is None else self.fleet.to_dict()),
             "tested": list(self.tested),
             "errors": self.errors.tolist(),
             "before": None if self.before is None else self.before.tolist(),
@@ -123,7 +131,11 @@ class Following(TableMixin):
 
     def table(self) -> Table:
         """Return the matrix of errors, one row per visit."""
-        return Table.of_matrix("after training on", self.tested, self.errors, self.route)
+        found = Table.of_matrix("after training on", self.tested, self.errors, self.route)
+        if self.fleet is None:
+            return found
+        numbered = [(model + 1, *row) for model, row in zip(self.fleet.models, found.rows, strict=True)]
+        return Table((Column(self.fleet.kind), *found.columns), numbered, read_back=True)
 
     def sheet(self) -> Sheet:
         """Return the errors after each stop, the metrics, and the final errors beside the predicted ones."""
@@ -131,13 +143,21 @@ class Following(TableMixin):
         columns = tuple(Column(None, head, style, left=not style) for head, style in heads)
         own = [self.errors[i, self.tested.index(name)] for i, name in enumerate(self.route)]
         means = (weights_by(self.importance, len(self.tested)) * self.errors).mean(axis=1)
-        tables = [Table(columns, list(zip(self.route, own, means, strict=True)))]
-        lines = [(name.replace("_", " "), f"{value:.6g}") for name, value in self.metrics.to_dict().items()]
-        if self.final.expected is not None or self.repeats > 1:
-            tables.append(final_errors_table(self.tested, self.final_by_region))
+        rows: list[tuple[Any, ...]] = list(zip(self.route, own, means, strict=True))
+        lines = [] if self.fleet is None else self.fleet.lines()
+        when, served = "after the last region", None
+        if self.fleet is not None:
+            columns = (Column(None, self.fleet.kind), *columns)
+            rows = [(model + 1, *row) for model, row in zip(self.fleet.models, rows, strict=True)]
+            when = f"of the {'average of all models' if self.fleet.weights is not None else 'models that serve'}"
+            served = self.fleet.servers(self.tested)
+        tables = [Table(columns, rows)]
+        lines += [(name.replace("_", " "), f"{value:.6g}") for name, value in self.metrics.to_dict().items()]
+        if self.final.expected is not None or self.repeats > 1 or self.fleet is not None:
+            tables.append(final_errors_table(self.tested, self.final_by_region, served))
         lines += [] if self.verdict is None else [("verdict", self.verdict)]
         times = "1 repeat" if self.repeats == 1 else f"{self.repeats} repeats"
-        headline = f"mean error after the last region: {self.final} ({times})"
+        headline = f"mean error {when}: {self.final} ({times})"
         return Sheet(headline, tuple(tables), (*lines, *(("note", note) for note in self.notes)))
 
 
@@ -159,7 +179,9 @@ def follow(
     Parameters
     ----------
     route
-        A plan (or its JSON object, as `read_plan` returns it), or names of regions. Regions that a plan skips are
+        A plan (or its JSON object, as `read_plan` returns it), or names of regions. Of several vehicles or models, each
+        model starts from the learner as given and is trained along its visits. Then regions are served as planned: by
+        the average of the models, which must be linear, or by models of their own. Regions that a plan skips are
         tested where `data` has them; those of `data` that a list of names leaves out are not. Whole numbers are places
         in `data`, from 0 on.
     data
@@ -209,6 +231,7 @@ def follow(
     tested = tuple(dict.fromkeys([*stops, *(name for name in skipped if name in data)]))
     _, regions, classes = regions_of(tested, data, front)
     visits = [tested.index(name) for name in stops]
+    fleet = None if planned is None else planned.fleet
     if learner is None:
         if planned is None:
             raise InputError("missing; give a learner, or a plan, which has one", field="learner")
@@ -224,23 +247,31 @@ def follow(
             draws = [np.random.default_rng((seed, run, place)) for place in places]
             dealt = [resample_region(region, rng) for region, rng in zip(regions, draws, strict=True)]
             given = seeded(copy.deepcopy(learner), seed + run)
-        model = as_learner(given, classes)
+        models = [as_learner(given, classes) for _ in range(1 if fleet is None else fleet.size)]
+        model = models[0]
         if not run:
             before = errors_in(model, regions, measure) if hasattr(model, "coef_") else None
-        matrices.append(_train_along(model, visits, tested, dealt, measure, (run, runs), progress))
-        finals.append(matrices[-1][-1])
+        matrices.append(_train_along(models, fleet, visits, tested, dealt, measure, (run, runs), progress))
+        serving = [model] * len(tested)
+        if fleet is None:
+            finals.append(matrices[-1][-1])
+        else:
+            untrained = _untrained(as_learner(given, classes), regions[0]) if fleet.serves_untrained else None
+            serving = fleet.serving(models, untrained, tested)
+            finals.append(_served_errors(serving, dealt, measure))
         if not run:
-            first = model
-            own = [standard_error_of(measure, model, region) for region in dealt]
+            first = model if fleet is None else fleet.result(models, serving)
+            own = [standard_error_of(measure, one, region) for one, region in zip(serving, dealt, strict=True)]
     notes: tuple[str, ...] = ()
     errors: FloatArray | None = None
     if planned is not None:
-        notes, errors = _expectations(planned, tested, regions, getattr(first, "model", first), measure)
+        notes, errors = _expectations(planned, tested, regions, getattr(model, "model", model), measure)
     noise = None if planned is None else planned.label_noise
     importance = None if planned is None else planned.importance_in(tested)
     weights = weights_by(importance, len(tested))
     final, by_region = final_errors_of(np.array(finals), own, regions, errors, noise, weights)
-    metrics = [metrics_of(matrix, visits).to_dict() for matrix in matrices]
+    ends = [None] * runs if fleet is None else finals
+    metrics = [metrics_of(matrix, visits, end).to_dict() for matrix, end in zip(matrices, ends, strict=True)]
     return Following(
         route=stops,
         tested=tested,
@@ -254,24 +285,45 @@ def follow(
         notes=notes,
         learner=learner_record(learner),
         importance=importance,
+        fleet=fleet,
     )
 
 
 def _train_along(
-    model: Any, visits: Sequence[int], names: Sequence[str], regions: Sequence[RegionData], measure: Error,
-    run: tuple[int, int], progress: Progress | None,
+    models: Sequence[Any], fleet: PlannedFleet | None, visits: Sequence[int], names: Sequence[str],
+    regions: Sequence[RegionData], measure: Error, run: tuple[int, int], progress: Progress | None,
 ) -> FloatArray:  # fmt: skip
-    """Train a model in one region after the other, and return the errors in all of them after each."""
+    """Train models in one region after the other, and return the errors in all of them of each that was trained."""
     errors = np.empty((len(visits), len(regions)))
     for i, batch in enumerate(_batches(visits, names, regions)):
+        model = models[0 if fleet is None else fleet.models[i]]
         try:
             model.partial_fit(*batch)
         except InputError as refusal:
             raise refusal.within(f"region {names[visits[i]]!r}") from None
+        if fleet is not None and fleet.weights is not None:
+            check_coefficients(model)
         errors[i] = errors_in(model, regions, measure)
         if progress is not None:
             progress("follow", (run[0] + (i + 1) / len(visits)) / run[1])
     return errors
+
+
+def _untrained(model: Any, region: RegionData) -> Any:
+    """Return a learner that predicts before any training, or refuse one that cannot."""
+    if hasattr(model, "untrained") and not hasattr(model, "coef_"):
+        return model.untrained(region.test[0].shape[1])
+    try:
+        model.predict(region.test[0][:1])
+    except Exception as error:  # of any library
+        reason = "the plan serves with an untrained model, and this learner cannot predict before its first training"
+        raise InputError(f"{reason}; give one that was trained", field="learner", value=model) from error
+    return model
+
+
+def _served_errors(serving: Sequence[Any], regions: Sequence[RegionData], measure: Error) -> FloatArray:
+    """Return the error in each region of the model that serves it."""
+    return np.concatenate([errors_in(model, [region], measure) for model, region in zip(serving, regions, strict=True)])
 
 
 def _batches(visits: Sequence[int], names: Sequence[str], regions: Sequence[RegionData]) -> list[Batch]:

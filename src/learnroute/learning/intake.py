@@ -76,7 +76,7 @@ def take_in(
     parts = [kept[name][0][rows[name].estimate] for name in kept]
     pooled = np.concatenate(parts) if parts else np.empty((0, 0))
     mapped = fitted_map(features, pooled) or (lambda inputs: inputs)
-    made = _scaling(mapped(pooled), scaling, intercept, names) if len(pooled) else None
+    made = learn_scaling(mapped(pooled), scaling, intercept, names) if len(pooled) else None
 
     def transform(inputs: FloatArray) -> FloatArray:
         return frozen(mapped(inputs)) if made is None else made.apply(mapped(inputs))
@@ -152,7 +152,9 @@ def _other_columns(found: tuple[str, ...], common: tuple[str, ...]) -> str:
     return f"it {' and '.join(parts)} unlike most regions; all regions need the same columns"
 
 
-def _scaling(pooled: FloatArray, scaling: Scaling, intercept: bool, columns: Sequence[str]) -> FeaturesScaling | None:
+def learn_scaling(
+    pooled: FloatArray, scaling: Scaling, intercept: bool, columns: Sequence[str]
+) -> FeaturesScaling | None:
     """Learn the scaling of features on the rows for estimating; None where they stay as they are."""
     size = pooled.shape[1]
     means, matrix = np.zeros(size), np.eye(size)

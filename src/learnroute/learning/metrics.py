@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError
 from learnroute.model.labelled_tables import align_square
-from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_matrix
+from learnroute.model.validation import LARGEST_VALUE, FloatArray, as_count, as_matrix, as_vector
 
 MEANING: Mapping[str, str] = MappingProxyType(
     {
@@ -48,7 +48,7 @@ class Metrics:
         return asdict(self)
 
 
-def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None) -> Metrics:
+def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None, final: ArrayLike | None = None) -> Metrics:
     """Return the metrics of errors[i][j]: after training on the i-th region of a route, tested on the j-th.
 
     The columns of a table with labels are brought into the order of its rows, which is that of the visits.
@@ -60,6 +60,9 @@ def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None) -> Metric
     visits
         The column of the region that each row trained on, where regions are skipped or visited several times; then
         "right after learning it" is after a region's last visit. If omitted, T rows of T errors are needed.
+    final
+        The error in each region at the end, where it is not the last row: of several models, of which each row is about
+        the one that was trained. Then forgetting is a mean over all visited regions.
 
     Returns
     -------
@@ -79,7 +82,10 @@ def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None) -> Metric
         columns = [as_count("visits", one, least=0, meaning="the index of a column") for one in visits]
         if max(columns) >= width:
             raise InputError(f"there are {width} columns; indices go from 0", field="visits", value=max(columns))
-        return _metrics(table, columns)
+        served = None if final is None else as_vector("final", final, width, least=-LARGEST_VALUE, meaning="errors")
+        return _metrics(table, columns, served)
+    if final is not None:
+        raise InputError("needs visits, the column of the region that each row trained on", field="final")
     matrix = as_matrix("errors", align_square("errors", errors), None, None, least=-LARGEST_VALUE, meaning="errors")
     size = len(matrix)
     if size < 2 or matrix.shape[1] != size:
@@ -89,12 +95,14 @@ def metrics_of(errors: ArrayLike, visits: Sequence[int] | None = None) -> Metric
     return _metrics(matrix, range(size))
 
 
-def _metrics(matrix: FloatArray, visits: Sequence[int]) -> Metrics:
-    final, rows = matrix[-1], {region: row for row, region in enumerate(visits)}
+def _metrics(matrix: FloatArray, visits: Sequence[int], served: FloatArray | None = None) -> Metrics:
+    rows = {region: row for row, region in enumerate(visits)}
     learnt = {region: matrix[row, region] for region, row in rows.items()}
-    before = [region for region in learnt if region != visits[-1]]
+    before, earlier, final = [*learnt], matrix, served
+    if final is None:  # the last row
+        before, earlier, final = [region for region in learnt if region != visits[-1]], matrix[:-1], matrix[-1]
     rise = float(np.mean([final[region] - learnt[region] for region in before])) if before else 0.0
-    best = float(np.mean(final[before] - matrix[:-1, before].min(axis=0))) if before else 0.0
+    best = float(np.mean(final[before] - earlier[:, before].min(axis=0))) if before else 0.0
     return Metrics(
         average_final_error=float(final.mean()),
         learning_error=float(np.mean(list(learnt.values()))),

@@ -10,9 +10,11 @@ import numpy as np
 
 from learnroute.errors import InputError
 from learnroute.learning.data import Batch, RegionData, uneven_moments
+from learnroute.learning.serving import PlannedFleet
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.fields import as_importance
 from learnroute.model.learners import TRAINING, Calibrated, Gradient, Learner, LeastSquares, Proximal
+from learnroute.model.order_effect import as_rehearsal
 from learnroute.model.result import Plan
 from learnroute.model.validation import (
     LARGEST_VALUE,
@@ -47,6 +49,10 @@ class PlannedTraining:
         The regions that are not visited.
     importance
         How much the error in each region of `regions` counts in the mean; None where all count alike.
+    fleet
+        The model that each visit of `route` trains, and how the models serve; None where there is one model.
+    is_rehearsed
+        Whether the errors are those of a rehearsal, which assumes nothing about the features.
     """
 
     route: tuple[str, ...]
@@ -58,20 +64,27 @@ class PlannedTraining:
     label_noise: float | None = None
     skipped: tuple[str, ...] = ()
     importance: FloatArray | None = None
+    fleet: PlannedFleet | None = None
+    is_rehearsed: bool = False
 
     @classmethod
     def of(cls, plan: Plan | Mapping[str, Any]) -> PlannedTraining:
         """Return what a plan, or its JSON object, says."""
         data = plan.training() if isinstance(plan, Plan) else plan
-        route = data.get("route")
+        fleet = PlannedFleet.of(data)
+        route = data.get("route") if fleet is None else [name for one in fleet.routes for name in one]
         if not isinstance(route, list) or not all(isinstance(name, str) for name in route):
             raise InputError("a plan with a route is needed", field="route", value=route)
         skipped = data.get("skipped", [])
         if not isinstance(skipped, list) or not all(isinstance(name, str) for name in skipped):
             raise InputError("a list of region names is needed", field="skipped", value=skipped)
-        size, regions, learner = len(route), len({*route, *skipped}), _training(data.get("learner", {}), len(route))
+        size, regions = len(route), len({*route, *skipped})
+        learner = _training(data.get("learner", {}), size if fleet is None else fleet.most_trainings)
         features, samples, errors = data.get("features"), data.get("samples"), data.get("expected_errors")
         noise, scaling = data.get("label_noise"), data.get("features_scaling")
+        rehearsed = as_rehearsal(data.get("rehearsal"), regions)
+        if rehearsed is not None:  # measured errors, which contain the label noise
+            errors, noise = rehearsed["errors"], 0.0
         if samples is not None:
             listed = samples if isinstance(samples, list) else [samples] * size
             counts = as_vector("samples", listed, size, least=1.0, meaning="numbers of samples")
@@ -88,6 +101,8 @@ class PlannedTraining:
             None if noise is None else as_number("label_noise", noise, least=0.0, meaning="the label noise"),
             tuple(skipped),
             as_importance(data.get("importance"), regions),
+            fleet,
+            rehearsed is not None,
         )
 
     @property
@@ -131,7 +146,7 @@ class PlannedTraining:
         own = width + bool(getattr(model, "fit_intercept", False))
         if self.features is not None and own != self.features:
             found.append(f"the plan was made for {self.features} features; these samples have {own}")
-        if not self.is_calibrated and self.errors is not None:
+        if not self.is_calibrated and not self.is_rehearsed and self.errors is not None:
             pooled = np.concatenate([region.train[0] for region in regions])
             uneven = uneven_moments(pooled[:, np.ptp(pooled, axis=0) > 0])
             if uneven is not None:

@@ -16,17 +16,55 @@ of its matrices left undrawn. A region with more samples than features wipes out
 true model and its noise, in any direction. In the under regime that is the last region.
 
 That is the paper's learner. A regularised one (`krylov`) moves the model along u and in one direction across it.
+
+The models of a fleet train on batches of their own. Outside of the span of the true models, each of them points in a
+direction that is equally likely to be any, whatever the others do; so averages need the angles between these directions
+alone, which are drawn once, when the models are averaged (`served_errors`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from learnroute.learning.krylov import move, trainings_of
+from learnroute.model.fleet_objective import UNTRAINED, Service
 from learnroute.model.learners import Gradient, Learner, LeastSquares, Proximal
 from learnroute.model.validation import FloatArray, IntArray
+
+
+class Frame(NamedTuple):
+    """Coordinates of the true models of all regions, seen from the first model.
+
+    Attributes
+    ----------
+    models
+        One row per region.
+    outside
+        Where the last coordinate of a model is its distance from the span of the true models: how many dimensions there
+        are outside of that span. 0 where all coordinates are alike.
+    """
+
+    models: FloatArray
+    outside: int = 0
+
+    @classmethod
+    def whole(cls, models: FloatArray, features: int) -> Frame:
+        """Return all m coordinates of true models."""
+        return cls(_widened(models, features))
+
+    @classmethod
+    def spanned(cls, models: FloatArray, features: int) -> Frame:
+        """Return as few coordinates of true models as their span needs, and one for the distance from it, if any."""
+        inside = span_coordinates(models)
+        width = inside.shape[1]
+        return cls(_widened(inside, min(width + 1, features)), features - width)
+
+
+# (true models; visits; learner; samples of each visit; runs; rng) -> the trained model of each run, in the same frame
+Trainer = Callable[[Frame, IntArray, Learner, IntArray, int, np.random.Generator], FloatArray]
 
 # (true models of all regions, seen from the first model; visits; learner; samples of each visit; runs; rng; weights of
 # the regions in the mean error) -> final error of each run
@@ -51,12 +89,22 @@ def direct(
 
     Normal equations do for Gaussian features, and are the fastest way to be slow.
     """
+    known = Frame.whole(models, learner.features)
+    model = train_directly(known, visits, learner, samples, runs, rng)
+    errors = np.zeros(runs)
+    for target, weight in zip(known.models, weights.tolist(), strict=True):
+        errors += weight * np.sum((model - target) ** 2, axis=1)
+    return errors / len(models)
+
+
+def train_directly(
+    known: Frame, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw X and z of each visit and train on them, in all m coordinates."""
     m = learner.features
-    truth = np.zeros((len(models), m))
-    truth[:, : models.shape[1]] = models
     model: FloatArray = np.zeros((runs, m))
     trainings = trainings_of(learner, len(visits))
-    for target, n, training in zip(truth[visits], samples.tolist(), trainings, strict=True):
+    for target, n, training in zip(known.models[visits], samples.tolist(), trainings, strict=True):
         x = rng.standard_normal((runs, n, m))
         y = x @ target + learner.noise * rng.standard_normal((runs, n))
         missing = y[:, :, None] - x @ model[:, :, None]
@@ -78,10 +126,50 @@ def direct(
         else:  # (e11), and its regularised form
             matrix = x @ x.mT + n * strength * np.eye(n)
             model = model + (x.mT @ np.linalg.solve(matrix, missing))[:, :, 0]
-    errors = np.zeros(runs)
-    for target, weight in zip(truth, weights.tolist(), strict=True):
-        errors += weight * np.sum((model - target) ** 2, axis=1)
-    return errors / len(truth)
+    return model
+
+
+def _widened(rows: FloatArray, width: int) -> FloatArray:
+    """Put zeros behind each row."""
+    wide = np.zeros((len(rows), width))
+    wide[:, : rows.shape[1]] = rows
+    return wide
+
+
+def served_errors(
+    known: Frame, trained: Sequence[FloatArray], service: Service, rng: np.random.Generator, weights: FloatArray
+) -> FloatArray:
+    """Return the mean error over all regions in each run, of the models that serve them.
+
+    Parameters
+    ----------
+    known, trained
+        The true models, and those that were trained, each for all runs.
+    service
+        The weights of the average of all models, or the model of each region.
+    rng, weights
+        Where angles between models come from, and how much each region counts in the mean.
+    """
+    served = np.zeros(len(known.models), dtype=np.int64) if service.served_by is None else service.served_by
+    if service.weights is not None:
+        trained = [_average(trained, service.weights, known.outside, rng)]
+    errors = np.zeros(len(trained[0]))
+    for target, model, weight in zip(known.models, served.tolist(), weights.tolist(), strict=True):
+        gap = target[None, :] if model == UNTRAINED else trained[model] - target
+        errors += weight * np.sum(gap**2, axis=1)
+    return errors / len(known.models)
+
+
+def _average(trained: Sequence[FloatArray], shares: FloatArray, outside: int, rng: np.random.Generator) -> FloatArray:
+    """Average models; those outside of the span point in directions that are drawn for each."""
+    average = np.zeros_like(trained[0])
+    for share, model in zip(shares.tolist(), trained, strict=True):
+        length, other = average[:, -1].copy(), share * model[:, -1]
+        average += share * model
+        if outside:
+            angle = _cosine(outside, len(other), rng)
+            average[:, -1] = np.sqrt(np.maximum(length**2 + other**2 + 2 * length * other * angle, 0.0))
+    return average
 
 
 def span_coordinates(models: FloatArray) -> FloatArray:
@@ -116,17 +204,25 @@ def _over(
     models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator,
     weights: FloatArray,
 ) -> FloatArray:  # fmt: skip
-    m = learner.features
-    targets = span_coordinates(models)
-    size, width = targets.shape
-    inside = min(width + 1, m)  # coordinates kept: the span, and the model's own direction outside if there is any
-    targets = np.column_stack([targets, np.zeros((size, inside - width))])
+    known = Frame.spanned(models, learner.features)
+    model, targets = train_in_span(known, visits, learner, samples, runs, rng), known.models
+    middle = (weights[:, None] * targets).mean(axis=0)
+    spread = float(np.mean(weights * np.sum((targets - middle) ** 2, axis=1)))
+    errors: FloatArray = spread + np.sum((model - middle) ** 2, axis=1)
+    return errors
+
+
+def train_in_span(
+    known: Frame, visits: IntArray, learner: Learner, samples: IntArray, runs: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw what each visit makes of the coordinates that are kept."""
+    m, inside = learner.features, known.models.shape[1]
     model = np.zeros((runs, inside))
     trainings = trainings_of(learner, len(visits))
     wiped = np.flatnonzero((samples > m) & np.array([isinstance(training, LeastSquares) for training in trainings]))
     begin = int(wiped[-1]) if wiped.size else -1
     for k in range(max(begin, 0), len(visits)):
-        target = targets[visits[k]]
+        target = known.models[visits[k]]
         if k == begin:
             error = _least_squares_error(learner, int(samples[k]), runs, rng)
             direction, rest = rng.standard_normal((runs, inside)), _chi2(m - inside, runs, rng)
@@ -137,12 +233,9 @@ def _over(
         else:
             step, outside = _regularised(target - model, m, int(samples[k]), learner.noise, rng, trainings[k])
         model += step
-        if inside > width:
+        if known.outside:
             model[:, -1] = np.sqrt(model[:, -1] ** 2 + outside)
-    middle = (weights[:, None] * targets).mean(axis=0)
-    spread = float(np.mean(weights * np.sum((targets - middle) ** 2, axis=1)))
-    errors: FloatArray = spread + np.sum((model - middle) ** 2, axis=1)
-    return errors
+    return model
 
 
 def _regularised(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from statistics import NormalDist
@@ -15,12 +15,25 @@ from numpy.typing import ArrayLike
 
 from learnroute.errors import InputError, RefusedError, check_type
 from learnroute.learning.krylov import numbers_a_run, trainings_of
-from learnroute.learning.samplers import Sampler, direct, low_dimensional, span_coordinates
+from learnroute.learning.samplers import (
+    Frame,
+    Sampler,
+    direct,
+    low_dimensional,
+    served_errors,
+    span_coordinates,
+    train_directly,
+    train_in_span,
+)
+from learnroute.learning.serving import PlannedFleet
 from learnroute.learning.truth import Truth, truth_of
+from learnroute.model.fleet_losses import expected_fleet_loss, fleet_objective_of, true_fleet_loss
+from learnroute.model.fleet_objective import FleetRoutes, Service
 from learnroute.model.learners import Learner, LeastSquares
 from learnroute.model.losses import Loss, as_order, expected_loss, true_loss, visited_first
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import UPPER, DissimilarityKind, Problem
+from learnroute.model.result import Plan
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table, route_text
@@ -56,6 +69,8 @@ class Simulation(ResultMixin):
         The final error of every run.
     notes
         What the reader should know, one sentence each.
+    plan
+        Where there are several vehicles or models: their routes, and the weights or the models that serve the regions.
     """
 
     picture = "draw_simulations"
@@ -78,11 +93,13 @@ class Simulation(ResultMixin):
     seconds: float
     notes: tuple[str, ...]
     dissimilarities: DissimilarityKind = UPPER
+    plan: Plan | None = None
 
     def __repr__(self) -> str:
         half = self.interval[1] - self.mean
+        way = route_text(self.route) if self.plan is None else f"{len(self.plan.routes)} routes"
         return (
-            f"<Simulation of {route_text(self.route)}: error {self.mean:.5g} ± {half:.2g} ({self.level:.0%} interval), "
+            f"<Simulation of {way}: error {self.mean:.5g} ± {half:.2g} ({self.level:.0%} interval), "
             f"closed form {self.expected:.5g}, {self.runs:,} runs>"
         )
 
@@ -116,8 +133,7 @@ class Simulation(ResultMixin):
             "mean": self.mean,
             "standard_error": self.standard_error,
             "runs": self.runs,
-            "order": list(self.order),
-            "route": list(self.route),
+            **self._routes(),
             "regime": self.regime,
             "learner": {"rule": self.learner.rule, **self.learner.training},
             "level": self.level,
@@ -139,6 +155,15 @@ class Simulation(ResultMixin):
             "seconds": self.seconds,
             "notes": list(self.notes),
         }
+
+    def _routes(self) -> dict[str, Any]:
+        """Return the route, or the routes of a fleet and how its models serve, as a plan file has them."""
+        if self.plan is None:
+            return {"order": list(self.order), "route": list(self.route)}
+        return {name: value for name, value in self.plan.to_dict().items() if name in ROUTES}
+
+
+ROUTES = ("order", "route", "routes", "models", "weights", "served_by", "travels")
 
 
 def simulations_table(found: Sequence[tuple[str, Simulation]]) -> Table:
@@ -171,7 +196,8 @@ def simulations_sheet(found: Sequence[tuple[str, Simulation]]) -> Sheet:
     origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
     seconds = sum(one.seconds for _, one in found)
     lines = [("error", "average final error F_T; closed form for the true models, bound for all models within Δ")]
-    lines += [(f"route {k}", " > ".join(one.route)) for k, (_, one) in enumerate(found, 1)]
+    for k, (_, one) in enumerate(found, 1):
+        lines += [(f"route {k}", " > ".join(one.route))] if one.plan is None else _fleet_lines(one.plan, k)
     lines += [
         ("models", origin),
         ("runs", f"{first.runs:,} each, {first.sampler} sampler, seed {first.seed}, {seconds:.2f} s"),
@@ -180,9 +206,15 @@ def simulations_sheet(found: Sequence[tuple[str, Simulation]]) -> Sheet:
     return Sheet(f"{first.runs:,} trainings along a route", (simulations_table(found),), tuple(lines))
 
 
+def _fleet_lines(made: Plan, number: int) -> list[tuple[str, str]]:
+    fleet = PlannedFleet.of(made.training())
+    assert fleet is not None
+    return [(f"{number} {label}", text) for label, text in fleet.lines()]
+
+
 def simulate(
     problem: Problem,
-    order: ArrayLike,
+    order: ArrayLike | FleetRoutes | Plan,
     runs: int = 10_000,
     seed: int = 0,
     sampler: str = "low-dimensional",
@@ -198,7 +230,8 @@ def simulate(
         With true models (`truth`, `initial_model`), or without: then some are drawn to match its dissimilarities.
     order
         Indices of the regions in order of visit, as in `Plan.order`; where `problem.visits` allows it, some regions are
-        left out or visited again. Errors are measured in all regions.
+        left out or visited again. Errors are measured in all regions. For several vehicles or models (`fleet`), a plan
+        or the `Plan.fleet` of one: each model is trained along its visits, and regions are served as planned.
     runs
         How many times.
     seed
@@ -236,20 +269,33 @@ def simulate(
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
         raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
     budget = Budget.of(time_limit, progress)
-    stops = as_order(problem, order)
+    made = _fleet_plan(problem, order)
+    if isinstance(order, Plan):
+        order = order.order
+    stops = as_order(problem, order) if made is None else np.array(made.order, dtype=np.int64)
     drawn, stream = np.random.SeedSequence(as_count("seed", seed, least=0, meaning="the seed")).spawn(2)
     truth = truth_of(problem, np.random.default_rng(drawn))
     known = _with_truth(problem, truth)
-    loss = true_loss(known, stops)
-    samples = problem.counts[stops]
-    last = trainings_of(problem.learner, len(stops))[-1]
-    if samples[-1] > problem.learner.features and problem.learner.noise == 0 and isinstance(last, LeastSquares):
-        errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
+    trainings = [stops] if made is None else _trainings(problem, made)
+    counts = [problem.counts[visits] for visits in trainings]
+    notes: tuple[str, ...] = ()
+    if made is None:
+        loss, bound = true_loss(known, stops), expected_loss(problem.with_upper_bounds(), stops)
+        last = trainings_of(problem.learner, len(stops))[-1]
+        if counts[0][-1] > problem.learner.features and problem.learner.noise == 0 and isinstance(last, LeastSquares):
+            errors = np.full(runs, loss.error)  # the last region is learnt exactly: nothing is left to chance
+        else:
+            errors = _draw(*_one_model(problem, truth, stops, sampler), runs, stream, budget)
+        notes = _bound_note(problem, truth)
     else:
-        everyone = visited_first(stops.tolist(), problem.size)
-        models, visits = (truth.models - truth.initial_model)[everyone], np.argsort(everyone)[stops]
-        weights = problem.region_weights[everyone]
-        errors = _draw(SAMPLERS[sampler], models, visits, problem.learner, samples, runs, stream, budget, weights)
+        assert made.fleet is not None
+        objective = fleet_objective_of(problem)
+        service = objective.service(made.fleet)
+        loss = true_fleet_loss(known, objective, made.fleet)
+        upper = fleet_objective_of(problem.with_upper_bounds())
+        bound = expected_fleet_loss(upper, made.fleet, upper.service(made.fleet, service))
+        errors = _draw(*_several_models(problem, truth, trainings, service, sampler), runs, stream, budget)
+        notes = _average_note() if objective.rules.merged else _bound_note(problem, truth)
     return Simulation(
         route=tuple(problem.regions[i] for i in stops),
         order=tuple(int(i) for i in stops),
@@ -260,7 +306,7 @@ def simulate(
         standard_error=float(errors.std(ddof=1)) / math.sqrt(len(errors)),
         level=float(level),
         loss=loss,
-        bound=expected_loss(problem.with_upper_bounds(), stops),
+        bound=bound,
         errors=frozen(errors),
         runs=len(errors),
         requested=runs,
@@ -270,39 +316,92 @@ def simulate(
         seconds=time.monotonic() - started,
         notes=(
             *truth.notes,
-            *_bound_note(problem, truth),
-            *_tail_note(problem, samples),
+            *notes,
+            *_tail_note(problem, counts),
             *_time_note(len(errors), runs),
         ),
         dissimilarities=problem.dissimilarity_kind,
+        plan=made,
         problem=problem,
     )
 
 
-def _draw(
-    sample: Sampler, models: FloatArray, visits: IntArray, learner: Learner, samples: IntArray, runs: int,
-    stream: np.random.SeedSequence, budget: Budget, weights: FloatArray,
-) -> FloatArray:  # fmt: skip
-    """Draw in chunks, each with its own stream, until all is drawn or the time is up (two runs at least)."""
-    if sample is direct:
+def _fleet_plan(problem: Problem, order: Any) -> Plan | None:
+    """Return the plan of several vehicles or models that is to be simulated; None for one vehicle with one model."""
+    if problem.fleet_rules is None:
+        return None
+    routes = order.fleet if isinstance(order, Plan) else order
+    if not isinstance(routes, FleetRoutes):
+        reason = "several vehicles or models are simulated by a plan: give one, such as plan(problem)"
+        raise InputError(reason, field="order", value=order)
+    return Plan.of(problem, routes)
+
+
+def _trainings(problem: Problem, made: Plan) -> list[IntArray]:
+    """Return the visits that train each model of a fleet, in order."""
+    assert made.fleet is not None
+    assert problem.fleet_rules is not None
+    return [np.array(visits, dtype=np.int64) for visits in made.fleet.trainings(problem.fleet_rules.size)]
+
+
+Draw = Callable[[int, np.random.Generator], FloatArray]  # runs and rng -> final errors
+
+
+def _one_model(problem: Problem, truth: Truth, stops: IntArray, sampler: str) -> tuple[Draw, int]:
+    """Return what draws final errors of one model, and how many numbers it needs for each run."""
+    sample, learner, samples = SAMPLERS[sampler], problem.learner, problem.counts[stops]
+    everyone = visited_first(stops.tolist(), problem.size)
+    models, visits = (truth.models - truth.initial_model)[everyone], np.argsort(everyone)[stops]
+    weights = problem.region_weights[everyone]
+    if sample is not direct:
+        models = span_coordinates(models)
+    numbers = _numbers(sampler, learner, models.shape[1] + 1, samples)
+    return lambda runs, rng: sample(models, visits, learner, samples, runs, rng, weights), numbers
+
+
+def _several_models(
+    problem: Problem, truth: Truth, trainings: Sequence[IntArray], service: Service, sampler: str
+) -> tuple[Draw, int]:
+    """Return what draws final errors of a fleet, and how many numbers it needs for each run."""
+    learner, models, whole = problem.learner, truth.models - truth.initial_model, sampler == "direct"
+    known = Frame.whole(models, learner.features) if whole else Frame.spanned(models, learner.features)
+    train, width = train_directly if whole else train_in_span, known.models.shape[1]
+    counts = [problem.counts[visits] for visits in trainings]
+    numbers = max((_numbers(sampler, learner, width, samples) for samples in counts if len(samples)), default=width)
+
+    def draw(runs: int, rng: np.random.Generator) -> FloatArray:
+        trained = [
+            train(known, visits, learner, samples, runs, rng) if len(visits) else np.zeros((runs, width))
+            for visits, samples in zip(trainings, counts, strict=True)
+        ]
+        return served_errors(known, trained, service, rng, problem.region_weights)
+
+    return draw, numbers + len(trainings) * width
+
+
+def _numbers(sampler: str, learner: Learner, width: int, samples: IntArray) -> int:
+    """Return about how many numbers one run holds at once, or refuse too many."""
+    if sampler == "direct":
         numbers = learner.features * int(samples.max())
         if numbers > MOST_ENTRIES:
             raise RefusedError(
                 f"direct: {learner.features:,} features x {samples.max():,} samples are more than {MOST_ENTRIES:,} "
                 "numbers a region; use the low-dimensional sampler, which draws from the same law",
             )
-    else:
-        models = span_coordinates(models)
-        numbers = models.shape[1] + 1
-        trainings = trainings_of(learner, len(samples))
-        numbers += max(map(numbers_a_run, trainings, repeat(learner.features), samples.tolist()))
+        return numbers
+    trainings = trainings_of(learner, len(samples))
+    return width + max(map(numbers_a_run, trainings, repeat(learner.features), samples.tolist()))
+
+
+def _draw(draw: Draw, numbers: int, runs: int, stream: np.random.SeedSequence, budget: Budget) -> FloatArray:
+    """Draw in chunks, each with its own stream, until all is drawn or the time is up (two runs at least)."""
     chunk = min(MOST_CHUNK, max(2, CHUNK // numbers))
     parts: list[FloatArray] = []
     done = 0
     while done < runs:
         size = min(chunk, runs - done)
         rng = np.random.default_rng(stream.spawn(1)[0])
-        parts.append(sample(models, visits, learner, samples, size, rng, weights))
+        parts.append(draw(size, rng))
         done += size
         budget.progress("simulate", done / runs)
         if budget.exhausted and done >= 2:
@@ -338,11 +437,20 @@ def _bound_note(problem: Problem, truth: Truth) -> tuple[str, ...]:
     return ()
 
 
-def _tail_note(problem: Problem, samples: IntArray) -> tuple[str, ...]:
+def _average_note() -> tuple[str, ...]:
+    return (
+        "averaged models err less the further they are apart: what Δ gives is their error if true models are that far "
+        "apart, and no bound",
+    )
+
+
+def _tail_note(problem: Problem, counts: Sequence[IntArray]) -> tuple[str, ...]:
     """Warn where the error has a mean but no variance: an inverse chi-square of at most 4 degrees of freedom."""
-    learner = problem.learner
-    plain = np.array([isinstance(training, LeastSquares) for training in trainings_of(learner, len(samples))])
-    degrees = int(np.abs(learner.features - samples[plain]).min(initial=LARGEST_COUNT)) + 1
+    learner, nearest = problem.learner, LARGEST_COUNT
+    for samples in counts:  # of each visit of a model
+        for n, training in zip(samples.tolist(), trainings_of(learner, len(samples)), strict=True):
+            nearest = min(nearest, abs(learner.features - n)) if isinstance(training, LeastSquares) else nearest
+    degrees = nearest + 1
     if degrees > 4 or learner.noise == 0:
         return ()
     return (

@@ -26,14 +26,14 @@ from learnroute.learning.trainings import TrainingFile, fingerprint
 from learnroute.model.features_scaling import FeaturesScaling
 from learnroute.model.learners import Learner
 from learnroute.model.problem import Problem
-from learnroute.model.result_mixin import TableMixin
+from learnroute.model.result_mixin import PictureMixin
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import FloatArray, IntArray, as_count, as_names, as_path, as_square, as_vector, frozen
 from learnroute.solvers.contract import Budget, Progress
 
 
 @dataclass(frozen=True, eq=False)
-class Transfer(TableMixin):
+class Transfer(PictureMixin):
     """What a model trained in one region alone gets wrong in each.
 
     Attributes
@@ -57,6 +57,7 @@ class Transfer(TableMixin):
         How raw features became the learner's, where that is known; the problem keeps it.
     """
 
+    picture = "draw_transfer"
     regions: tuple[str, ...]
     errors: FloatArray
     standard_errors: FloatArray
@@ -231,10 +232,10 @@ def transfer(
     rows = {key: row for key, row in store.rows.items() if key[0] < runs}
     before = errors_before(as_learner(learner, classes), regions, measure)
     found = _summary(names, rows, runs, called, seed, time.monotonic() - started, before)
-    return replace(found, features_scaling=_common_scaling(regions), learner=learner_record(learner))
+    return replace(found, features_scaling=common_scaling(regions), learner=learner_record(learner))
 
 
-def _common_scaling(regions: list[RegionData]) -> FeaturesScaling | None:
+def common_scaling(regions: list[RegionData]) -> FeaturesScaling | None:
     """Return the scaling that made the features of all regions, if it is one."""
     first = regions[0].scaling
     return first if all(region.scaling == first for region in regions) else None

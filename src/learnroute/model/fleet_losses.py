@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from learnroute.errors import InputError
-from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
+from learnroute.model.fleet_objective import FleetObjective, FleetRoutes, Service
 from learnroute.model.law import ModelErrors, follow
 from learnroute.model.losses import Loss, true_dissimilarities, visit_objective_of
 from learnroute.model.problem import Problem
@@ -27,9 +27,12 @@ def fleet_objective_of(problem: Problem) -> FleetObjective:
     return FleetObjective(visit_objective_of(problem), problem.fleet_rules)
 
 
-def expected_fleet_loss(objective: FleetObjective, routes: FleetRoutes) -> Loss:
-    """Return the expected loss per region of the routes of a fleet, and its parts; merging counts as pairs."""
-    found, size = objective.parts(routes), objective.size
+def expected_fleet_loss(objective: FleetObjective, routes: FleetRoutes, service: Service | None = None) -> Loss:
+    """Return the expected loss per region of the routes of a fleet, and its parts; merging counts as pairs.
+
+    `service` if it is known.
+    """
+    found, size = objective.parts(routes, service), objective.size
     parts = {
         "travel": objective.visits.rate * objective.paid_travel(routes) / size,
         "dissimilarity": math.fsum(found.dissimilarity) / size,
@@ -41,10 +44,11 @@ def expected_fleet_loss(objective: FleetObjective, routes: FleetRoutes) -> Loss:
 
 
 def true_fleet_loss(problem: Problem, objective: FleetObjective, routes: FleetRoutes) -> Loss:
-    """Return the same where the true models are known."""
-    known = true_dissimilarities(problem)
+    """Return the same where the true models are known; models serve as they were planned to."""
+    known, planned = true_dissimilarities(problem), objective.service(routes)
     total = math.fsum(known.region_weights * known.initial)
-    return expected_fleet_loss(replace(objective, visits=replace(objective.visits, known=known, total=total)), routes)
+    true = replace(objective, visits=replace(objective.visits, known=known, total=total))
+    return expected_fleet_loss(true, routes, true.service(routes, planned))
 
 
 def fleet_losses_without(objective: FleetObjective, routes: FleetRoutes) -> list[float] | None:

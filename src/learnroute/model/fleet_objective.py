@@ -185,15 +185,19 @@ class FleetObjective:
             and not is_less(self.rules.limit, max(travels), SAME)
         )
 
-    def service(self, routes: FleetRoutes) -> Service:
-        """Return which model serves each region, and the expected errors."""
+    def service(self, routes: FleetRoutes, planned: Service | None = None) -> Service:
+        """Return which model serves each region, and the expected errors: as is best, or as it was planned."""
         trainings = routes.trainings(self.rules.size)
-        return self._merged(trainings) if self.rules.merged else self._own(trainings)
+        return self._merged(trainings, planned) if self.rules.merged else self._own(trainings, planned)
 
-    def _own(self, trainings: Sequence[Sequence[int]]) -> Service:
+    def _own(self, trainings: Sequence[Sequence[int]], planned: Service | None) -> Service:
         known = self.visits.known
         rows = np.array([known.initial, *(self._errors(regions) for regions in trainings)])
-        served = np.argmin(rows, axis=0)
+        if planned is None:
+            served = np.argmin(rows, axis=0)
+        else:
+            assert planned.served_by is not None
+            served = planned.served_by - UNTRAINED
         return Service(frozen(rows[served, np.arange(self.size)]), served_by=frozen(served + UNTRAINED))
 
     def _errors(self, regions: Sequence[int]) -> FloatArray:
@@ -201,18 +205,23 @@ class FleetObjective:
         visits, first = self.visits, ModelErrors(self.visits.known.initial)
         return [first, *follow(first, regions, visits.updates.along(regions), visits.known)][-1].total
 
-    def _merged(self, trainings: Sequence[Sequence[int]]) -> Service:
+    def _merged(self, trainings: Sequence[Sequence[int]], planned: Service | None) -> Service:
         known, updates = self.visits.known, self.visits.updates
         distances = Distances(known.matrix, known.initial, len(trainings))
         for model, regions in enumerate(trainings):
             for region, step in zip(regions, updates.along(regions), strict=True):
                 distances.train(model, region, step)
-        if self.rules.equal:
-            trained = np.array([bool(regions) for regions in trainings])
+        trained = np.array([bool(regions) for regions in trainings])
+        if planned is not None:
+            assert planned.weights is not None
+            weights = planned.weights
+        elif self.rules.equal:
             weights = trained / max(1, int(trained.sum())) if trained.any() else np.eye(len(trainings))[0]
         else:
-            means = distances.to_regions @ known.region_weights
-            weights = merge_weights(means, self.visits.count * distances.between)
+            some = np.flatnonzero(trained | (np.cumsum(~trained) == 1))  # models that were not trained are all alike
+            means = distances.to_regions[some] @ known.region_weights
+            weights = np.zeros(len(trainings))
+            weights[some] = merge_weights(means, self.visits.count * distances.between[np.ix_(some, some)])
         return Service(frozen(distances.merge(weights)), weights=frozen(weights), between=frozen(distances.between))
 
     def parts(self, routes: FleetRoutes, service: Service | None = None) -> FleetParts:

@@ -38,6 +38,7 @@ from learnroute.model.losses import (
     untrained_loss,
     visited_first,
 )
+from learnroute.model.order_effect import OrderEffect, expected_order_effect
 from learnroute.model.problem import ESTIMATE, UPPER, DissimilarityKind, Problem
 from learnroute.model.result_mixin import ResultMixin
 from learnroute.model.table import Column, Sheet, Table, clip, route_text
@@ -233,6 +234,10 @@ class Plan(ResultMixin):
     loss_at_most
         The largest total loss with dissimilarities between their bounds; None where that is not known. Of a least
         squares learner it is the loss by upper bounds; of a regularised one, some dissimilarities count negatively.
+    rehearsal
+        Where the route was chosen by `learnroute.learning.rehearse`: the rehearsed error with its standard error, the
+        errors per region (in the order of `expected_errors`, label noise included), those of random orders, whether the
+        order matters, and the number of draws. `follow` compares measured errors with these. None of other plans.
     problem
         What was planned, where the plan comes from this process; for pictures and maps.
     """
@@ -273,6 +278,7 @@ class Plan(ResultMixin):
     weights: tuple[float, ...] | None = None
     served_by: dict[str, int | None] | None = None
     travels: tuple[float, ...] | None = None
+    rehearsal: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, problem: Problem, order: ArrayLike | FleetRoutes) -> Plan:
@@ -511,6 +517,12 @@ class Plan(ResultMixin):
             lines.append(("untrained", f"total loss {self.untrained:.6g} without any visit"))
         if self.dissimilarities == ESTIMATE and self.loss_at_most is not None:
             lines.append(("at most", f"{self.loss_at_most:.6g} by the upper bounds on the dissimilarities"))
+        effect = None if self.problem is None else self._order_effect(self.problem)
+        if effect is not None:
+            lines.append(("order", effect.text))
+        if self.rehearsal is not None:
+            error, spread = self.rehearsal["error"], self.rehearsal["standard_error"]
+            lines.append(("rehearsed", f"error {error:.6g} ± {spread:.2g}; the losses here are by the law"))
         bound = "" if self.lower_bound is None or self.optimal else f" (lower bound {self.lower_bound:.6g})"
         value = self.guarantee.value
         most = "none" if value is None else "the least loss"
@@ -549,6 +561,14 @@ class Plan(ResultMixin):
             for model in order
         ]
 
+    def _order_effect(self, problem: Problem) -> OrderEffect | None:
+        """Whether the order matters, by the law; None where a rehearsal says so, or nothing is known."""
+        if self.rehearsal is not None or self.fleet is not None or self.learner is None:
+            return None
+        if problem.learner.undecided:
+            problem = problem.changed(learner=self.learner)
+        return expected_order_effect(problem, self.order)
+
     def _learner(self) -> dict[str, Any]:
         """Return how the learner trains, and how that was chosen."""
         said: dict[str, Any] = {"rule": LeastSquares.rule}
@@ -570,8 +590,10 @@ class Plan(ResultMixin):
     def training(self) -> dict[str, Any]:
         """Return what `follow` needs of the plan: the route, how to train, and what is to be expected of it."""
         samples, errors = self.samples, self.expected_errors
+        fleet = {} if self.fleet is None else {"routes": [list(route) for route in self.routes], **self._service()}
         return {
             "route": list(self.route),
+            **fleet,
             "skipped": list(self.skipped),
             "learner": self._learner(),
             "features": self.learner.features if self.learner is not None and self.learner.has_shape else None,
@@ -580,6 +602,7 @@ class Plan(ResultMixin):
             "expected_errors": None if errors is None else list(errors),
             "importance": None if self.importance is None else list(self.importance),
             "label_noise": self.label_noise,
+            "rehearsal": self.rehearsal,
         }
 
     def to_dict(self) -> dict[str, Any]:

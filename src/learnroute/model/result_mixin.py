@@ -87,6 +87,34 @@ class TableMixin(ABC):
         return self.table().to_frame()
 
 
+class PictureMixin(TableMixin):
+    """A result that has a picture of its own, without a problem."""
+
+    def plot(self, ax: Axes | None = None, *, path: str | Path | None = None) -> Figure:
+        """Draw the result; the picture is that of the matching function of `learnroute.plots`.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw in, of a figure of yours. If omitted, a figure is made, without pyplot; a notebook shows it.
+        path
+            Where to write the picture as well: .png, .svg or .pdf.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The picture.
+
+        Raises
+        ------
+        InputError
+            Without matplotlib, or for a path that cannot be written; before anything is drawn.
+        """
+        from learnroute import notebooks
+
+        return notebooks.draw(self, ax, path, None)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultMixin(TableMixin):
     """A result that answers a problem, and has a picture.

@@ -63,10 +63,19 @@ def draw_simulations(
         color=BLUE, label=f"simulated mean, {found[0].level:.0%} interval",
     )  # fmt: skip
     names = [f"{k + 1} {name}" if len(found) > 1 else name for k, (name, _) in enumerate(simulations)]
-    axes.set_xticks(places, [literal(f"{name}\nlast {s.route[-1]}") for name, s in zip(names, found, strict=True)])
+    axes.set_xticks(places, [literal(f"{name}\n{_kind(s)}") for name, s in zip(names, found, strict=True)])
     axes.set_xlim(-0.7, len(found) - 0.3)
     axes.set_ylabel("average final error")
     unboxed(axes)
     title = f"{problem.title}\n" if problem.title else ""
     entitle(figure, axes, ax is None, f"{title}{shape_line(problem)}, {found[0].runs:,} runs a route", 11, 2)
     return figure
+
+
+def _kind(simulation: Simulation) -> str:
+    """Say in a few words which route it is."""
+    if simulation.plan is None:
+        return f"last {simulation.route[-1]}"
+    fleet = simulation.plan.fleet
+    many = len(simulation.plan.routes)
+    return f"{many} vehicles" if many > 1 else f"{len({*fleet.models[0]}) if fleet else 1} trained models"

@@ -388,6 +388,17 @@ class VisitBoundParams(NamedTuple):
     share: float = 0.25  # of the time that is left for it where a search would spend all
 
 
+class RehearsalParams(NamedTuple):
+    """Simulated annealing of sequences of visits that are priced by rehearsal (`solvers.rehearsal`)."""
+
+    starts: int = 4  # sequences that are annealed, each on its own
+    moves: int = 500  # per region, in each of them
+    hot: float = 1.0  # the first temperature, in typical losses of a move, ...
+    cold: float = 0.01  # ... and the last one, ...
+    temperatures: int = 100  # ... in so many steps at least
+    work: float = 3e7  # multiplications of a call of the core, between two looks at the clock
+
+
 class SolverParams(NamedTuple):
     """All of them; see the class of each. `proof` is what the method `exact` spends."""
 
@@ -404,6 +415,7 @@ class SolverParams(NamedTuple):
     fleet_search: VisitSearchParams = VisitSearchParams()
     visit_proof: VisitProofParams = VisitProofParams()
     visit_bound: VisitBoundParams = VisitBoundParams()
+    rehearsal: RehearsalParams = RehearsalParams()
 
 
 DEFAULTS = SolverParams()

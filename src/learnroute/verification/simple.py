@@ -51,20 +51,26 @@ class _CheapestArcs:
 
 
 def spanning_tree(size: int, costs: Callable[[int], IntMatrix]) -> int | None:
-    """Return the cost of a minimum spanning tree (Prim's rule); None where some edge of it would cost `LARGEST`.
+    """Return the cost of a minimum spanning tree; None where some edge of it would cost `LARGEST`."""
+    edges = tree_edges(size, costs)
+    return None if edges is None else sum(edges)
+
+
+def tree_edges(size: int, costs: Callable[[int], IntMatrix]) -> list[int] | None:
+    """Return what the edges of a minimum spanning tree cost (Prim's rule); None where one would cost `LARGEST`.
 
     `costs` says what the edges at a vertex cost; it is asked once for each.
     """
     near = costs(0).copy()
     outside = np.ones(size, dtype=bool)
     outside[0] = False
-    total = 0
+    edges = []
     while outside.any():
         open_costs = np.where(outside, near, LARGEST)
         v = int(np.argmin(open_costs))
         if open_costs[v] == LARGEST:
             return None
-        total += int(near[v])
+        edges.append(int(near[v]))
         outside[v] = False
         near = np.minimum(near, costs(v))
-    return total
+    return edges

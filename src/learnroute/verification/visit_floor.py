@@ -15,7 +15,7 @@ from learnroute.model.validation import FloatArray
 from learnroute.model.visit_objective import VisitRules
 from learnroute.verification.pair_relaxations import has_points, spread_of
 from learnroute.verification.pair_terms import Terms
-from learnroute.verification.simple import spanning_tree
+from learnroute.verification.simple import tree_edges
 
 HUGE = Fraction(10) ** 150
 BITS = 58  # of the longest way, in whole units: two of them do not overflow
@@ -25,7 +25,7 @@ def least_total(problem: Problem, rules: VisitRules, terms: Terms) -> Fraction |
     """Return what T times the loss of no sequence is below; None where there is no floor."""
     if not has_points(terms) or problem.updates.second.min() < 0:
         return None
-    return _least_error(problem, rules, terms) + Fraction(problem.travel_rate) * _least_travel(problem, rules)
+    return _least_error(problem, rules, terms) + Fraction(problem.travel_rate) * least_travel(problem, rules)
 
 
 class _Lengths(NamedTuple):
@@ -138,8 +138,8 @@ def _trained(
     return up._replace(noise=-up.noise, kept=-up.kept)
 
 
-def _least_travel(problem: Problem, rules: VisitRules) -> Fraction:
-    """Return a lower bound on travel: a spanning tree of all stops that a route must visit, by shortest ways."""
+def least_travel(problem: Problem, rules: VisitRules, trees: int = 1) -> Fraction:
+    """Return a lower bound on travel: a spanning forest of all stops that routes must visit, by shortest ways."""
     depot = problem.from_depot([]).tolist()
     stops = [*np.flatnonzero(rules.allowed).tolist(), *depot]
     required = [k for k, stop in enumerate(stops) if stop in depot or rules.required[stop]]
@@ -158,6 +158,6 @@ def _least_travel(problem: Problem, rules: VisitRules) -> Fraction:
     for via in range(len(stops)):
         whole = np.minimum(whole, whole[:, [via]] + whole[[via], :])
     between = whole[np.ix_(required, required)]
-    tree = spanning_tree(len(required), lambda v: between[v])
-    assert tree is not None
-    return tree * unit
+    edges = tree_edges(len(required), lambda v: between[v])
+    assert edges is not None
+    return sum(sorted(edges)[: max(0, len(edges) - trees + 1)]) * unit

@@ -20,12 +20,12 @@ def fleet_bound(objective: FleetObjective) -> Simple | None:
     """Return the error of the mean model plus the least travel, where models are averaged; else None.
 
     The average is one model, and no model has a smaller mean error than the mean of all regions' models. That needs a
-    law that models obey: shares from 0 to 1, and noise that is not negative.
+    law with shares from 0 to 1.
     """
-    known, updates = objective.visits.known, objective.visits.updates
+    known, (retention, _, coupling, second, _) = objective.visits.known, objective.visits.updates.tables
     fitted = known.vectors is not None or objective.size <= SORTED_REGIONS
-    obeyed = updates.retention.min() >= 0 and updates.retention.max() <= 1 and updates.coupling.min() >= 0
-    if not objective.rules.merged or not fitted or not obeyed or updates.noise.min() < 0:
+    obeyed = min(retention.min(), coupling.min(), second.min()) >= 0 and retention.max() <= 1
+    if not objective.rules.merged or not fitted or not obeyed:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         terms = [_least_error(objective), objective.visits.rate * _least_travel(objective)]
@@ -37,24 +37,41 @@ def _least_error(objective: FleetObjective) -> float:
     """Return what T times the error of no average is below.
 
     The first model is at the mean of all regions' models but for a scatter s >= 0. What dissimilarities are off from
-    squared distances counts at its worst: above, by the share of the first model in the average.
+    squared distances counts at its worst: above, by the share of the first model in the average. So does what laws have
+    that no model has: noise below 0, and more coupling than p₁(1 - p₁).
     """
-    known, size = objective.visits.known, objective.size
+    known, rules, size = objective.visits.known, objective.visits.rules, objective.size
     weights = known.region_weights
     apart = centred(known.points, weights)
     radii = np.einsum("ij,ij->i", apart, apart)
     below, above = known.misfit
     away = known.initial - radii
     scatter = np.unique(np.maximum(away, 0.0))
-    rest = away[None, :] - scatter[:, None]
-    slope = np.maximum(-rest, 0.0) @ weights + size * np.maximum(rest, 0.0).max(axis=1)
+    slope = np.array(
+        [np.maximum(s - away, 0.0) @ weights + size * max(float(away.max()) - s, 0.0) for s in scatter.tolist()]
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(slope > 0, np.minimum(1.0, slope / (2 * size * scatter)), 0.0)
-    lost = slope * share - size * scatter * share**2
-    sizes = math.fsum(weights * radii) + float((slope + size * scatter).max()) + below + size * above
-    uneven = (abs(math.fsum([*weights, -size])) + size * UNIT) * 4 * (float(radii.max()) + float(scatter.max()))
-    terms = 64 * (size + objective.visits.rules.at_most) + known.points.shape[1]
-    return math.fsum([*(weights * radii), -float(lost.min()), -below, -size * above, -uneven]) - margin(terms, sizes)
+    excess, negative, noise = _accumulated(objective)
+    lost = slope * share - size * scatter * share**2 + size * excess * (4 * float(radii.max()) + scatter)
+    largest = 2 * max(float(known.matrix.max()), float(known.initial.max())) + noise
+    uneven = 4 * (abs(math.fsum([*weights, -size])) + size * UNIT) * (largest + float(scatter.max()))
+    unlearnt = 16 * UNIT * rules.at_most * size * largest
+    sizes = math.fsum(weights * radii) + float((slope + lost + size * scatter).max()) + below + size * above
+    off = [-float(lost.min()), -below, -size * above, -size * negative, -uneven, -unlearnt]
+    return math.fsum([*(weights * radii), *off]) - margin(64 * size + known.points.shape[1], sizes)
+
+
+def _accumulated(objective: FleetObjective) -> tuple[float, float, float]:
+    """Return the most that is left after any trainings of coupling that no model has, of negative noise, of noise."""
+    rules, most, now = objective.visits.rules, np.zeros(3), np.zeros(3)
+    tables = [table[: rules.at_most, rules.allowed] for table in objective.visits.updates.tables]
+    for retention, _, coupling, _, noise in zip(*tables, strict=True):
+        excess = float((coupling - retention * (1 - retention)).max()) + 8 * UNIT
+        added = [max(excess, 0.0), max(-float(noise.min()), 0.0), float(np.abs(noise).max())]
+        now = (float((retention - coupling).max()) * now + added) * (1 + 4 * UNIT)
+        most = np.maximum(most, now)
+    return float(most[0]), float(most[1]), float(most[2])
 
 
 def _least_travel(objective: FleetObjective) -> float:

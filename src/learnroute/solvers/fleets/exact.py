@@ -10,6 +10,7 @@ import numpy as np
 from learnroute import _core
 from learnroute.errors import RefusedError
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
+from learnroute.model.merge_weights import FEW
 from learnroute.model.rounding import PROOF, margin
 from learnroute.solvers.contract import Answer, Budget
 from learnroute.solvers.exact.suffix_labelling import CANCELLED
@@ -56,6 +57,8 @@ def exact(
 def is_small(objective: FleetObjective, params: SolverParams = DEFAULTS) -> bool:
     """Whether all routes can be tried."""
     rules, visits = objective.rules, objective.visits.rules
+    if rules.merged and not rules.equal and min(rules.size, visits.at_most) > FEW:
+        return False  # the best weights of so many models are not known for sure
     repeats = np.minimum(visits.repeats[visits.allowed], visits.at_most)
     ways = _splits if rules.vehicles > 1 else _labellings
     total = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -86,19 +87,20 @@ def sequences(objective: FleetObjective) -> Iterator[tuple[int, ...]]:
 
 
 def all_routes(objective: FleetObjective) -> Iterator[FleetRoutes]:
-    """All routes that keep the rules."""
+    """All routes that keep the rules; of vehicles and models that are alike, in one order."""
     rules = objective.rules
     for sequence in sequences(objective):
         if rules.vehicles > 1:
             for cuts in itertools.combinations_with_replacement(range(len(sequence) + 1), rules.vehicles - 1):
                 ends = [0, *cuts, len(sequence)]
-                routes = FleetRoutes.of_vehicles([sequence[a:b] for a, b in itertools.pairwise(ends)])
-                if objective.allows(routes):
+                parts = [sequence[a:b] for a, b in itertools.pairwise(ends)]
+                routes = FleetRoutes.of_vehicles(parts)
+                if parts == sorted(parts) and objective.allows(routes):
                     yield routes
         else:
             for models in itertools.product(range(rules.models), repeat=len(sequence)):
                 routes = FleetRoutes.of_models(sequence, models)
-                if objective.allows(routes):
+                if models[0] == 0 and objective.allows(routes):
                     yield routes
 
 
@@ -108,7 +110,7 @@ def best_of_all(objective: FleetObjective) -> tuple[float, FleetRoutes | None]:
                key=lambda pair: pair[0])  # fmt: skip
 
 
-def drawn_rules(rng: np.random.Generator, size: int) -> dict[str, object]:
+def drawn_rules(rng: np.random.Generator, size: int) -> dict[str, Any]:
     """Settings of `tests.visiting.drawn`, drawn at random."""
     regions: Sequence[int] = rng.permutation(size).tolist()
     kind = rng.integers(4)

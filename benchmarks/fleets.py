@@ -1,0 +1,215 @@
+"""Search for the routes of a fleet: 10 s beside the best of longer restarts; and beside PyVRP where travel is all.
+
+`python benchmarks/fleets.py` and `python benchmarks/fleets.py --pyvrp` (`pip install pyvrp`). Seconds are of processor
+time, of both, in one thread, so that other work on the machine counts little.
+
+Excess is of what routes change: the value less what no route can change. Where models are averaged, that is the error
+of the mean model, which no average undercuts. Where models serve their own regions, it is the error of as many free
+models as there are and the first one, each region served by the nearest: the least sum of squares that k-means found.
+If that is not the least of all, the excess is overstated.
+
+Beside PyVRP, all regions are required, vehicles start from a depot and return to it, and none may travel more than 1.15
+times its share of the shortest tour and the mean way to a region and back. Every value is travel in float64.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import os
+import platform
+import time
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from learnroute import Learner, Problem, Visits, plan
+from learnroute.model.depot import Depot
+from learnroute.model.fleet import Fleet
+from learnroute.model.fleet_losses import fleet_objective_of
+from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
+from learnroute.model.validation import FloatArray
+from learnroute.solvers.contract import Budget
+from learnroute.solvers.fleets.search import search
+from visits import drawn
+
+MAPS = ("uniform", "clustered")
+# what crossing the map costs, in errors of the first model over all regions; and whether all regions are required
+TRAVEL = {"optional": (1e-3, False), "required": (0.03, True)}
+FLEETS = {"vehicles": "{} vehicles", "depot": "{} vehicles, depot", "models": "{} models"}
+# learner, map, fleet, how models serve, vehicles or models, regions
+ROWS = (
+    ("λ = 0.5", "uniform", "models", "own", 8, "required"),
+    ("m = 120", "clustered", "depot", "merged", 8, "required"),
+    ("m = 120", "uniform", "models", "own", 8, "required"),
+    ("λ = 0.5", "uniform", "vehicles", "own", 2, "optional"),
+    ("λ = 0.5", "clustered", "depot", "merged", 8, "required"),
+    ("m = 80", "uniform", "depot", "merged", 2, "required"),
+    ("m = 80", "clustered", "vehicles", "own", 8, "required"),
+    ("m = 120", "uniform", "models", "merged", 4, "optional"),
+    ("λ = 0.5", "uniform", "vehicles", "merged", 4, "required"),
+    ("m = 80", "clustered", "models", "own", 4, "required"),
+    ("m = 120", "uniform", "depot", "own", 8, "optional"),
+    ("λ = 0.5", "clustered", "models", "merged", 8, "optional"),
+)
+SIZES, SIZES_PYVRP, SIZES_LIMITS = [200], [100, 200, 400], [1000]
+WHOLE = 1e6  # of PyVRP's units of distance, which are whole numbers, in one of ours
+CLUSTERINGS = 20
+
+
+def problem_of(size: int, learner: str, place: str, kind: str, serve: Any, count: int, regions: str) -> Problem:
+    """Return the problem of a row."""
+    problem = drawn(size, learner, place == "clustered")
+    rate, required = TRAVEL[regions]
+    return problem.changed(
+        travel_rate=rate * math.fsum(problem.dissimilarities.initial),
+        depot=Depot(coordinates=(0.5, 0.5)) if kind == "depot" else None,
+        visits=Visits(required="all" if required else ()),
+        fleet=Fleet(models=count, serve=serve) if kind == "models" else Fleet(vehicles=count, serve=serve),
+    )
+
+
+def unchangeable(objective: FleetObjective) -> float:
+    """Return the error of the mean model, or of the best free models that k-means finds."""
+    points, initial = objective.visits.known.points, objective.visits.known.initial
+    if objective.rules.merged:
+        return float(((points - points.mean(axis=0)) ** 2).sum())
+    return min(_clustered(points, initial, objective.rules.size, np.random.default_rng(i)) for i in range(CLUSTERINGS))
+
+
+def _clustered(points: FloatArray, initial: FloatArray, count: int, rng: np.random.Generator) -> float:
+    """Return the sum of squares to the nearest of some centres, the first model included, after Lloyd's steps."""
+    centres = points[rng.permutation(len(points))[:count]]
+    before = math.inf
+    while True:
+        apart = np.vstack([((points - centre) ** 2).sum(axis=1) for centre in centres] + [initial])
+        nearest, least = apart.argmin(axis=0), float(apart.min(axis=0).sum())
+        if least >= before:
+            return least
+        before = least
+        near = [points[nearest == number] for number in range(count)]
+        centres = np.array([some.mean(axis=0) if len(some) else old for some, old in zip(near, centres, strict=True)])
+
+
+def routes_after(objective: FleetObjective, seconds: float, seed: int) -> FleetRoutes:
+    """Return the routes found in so many seconds."""
+    found = search(objective, np.random.default_rng(seed), Budget.of(seconds, spend_all=True)).routes
+    assert found is not None
+    assert objective.allows(found)
+    return found
+
+
+def beside_restarts(options: argparse.Namespace) -> None:
+    """Print one row per problem: the search that is judged beside longer ones."""
+    print(
+        f"\n| T | map | learner | fleet | serve | regions | visits | best value | excess after {options.seconds:g} s |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    for size, number in itertools.product(options.sizes or SIZES, options.rows or range(len(ROWS))):
+        learner, place, kind, serve, count, regions = ROWS[number]
+        objective = fleet_objective_of(problem_of(size, learner, place, kind, serve, count, regions))
+        longer = [routes_after(objective, options.long, 100 + seed) for seed in range(options.restarts)]
+        quick = [routes_after(objective, options.seconds, seed) for seed in range(options.seeds)]
+        best = min([*longer, *quick], key=objective)
+        mean = float(np.mean([objective(routes) for routes in quick]))
+        excess = 100 * (mean - objective(best)) / (objective(best) - unchangeable(objective))
+        found = f"{len(best.regions)} | {objective(best):.6g} | {excess:.2f} %"
+        print(f"| {size} | {place} | {learner} | {FLEETS[kind].format(count)} | {serve} | {regions} | {found} |",
+              flush=True)  # fmt: skip
+
+
+def travel_alone(size: int, place: str, count: int) -> FleetObjective:
+    """Return an objective of travel alone: all models are alike, and vehicles have a limit."""
+    regions = drawn(size, "m = 80", place == "clustered")
+    alone = Problem(coordinates=regions.coordinates, dissimilarity=np.zeros((size, size)), initial=np.zeros(size),
+                    learner=Learner(80, 100, 0.0), depot=Depot(coordinates=(0.5, 0.5)))  # fmt: skip
+    tour = size * plan(alone, method="search", time_limit=1.0).loss.travel
+    radii = alone.ways.matrix[-1]
+    limit = max(2.1 * float(radii.max()), 1.15 * (tour / count + 2 * float(radii.mean())))
+    return fleet_objective_of(alone.changed(fleet=Fleet(vehicles=count, serve="own", limit=limit)))
+
+
+class ProcessorTime:
+    """PyVRP's stopping criterion: so many seconds of processor time."""
+
+    def __init__(self, seconds: float) -> None:
+        self.deadline = time.process_time() + seconds
+
+    def __call__(self, _best: float) -> bool:
+        """Whether they are over."""
+        return time.process_time() >= self.deadline
+
+
+def routes_of_pyvrp(objective: FleetObjective, seconds: float, seed: int) -> FleetRoutes:
+    """Return PyVRP's routes."""
+    import pyvrp
+
+    size, rules = objective.size, objective.rules
+    order = [size, *range(size)]  # the depot comes first
+    costs: Any = np.round(WHOLE * objective.visits.travel[np.ix_(order, order)]).astype(np.int64)
+    data = pyvrp.ProblemData(
+        [pyvrp.Location(0, 0) for _ in costs],
+        [pyvrp.Client(vertex) for vertex in range(1, len(costs))],
+        [pyvrp.Depot(0)],
+        [pyvrp.VehicleType(num_available=rules.vehicles, max_distance=int(WHOLE * rules.limit))],
+        [costs],
+        [np.zeros_like(costs)],
+    )
+    found = pyvrp.solve(data, ProcessorTime(seconds), seed=seed, collect_stats=False)
+    assert found.is_feasible()
+    routes = [[stop.idx for stop in route if stop.is_client()] for route in found.best.routes()]
+    return FleetRoutes.of_vehicles(routes + [[]] * (rules.vehicles - len(routes)))
+
+
+def beside_pyvrp(options: argparse.Namespace) -> None:
+    """Print one row per problem: travel of both after the same time."""
+    print(f"\nPyVRP {version('pyvrp')}\n\n| T | map | vehicles | limit | learnroute | PyVRP | learnroute / PyVRP |")
+    print("|---|---|---|---|---|---|---|")
+    for size, place, count in itertools.product(options.sizes or SIZES_PYVRP, options.maps, options.counts):
+        objective = travel_alone(size, place, count)
+        ours, theirs = (
+            float(np.mean([objective(find(objective, options.seconds, seed)) for seed in range(options.seeds)]))
+            for find in (routes_after, routes_of_pyvrp)
+        )
+        found = f"{objective.rules.limit:.3f} | {ours:.4f} | {theirs:.4f} | {ours / theirs - 1:+.2%}"
+        print(f"| {size} | {place} | {count} | {found} |", flush=True)
+
+
+def time_limits(options: argparse.Namespace) -> None:
+    """Print how long whole plans take beside their time limits."""
+    print("\n| T | learner | fleet | serve | time limit | processor seconds |\n|---|---|---|---|---|---|")
+    rows = [ROWS[number] for number in options.rows or range(len(ROWS))]
+    for size, row, limit in itertools.product(options.sizes or SIZES_LIMITS, rows, options.limits):
+        learner, place, kind, serve, count, regions = row
+        problem = problem_of(size, learner, place, kind, serve, count, regions)
+        started = time.process_time()
+        plan(problem, method="search", time_limit=limit)
+        taken = time.process_time() - started
+        fleet = FLEETS[kind].format(count)
+        print(f"| {size} | {learner} | {fleet} | {serve} | {limit:g} s | {taken:.2f} |", flush=True)
+
+
+def main() -> None:
+    """Print the table that is asked for."""
+    time.monotonic = time.process_time  # what deadlines go by
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--pyvrp", action="store_true", help="travel alone, beside PyVRP")
+    parser.add_argument("--limits", type=float, nargs="+", help="how long plans of T = 1000 with these limits take")
+    parser.add_argument("--sizes", type=int, nargs="+")
+    parser.add_argument("--rows", type=int, nargs="+", help="of the table beside restarts, from 0; default: all")
+    parser.add_argument("--maps", nargs="+", default=MAPS, choices=MAPS, help="beside PyVRP")
+    parser.add_argument("--counts", type=int, nargs="+", default=[2, 4, 8], help="vehicles, beside PyVRP")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of the search that is judged, and of PyVRP")
+    parser.add_argument("--long", type=float, default=30.0, help="seconds of each restart that it is compared with")
+    parser.add_argument("--restarts", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=1, help="searches that are judged, of which the mean is shown")
+    options = parser.parse_args()
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    table = beside_pyvrp if options.pyvrp else time_limits if options.limits else beside_restarts
+    table(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""rehearse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from learnroute.cli.common import (
+    INTERRUPTED,
+    Name,
+    check_outputs,
+    command,
+    deliver,
+    json_option,
+    output_option,
+    plot_option,
+    problem_file_of,
+    progress_shown,
+    say,
+    say_written,
+    seed_option,
+    suffixes,
+    time_left,
+    time_option,
+)
+from learnroute.cli.learning import SCALINGS, travel_fields
+from learnroute.cli.training import MEASURES, data_options, learner_named, read_regions, samples_width
+from learnroute.errors import InputError
+from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_problem
+from learnroute.formats.csv_files import training_member
+from learnroute.interrupts import stop_on_interrupt
+from learnroute.model.learners import Proximal
+
+if TYPE_CHECKING:
+    from learnroute.learning.intake import Scaling
+
+AUTO = "auto"
+
+
+@command(
+    "rehearse",
+    epilog="\b\nExample:\n  learnroute rehearse examples/buoys/samples --target height --learner proximal \\\n"
+    "    --regularization 0.5 --scaling whiten --travel examples/buoys/travel.csv -o plan.json\n"
+    "  learnroute follow examples/buoys/samples --target height --plan plan.json",
+)
+@data_options(
+    click.option("--regularization", metavar="λ",
+                 help="λ of the proximal learner: a number, or auto (chosen with the route). Default: that of the "
+                 "problem, else 1."),
+    click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
+                 help="The planning problem: travel, constraints, optional visits, features_scaling and learner."),
+    click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
+                 help="How a model is judged in a region."),
+)  # fmt: skip
+@click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
+              help="Instead of --problem (.csv): travel costs, a matrix with names; or places (name, and x, y or lat, "
+              "lon). Default: travel costs nothing.")  # fmt: skip
+@click.option(
+    "--travel-rate", "rate", type=float, metavar="X", help="Loss per unit of travel, with --travel. Default: 1."
+)
+@click.option("--scaling", type=Name(SCALINGS), default="none", show_default=True,
+              help="Bring features to mean 0 and variance 1; whiten: make them uncorrelated too. Without --problem "
+              "only.")  # fmt: skip
+@click.option("--draws", type=int, default=32, show_default=True,
+              help="Deals of the samples to search with; as many others judge the route.")  # fmt: skip
+@click.option("--trainings", type=int, metavar="N",
+              help="Budget of trainings of a learner that is not linear. Default: 25 routes' worth.")  # fmt: skip
+@seed_option
+@time_option
+@json_option
+@output_option(f"Write the plan ({suffixes(PLAN_WRITERS)}).")
+@plot_option
+def rehearse_command(
+    data: Path, target: str, region: str | None, skip: tuple[str, ...], test: float, learner: str | None,
+    regularization: str | None, problem_file: Path | None, error: str, travel: Path | None, rate: float | None,
+    scaling: Scaling, draws: int, trainings: int | None, seed: int, time_limit: float | None, as_json: bool,
+    outputs: tuple[Path, ...], pictures: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Choose the route by training on the samples in DATA themselves, dealt anew many times.
+
+    DATA is a folder with one CSV file per region, one CSV table with a region column, or a folder with train and test.
+    The route comes with its error and standard error, random orders beside it, and routes that cannot be distinguished
+    from it.
+    """
+    from learnroute.learning.following import seeded
+    from learnroute.learning.planned_training import needs_intercept
+    from learnroute.learning.rehearsal import rehearse
+
+    check_outputs(outputs, PLAN_WRITERS, pictures)
+    problem = None if problem_file is None else read_problem(problem_file_of(problem_file))
+    if problem is not None and (travel is not None or rate is not None):
+        raise InputError("the problem has travel costs; leave one of the two out", field="--travel")
+    fields = {} if travel is None else travel_fields(travel)
+    if rate is not None:
+        fields["travel_rate"] = rate
+    own = None if problem is None else problem.features_scaling
+    regions = read_regions(data, target, region, skip, test, seed, own)
+    if problem is None and fields.get("regions"):
+        fields, regions = _in_order(travel, fields, regions)
+    strength = None if regularization in (None, AUTO) else training_member(str(regularization))
+    if isinstance(strength, str | list):
+        raise InputError("a number or auto is needed", field="--regularization", found=f"= {regularization}")
+    made = None
+    if problem is None or learner is not None or strength is not None:
+        features = None if problem is None else problem.learner.features
+        intercept = needs_intercept(samples_width(regions, own), features, own)
+        name = Proximal.rule if regularization is not None and learner is None else learner
+        made = seeded(learner_named(name, strength, intercept), seed)
+    for path in outputs:
+        if problem is not None:
+            check_plan_destination(path, problem)
+    chosen = AUTO if regularization == AUTO else None
+    with progress_shown() as progress, stop_on_interrupt() as stop:
+        found = rehearse(
+            regions, made, problem, chosen, error, scaling=scaling, draws=draws, trainings=trainings, seed=seed,
+            time_limit=time_left(time_limit), progress=progress, stop=stop, **fields,
+        )  # fmt: skip
+    for path in outputs:
+        found.plan.save(path)
+        say_written(path)
+    deliver(found, pictures, as_json)
+    if stop.is_set():
+        say("interrupted: this is the best route found until then")
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _in_order(travel: Any, fields: dict[str, Any], regions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return travel without the names, and the samples in their order; all regions with samples need travel."""
+    names = list(fields.pop("regions"))
+    missing = next((name for name in regions if name not in names), None)
+    if missing is not None:
+        raise InputError(f"region {missing!r} is missing; all regions with samples are needed", where=travel)
+    kept = [k for k, name in enumerate(names) if name in regions]
+    if "travel" in fields:
+        fields["travel"] = [[fields["travel"][i][j] for j in kept] for i in kept]
+    else:
+        fields["coordinates"] = [fields["coordinates"][i] for i in kept]
+    return fields, {names[k]: regions[names[k]] for k in kept}
+
+
+COMMANDS = (rehearse_command,)

@@ -1,0 +1,252 @@
+"""What training does to the model of a linear learner: an affine map w ← A·w + c per region and draw.
+
+All rules here move the model by a gain times the residual, w ← w + K·(y - X·w), and differ in what the gain makes of
+the singular values of X. Oracle: `learning/learners.py`, which trains one batch after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import InputError
+from learnroute.learning.adapters import as_learner
+from learnroute.learning.data import RegionData, resample_region
+from learnroute.learning.planned_training import LEARNERS
+from learnroute.learning.steps import train
+from learnroute.model.spectrum import gradient_shares
+from learnroute.model.validation import FloatArray
+
+MOST_NUMBERS = 5 * 10**7  # that the maps of all regions and draws may have
+
+
+@dataclass(frozen=True, eq=False)
+class AffineMaps:
+    """Trainings and tests of all draws; the draw is the last axis of each array.
+
+    Attributes
+    ----------
+    maps, constants
+        A and c by position (or a single one, where all are alike) and region.
+    start
+        The first model.
+    root, aims, rest
+        The mean test error over all regions is ``|root·w - aims|² + rest``.
+    """
+
+    maps: FloatArray
+    constants: FloatArray
+    start: FloatArray
+    root: FloatArray
+    aims: FloatArray
+    rest: FloatArray
+
+
+class Draws:
+    """Samples of regions, dealt several times to training and test, as many to each as were given.
+
+    `first` is the number of the first draw: draws of different numbers are independent of each other.
+    """
+
+    def __init__(self, regions: Sequence[RegionData], count: int, seed: int, first: int = 0) -> None:
+        self.regions, self.count, self.seed, self.first = regions, count, seed, first
+
+    def deal(self, draw: int) -> list[RegionData]:
+        """Return the samples of one draw."""
+        number = self.first + draw
+        return [
+            resample_region(region, np.random.default_rng((self.seed, number, place)))
+            for place, region in enumerate(self.regions)
+        ]
+
+    @cached_property
+    def dealt(self) -> list[list[RegionData]]:
+        """The samples of all draws."""
+        return [self.deal(draw) for draw in range(self.count)]
+
+    @property
+    def correction(self) -> float:
+        """The factor from the spread of errors over draws to the standard error of their mean.
+
+        Draws share samples, so that their mean is less certain than that of as many independent ones: the share of test
+        samples per training sample is added (Nadeau and Bengio 2003).
+        """
+        trained = sum(len(region.train[1]) for region in self.regions)
+        tested = sum(len(region.test[1]) for region in self.regions)
+        return math.sqrt(1 / self.count + tested / trained)
+
+
+def is_linear(learner: Any) -> bool:
+    """Whether training is an affine map that is known here."""
+    return type(learner).__module__ == LEARNERS
+
+
+class LinearTrainings:
+    """The trainings of a linear learner in all draws, decomposed once for all its strengths."""
+
+    def __init__(self, learner: Any, draws: Draws, weights: FloatArray, names: Sequence[str]) -> None:
+        self.learner, self.draws, self.names, self.weights = learner, draws, names, weights
+        self.kind, self.intercept = type(learner).__name__, bool(learner.fit_intercept)
+        self.width = draws.regions[0].train[0].shape[1] + self.intercept
+        numbers = len(names) * draws.count * self.width**2
+        if numbers > MOST_NUMBERS:
+            most = MOST_NUMBERS // (len(names) * self.width**2)
+            raise InputError(
+                f"{len(names)} regions of {self.width} features would make maps of {numbers:,} numbers; use draws <= "
+                f"{most}, or fewer features",
+                field="draws",
+                value=draws.count,
+            )
+
+    @cached_property
+    def _batches(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Features and targets for training by region; the draw is the first axis."""
+        found = []
+        for place in range(len(self.names)):
+            batches = [dealt[place].train for dealt in self.draws.dealt]
+            inputs = np.array([self._with_constant(features) for features, _ in batches])
+            found.append((inputs, np.array([targets for _, targets in batches])))
+        return found
+
+    @cached_property
+    def _factors(self) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+        """The singular values, right singular vectors and rotated targets of each batch, by region."""
+        found = []
+        for inputs, targets in self._batches:
+            left, singular, right = np.linalg.svd(inputs, full_matrices=False)
+            found.append((singular, right, np.einsum("bnr,bn->br", left, targets)))
+        return found
+
+    @cached_property
+    def tests(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The mean test error over all regions as a triangle: root, aims, rest."""
+        root = np.zeros((self.draws.count, self.width, self.width))
+        aims, rest = np.zeros((self.draws.count, self.width)), np.zeros(self.draws.count)
+        for draw, dealt in enumerate(self.draws.dealt):
+            rows = []
+            for region, weight in zip(dealt, self.weights.tolist(), strict=True):
+                features, targets = region.test
+                factor = np.sqrt(weight / (len(targets) * len(dealt)))
+                rows.append(factor * np.column_stack([self._with_constant(features), targets]))
+            triangle: FloatArray = np.linalg.qr(np.concatenate(rows), mode="r")  # type: ignore[assignment]
+            size = min(len(triangle), self.width)
+            root[draw, :size], aims[draw, :size] = triangle[:size, :-1], triangle[:size, -1]
+            rest[draw] = float((triangle[self.width :, -1] ** 2).sum())
+        return root, aims, rest
+
+    @property
+    def scale(self) -> float:
+        """The mean eigenvalue of X'X/n: what a strength λ is large or small against."""
+        total: float = 0.0
+        for (singular, _, _), (inputs, _) in zip(self._factors, self._batches, strict=True):
+            total += float((singular**2).sum()) / float(inputs.shape[0] * inputs.shape[1])
+        return total / float(len(self.names) * self.width)
+
+    def _with_constant(self, features: FloatArray) -> FloatArray:
+        return np.column_stack([features, np.ones(len(features))]) if self.intercept else features
+
+    @cached_property
+    def start(self) -> FloatArray:
+        """The model that the learner has, or begins with."""
+        learner = self.learner
+        raw = self.width - self.intercept
+        if hasattr(learner, "coef_"):
+            return np.append(learner.coef_, learner.intercept_)[: self.width]
+        found: FloatArray = learner._first_model(raw)[: self.width]
+        return found
+
+    @property
+    def learnt(self) -> int:
+        """How many batches the learner was trained on before."""
+        return int(self.learner.batches_) if hasattr(self.learner, "coef_") else 0
+
+    def maps(self, positions: int, strength: float | None = None) -> AffineMaps:
+        """Return the maps of up to so many positions, with another strength of a proximal learner if one is given."""
+        kind = self.kind
+        if kind == "RecursiveRegressor":
+            tables = [self._pooled()]
+        elif kind == "ProximalRegressor":
+            given = self.learner.strength if strength is None else strength
+            each = range(positions) if np.ndim(given) else range(1)
+            if strength is None:
+                tables = [self._proximal(self.learner._strength(self.learnt + k)) for k in each]
+            else:
+                tables = [self._proximal(strength)]
+        elif kind == "GradientRegressor":
+            tables = [self._gradient()]
+        else:
+            tables = [self._least_squares()]
+        maps, constants = (np.array(parts) for parts in zip(*tables, strict=True))
+        start = np.repeat(self.start[:, None], self.draws.count, axis=1)
+        root, aims, rest = self.tests
+        last = [np.ascontiguousarray(np.moveaxis(table, 0, -1)) for table in (root, aims, rest)]
+        return AffineMaps(maps, constants, start, *last)
+
+    def _proximal(self, strength: float) -> tuple[FloatArray, FloatArray]:
+        if strength == 0:
+            return self._least_squares()
+        return self._by_gain(lambda singular, samples: singular / (singular**2 + samples * strength))
+
+    def check(self) -> None:
+        """Let the learner refuse batches that it cannot learn, naming the region."""
+        strengths = np.atleast_1d(getattr(self.learner, "strength", 0.0))
+        if self.kind == "RecursiveRegressor" or (strengths > 0).all():
+            return  # these learn any batch
+        for place, (inputs, targets) in enumerate(self._batches):
+            for batch in zip(inputs, targets, strict=True):
+                try:
+                    if self.kind == "GradientRegressor":
+                        self.learner._step(*batch, self.start, 0)
+                    else:
+                        train(*batch, self.start)
+                except InputError as refusal:
+                    raise refusal.within(f"region {self.names[place]!r}") from None
+
+    def _least_squares(self) -> tuple[FloatArray, FloatArray]:
+        return self._by_gain(lambda singular, samples: 1 / singular)
+
+    def _gradient(self) -> tuple[FloatArray, FloatArray]:
+        learner = self.learner
+
+        def gain(singular: FloatArray, samples: int) -> FloatArray:
+            values = singular**2 / samples
+            largest = np.where(values[:, :1] > 0, values[:, :1], 1.0)
+            learnt = gradient_shares(values / largest if learner.rate is None else values * learner.rate, learner.steps)
+            return np.divide(learnt[1], singular, out=np.zeros_like(singular), where=singular > 0)
+
+        return self._by_gain(gain)
+
+    def _by_gain(self, gain: Any) -> tuple[FloatArray, FloatArray]:
+        """Return A = I - V·g·s·V' and c = V·g·U'y, by region; the draw is the last axis."""
+        maps, constants = [], []
+        for (singular, right, turned), (inputs, _) in zip(self._factors, self._batches, strict=True):
+            gains = gain(singular, inputs.shape[1])
+            moved = np.einsum("brm,br,brk->mkb", right, gains * singular, right)
+            maps.append(np.eye(self.width)[:, :, None] - moved)
+            constants.append(np.einsum("brm,br->mb", right, gains * turned))
+        return np.array(maps), np.array(constants)
+
+    def _pooled(self) -> tuple[FloatArray, FloatArray]:
+        """Return the maps of recursive least squares: each order ends with the same model, and each map leads to it."""
+        models = []
+        for dealt in self.draws.dealt:
+            model = as_learner(self.learner)
+            for region in dealt:
+                model.partial_fit(*region.train)
+            models.append(np.append(model.coef_, model.intercept_)[: self.width])
+        constants = np.repeat(np.array(models).T[None], len(self.names), axis=0)
+        return np.zeros((len(self.names), self.width, self.width, self.draws.count)), constants
+
+    def errors_by_region(self, models: FloatArray) -> FloatArray:
+        """Return the test error of each draw's model (columns) in each region: draws x regions."""
+        found = np.empty((self.draws.count, len(self.names)))
+        for draw, dealt in enumerate(self.draws.dealt):
+            for place, region in enumerate(dealt):
+                features, targets = region.test
+                found[draw, place] = np.mean((self._with_constant(features) @ models[:, draw] - targets) ** 2)
+        return found

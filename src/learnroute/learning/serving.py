@@ -1,0 +1,171 @@
+"""How the models of a fleet serve the regions: their average, if they are linear, or one of them in each region."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from learnroute.errors import InputError, listed
+from learnroute.model.table import clip
+from learnroute.model.validation import as_vector
+
+COEFFICIENTS = ("coef_", "intercept_")
+
+
+@dataclass(frozen=True)
+class PlannedFleet:
+    """The visits that train each model of a fleet, and how the models serve.
+
+    Attributes
+    ----------
+    routes
+        The regions that each vehicle visits, in order.
+    models
+        The number of the model that each visit trains, from 0, vehicle after vehicle.
+    weights
+        The weight of each model in the average that serves all regions; None where models serve their own regions.
+    served_by
+        The number of the model that serves each region (None: the untrained one); None where models are averaged.
+    """
+
+    routes: tuple[tuple[str, ...], ...]
+    models: tuple[int, ...]
+    weights: tuple[float, ...] | None = None
+    served_by: dict[str, int | None] | None = None
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self | None:
+        """Return what the members of a plan say about its fleet; None where there is one vehicle with one model."""
+        weights, served_by = data.get("weights"), data.get("served_by")
+        if weights is None and served_by is None:
+            return None
+        routes: Any = data.get("routes")
+        lists = isinstance(routes, list) and all(isinstance(route, list) for route in routes)
+        if not lists or not routes or not all(isinstance(name, str) for route in routes for name in route):
+            raise InputError("a list of region names per vehicle is needed", field="routes", value=routes)
+        visits = [name for route in routes for name in route]
+        models: Any = data.get("models")
+        if len(routes) > 1:
+            models = [vehicle for vehicle, route in enumerate(routes) for _ in route]
+        numbers = isinstance(models, list) and all(type(one) is int and one >= 0 for one in models)
+        if not numbers or len(models) != len(visits):
+            raise InputError("one number of a model (from 0) per visit is needed", field="models", value=models)
+        found = cls(tuple(map(tuple, routes)), tuple(models))
+        if weights is not None:
+            most = max(found.size, len(weights) if isinstance(weights, list) else 0)
+            shares = as_vector("weights", weights, most, least=0.0, meaning="weights of models")
+            if abs(float(shares.sum()) - 1) > 1e-6:
+                raise InputError("weights of an average add up to 1", field="weights", value=weights)
+            return replace(found, weights=tuple(shares.tolist()))
+        regions = {*visits, *data.get("skipped", [])}
+        if not isinstance(served_by, Mapping) or set(served_by) != regions:
+            raise InputError("one number of a model (or null) per region is needed", field="served_by")
+        for name, model in served_by.items():
+            if model is not None and model not in found.models:
+                reason = f"no visit trains this model; {listed(sorted({str(one) for one in found.models}))} are trained"
+                raise InputError(reason, field=f"served_by[{name!r}]", value=model)
+        return replace(found, served_by=dict(served_by))
+
+    @property
+    def size(self) -> int:
+        """The number of models; those that no visit trains count where they are vehicles, or have a weight."""
+        return max(len(self.routes), len(self.weights or ()), *(model + 1 for model in self.models), 1)
+
+    @property
+    def most_trainings(self) -> int:
+        """The most visits that train one model."""
+        return max((self.models.count(model) for model in set(self.models)), default=0)
+
+    @property
+    def kind(self) -> str:
+        """What there are several of: each vehicle has its own model."""
+        return "vehicle" if len(self.routes) > 1 else "model"
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the routes, and how the models serve, as lines that are printed; models are counted from 1."""
+        found: list[tuple[str, str]] = []
+        for number, route in enumerate(self.routes, 1):
+            stops = list(map(clip, route))
+            if self.kind == "model":
+                stops = [f"{name} (model {model + 1})" for name, model in zip(stops, self.models, strict=True)]
+            label = "route" if self.kind == "model" else f"vehicle {number}"
+            found.append((label, " > ".join(stops) or "stays at home"))
+        if self.weights is not None:
+            shares = " + ".join(f"{weight:.3g} · model {k}" for k, weight in enumerate(self.weights, 1) if weight)
+            return [*found, ("serves", f"the average {shares}")]
+        assert self.served_by is not None
+        for model in (*range(self.size), None):
+            names = [clip(name) for name, one in self.served_by.items() if one == model]
+            called = "untrained model" if model is None else f"model {model + 1}"
+            found += [(called, f"serves {listed(names)}")] if names else []
+        return found
+
+    def servers(self, regions: Sequence[str]) -> list[str] | None:
+        """Return what serves each region, in words; None where that is the average of all models."""
+        if self.served_by is None:
+            return None
+        served = [self.served_by[name] for name in regions]
+        return ["untrained" if model is None else f"model {model + 1}" for model in served]
+
+    def serving(self, trained: Sequence[Any], first: Any, regions: Sequence[str]) -> list[Any]:
+        """Return the model that serves each region: of `trained` learners, or the untrained one (`first`)."""
+        models = [learner if k in self.models else first for k, learner in enumerate(trained)]
+        if self.weights is not None:
+            return [merge_models(models, self.weights)] * len(regions)
+        assert self.served_by is not None
+        served = [self.served_by[name] for name in regions]
+        return [first if model is None else models[model] for model in served]
+
+    def result(self, trained: Sequence[Any], serving: Sequence[Any]) -> Any:
+        """Return what came of the training: the average, or the models (None: never trained)."""
+        if self.weights is not None:
+            return _inner(serving[0])
+        return tuple(_inner(model) if k in self.models else None for k, model in enumerate(trained))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values, as a plan file has them."""
+        routes: dict[str, Any] = {"routes": [list(route) for route in self.routes]}
+        if self.kind == "model":
+            routes = {"route": list(self.routes[0]), **routes, "models": list(self.models)}
+        if self.weights is not None:
+            return {**routes, "weights": list(self.weights)}
+        return {**routes, "served_by": dict(self.served_by or {})}
+
+    @property
+    def serves_untrained(self) -> bool:
+        """Whether the untrained model serves a region, or has a weight in the average."""
+        if self.served_by is not None:
+            return None in self.served_by.values()
+        return any(weight and model not in self.models for model, weight in enumerate(self.weights or ()))
+
+
+def check_coefficients(model: Any) -> None:
+    """Refuse a learner whose models cannot be averaged."""
+    if not hasattr(model, "coef_"):
+        reason = (
+            "averaging models needs coefficients (coef_, intercept_), which this one has not; plan models that serve "
+            "their own regions (fleet.serve = own)"
+        )
+        raise InputError(reason, field="learner", value=_inner(model))
+
+
+def merge_models(models: Sequence[Any], weights: Sequence[float]) -> Any:
+    """Return the weighted average of linear models: a copy of the first of them with averaged coefficients."""
+    used = [(weight, model) for weight, model in zip(weights, models, strict=True) if weight]
+    for _, model in used:
+        check_coefficients(model)
+    merged = copy.deepcopy(used[0][1])
+    for name in COEFFICIENTS:
+        if hasattr(_inner(merged), name):
+            value = sum(weight * np.asarray(getattr(_inner(model), name), dtype=np.float64) for weight, model in used)
+            setattr(_inner(merged), name, float(value) if np.ndim(value) == 0 else value)
+    return merged
+
+
+def _inner(model: Any) -> Any:
+    """Return the model behind an adapter."""
+    return getattr(model, "model", model)

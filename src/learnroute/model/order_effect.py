@@ -1,0 +1,82 @@
+"""Does the order matter? The error of a planned order beside those of random ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learnroute.model.losses import expected_loss
+from learnroute.model.problem import Problem
+from learnroute.model.validation import LARGEST_VALUE, as_members, as_number, as_vector
+
+REHEARSED = ("error", "standard_error", "errors", "random", "order_matters", "draws")  # members, in files
+ORDERS = 50  # random ones that a plan is compared with
+MOST_REGIONS = 60  # up to which that takes a moment
+LITTLE = 0.01  # the share of the error that an order must save to matter, where errors are expected and not measured
+
+
+@dataclass(frozen=True)
+class OrderEffect:
+    """The errors of random orders, and whether the planned one is better.
+
+    Attributes
+    ----------
+    planned
+        The error of the planned order.
+    mean, least, most
+        Those of random orders.
+    matters
+        Whether the planned order is better than a random one: by more than chance where errors are measured, by more
+        than 1 % where they are expected.
+    """
+
+    planned: float
+    mean: float
+    least: float
+    most: float
+    matters: bool
+
+    @property
+    def text(self) -> str:
+        """The answer in one line."""
+        verdict = "the order matters" if self.matters else "any order will do: take the shortest route"
+        return f"error of random orders {self.least:.4g} … {self.most:.4g}, planned {self.planned:.4g}: {verdict}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the errors of random orders, as plain JSON values."""
+        return {"mean": self.mean, "least": self.least, "most": self.most}
+
+
+def expected_order_effect(problem: Problem, order: Sequence[int]) -> OrderEffect | None:
+    """Compare a planned order with random orders of the same visits, by their expected errors.
+
+    None where there are too many regions for that to take a moment, or too few visits to have an order.
+    """
+    if problem.size > MOST_REGIONS or len(order) < 2:
+        return None
+    first, last = problem.constraints.start, problem.constraints.end
+    names = [problem.regions[i] for i in order]
+    begin, end = int(names[0] == first), len(order) - int(names[-1] == last)
+    visits, rng = np.array(order), np.random.default_rng(0)
+    errors = []
+    for _ in range(ORDERS):
+        trial = visits.copy()
+        trial[begin:end] = rng.permutation(visits[begin:end])
+        errors.append(expected_loss(problem, trial).error)
+    mean, planned = math.fsum(errors) / ORDERS, expected_loss(problem, visits).error
+    return OrderEffect(planned, mean, min(errors), max(errors), planned < mean - LITTLE * abs(mean))
+
+
+def as_rehearsal(given: Any, size: int) -> dict[str, Any] | None:
+    """Check what a file says about the rehearsal of a plan with so many regions."""
+    if given is None:
+        return None
+    members = as_members("rehearsal.", given, REHEARSED)
+    errors = as_vector("rehearsal.errors", members.get("errors"), size, least=-LARGEST_VALUE, meaning="errors")
+    needed = ("error", "standard_error")
+    numbers = {name: as_number(f"rehearsal.{name}", members.get(name), meaning="errors") for name in needed}
+    return {**members, **numbers, "errors": errors.tolist()}

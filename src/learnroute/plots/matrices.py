@@ -1,0 +1,116 @@
+"""Estimates, transfer matrices and followed routes -> pictures: a matrix with the names of the regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from learnroute.errors import check_type
+from learnroute.learning.estimation import Estimate
+from learnroute.learning.following import Following
+from learnroute.learning.transfers import Transfer
+from learnroute.model.table import clip
+from learnroute.model.validation import FloatArray
+from learnroute.plots.pictures import entitle, literal, own_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_NAMES = 40  # along an axis; above, there are none
+LONGEST = 18  # characters of a name
+
+
+def draw_estimate(estimate: Estimate, ax: Axes | None = None) -> Figure:
+    """Draw the estimated dissimilarities between all regions; estimates below 0 count as 0.
+
+    Parameters
+    ----------
+    estimate
+        What `estimate` returned.
+    ax
+        Axes to draw in; a figure is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    check_type("estimate", estimate, Estimate)
+    names, matrix = estimate.regions, np.maximum(estimate.dissimilarity, 0.0)
+    return _draw(matrix, names, names, "estimated dissimilarities", ("region", "region"), ax)
+
+
+def draw_transfer(transfer: Transfer, ax: Axes | None = None) -> Figure:
+    """Draw the error in each region of models trained in each region alone.
+
+    Parameters
+    ----------
+    transfer
+        What `transfer` returned.
+    ax
+        Axes to draw in; a figure is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    check_type("transfer", transfer, Transfer)
+    title = f"{transfer.measure or 'error'} after training in one region"
+    return _draw(transfer.errors, transfer.regions, transfer.regions, title, ("trained in", "tested in"), ax)
+
+
+def draw_following(following: Following, ax: Axes | None = None) -> Figure:
+    """Draw the error in each region after each visit.
+
+    Parameters
+    ----------
+    following
+        What `follow` returned.
+    ax
+        Axes to draw in; a figure is made if omitted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    check_type("following", following, Following)
+    title = f"errors along the route; mean after the last region: {following.final}"
+    return _draw(following.errors, following.route, following.tested, title, ("after training in", "tested in"), ax)
+
+
+def _draw(
+    matrix: FloatArray, rows: Sequence[str], columns: Sequence[str], title: str, axes_names: tuple[str, str],
+    ax: Axes | None,
+) -> Figure:  # fmt: skip
+    side = 3.2 + 0.28 * min(max(len(rows), len(columns)), MOST_NAMES)
+    figure, axes = own_or_new(ax, figsize=(side + 1.2, side))
+    image = axes.imshow(matrix, cmap="viridis", aspect="auto")
+    figure.colorbar(image, ax=axes)
+    for names, set_ticks, turn in ((rows, axes.set_yticks, 0), (columns, axes.set_xticks, 90)):
+        few = len(names) <= MOST_NAMES
+        set_ticks(range(len(names)) if few else [], [literal(clip(name, LONGEST)) for name in names] if few else [],
+                  rotation=turn)  # fmt: skip
+    axes.set_ylabel(axes_names[0])
+    axes.set_xlabel(axes_names[1])
+    entitle(figure, axes, ax is None, title, 11)
+    return figure

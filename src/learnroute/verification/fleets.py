@@ -1,0 +1,223 @@
+"""The claims of a plan of a fleet: routes, how models serve, and all that plans of one route claim, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from learnroute.errors import shown
+from learnroute.model.fleet_objective import UNTRAINED, FleetRoutes
+from learnroute.model.problem import Problem
+from learnroute.verification.checks import CONFIRMED, NOT_CHECKED, REFUTED, Check
+from learnroute.verification.claims import DIGITS, PlanClaims, is_near, printed
+from learnroute.verification.fleet_losses import (
+    FEW,
+    FleetLosses,
+    Service,
+    average_error,
+    counted_models,
+    least_weights,
+)
+from learnroute.verification.fleet_routes import FleetChecker
+from learnroute.verification.fleet_values import FleetValues
+from learnroute.verification.guarantees import Ratios
+
+
+def check_routes(problem: Problem, plan: Mapping[str, Any]) -> Check:
+    """Check that the routes of a plan keep all rules."""
+    found = read_routes(problem, plan)
+    if isinstance(found, str):
+        return Check("routes", REFUTED, found)
+    assert problem.fleet_rules is not None
+    if why := FleetChecker(FleetLosses(problem, problem.fleet_rules)).why_not(found):
+        return Check("routes", REFUTED, why)
+    return Check("routes", CONFIRMED, f"{len(found.regions)} visits, as they are allowed")
+
+
+def read_routes(problem: Problem, plan: Mapping[str, Any]) -> FleetRoutes | str:
+    """Return the routes of a plan by index, or why they are none."""
+    rules, given = problem.fleet_rules, plan["routes"]
+    assert rules is not None
+    index = {name: i for i, name in enumerate(problem.regions)}
+    if not isinstance(given, list) or not all(isinstance(route, list) for route in given):
+        return "a list of region names per vehicle is needed"
+    if not 1 <= len(given) <= rules.vehicles:
+        return f"{len(given)} routes for {rules.vehicles} vehicles"
+    unknown = [name for route in given for name in route if not isinstance(name, str) or name not in index]
+    if unknown:
+        return f"there is no region {shown(unknown[0])}"
+    routes = [[index[name] for name in route] for route in given]
+    visits = [region for route in routes for region in route]
+    if rules.vehicles > 1:
+        more = next((member for member in ("route", "order", "models") if plan.get(member) is not None), None)
+        if more is not None:
+            return f"{more} is that of one vehicle; there are {rules.vehicles}"
+        return FleetRoutes.of_vehicles([*routes, *([[]] * (rules.vehicles - len(routes)))])
+    if plan.get("route", given[0]) != given[0] or plan.get("order", visits) != visits:
+        return "routes, route and order disagree"
+    models = plan.get("models", [0] * len(visits) if rules.models == 1 else None)
+    if not isinstance(models, list) or len(models) != len(visits):
+        return "models: one number of a model per visit is needed"
+    if not all(type(one) is int and 0 <= one < rules.models for one in models):
+        return f"models: numbers from 0 to {rules.models - 1} are needed"
+    return FleetRoutes.of_models(visits, models)
+
+
+class FleetClaims(PlanClaims):
+    """The claims of a plan whose routes are some."""
+
+    def _price(self) -> None:
+        """Note the routes, what they cost as models are said to serve, and what compares that with all others."""
+        problem, rules, routes = self.problem, self.problem.fleet_rules, read_routes(self.problem, self.plan)
+        assert rules is not None
+        assert isinstance(routes, FleetRoutes)
+        self.rules, self.routes, self.visits = rules, routes, routes.regions
+        self.losses = FleetLosses(problem, rules)
+        said = self._said_service()
+        self.service = self.losses.best_service(routes) if said is None else said
+        self.parts = self.losses.parts(routes, self.service)
+        self.total = self.value = self.losses.total(routes, self.service)
+        self.checker = FleetChecker(self.losses, self.certificate)
+        self.travelled = self.losses.paid(routes)
+
+    def _said_service(self) -> Service | None:
+        """Return how models are said to serve; None where that is not said, or makes no sense."""
+        weights, served = self.plan.get("weights"), self.plan.get("served_by")
+        if self.rules.merged:
+            if not isinstance(weights, list) or len(weights) != self.rules.size:
+                return None
+            if not all(is_near(one, Fraction(0), 2 / DIGITS) and one >= 0 for one in weights) or not any(weights):
+                return None
+            shares = [Fraction(one) for one in weights]
+            return Service(weights=[share / sum(shares) for share in shares])
+        if not isinstance(served, dict) or set(served) != set(self.problem.regions):
+            return None
+        numbers = [served[name] for name in self.problem.regions]
+        if not all(one is None or (type(one) is int and 0 <= one < self.rules.size) for one in numbers):
+            return None
+        return Service(served_by=[UNTRAINED if one is None else one for one in numbers])
+
+    # How models serve
+
+    def _service(self) -> list[Check]:
+        plan, found = self.plan, []
+        wrong = "served_by" if self.rules.merged else "weights"
+        if plan.get(wrong) is not None:
+            mode = "are averaged" if self.rules.merged else "serve their own regions"
+            found.append(Check(wrong, REFUTED, f"claimed though models {mode}"))
+        if plan.get("weights") is not None and self.rules.merged:
+            found.append(self._weights())
+        if plan.get("served_by") is not None and not self.rules.merged:
+            found.append(self._served_by())
+        if plan.get("models") is not None:
+            found.append(Check("models", CONFIRMED, "one per visit, as there are"))
+        if plan.get("travels") is not None:
+            found.append(self._travels())
+        return found
+
+    def _weights(self) -> Check:
+        """Check that weights are some, and that no others are better."""
+        given, said = self.plan["weights"], self._said_service()
+        if said is None or abs(sum(map(Fraction, given), Fraction(-1))) > DIGITS:
+            return Check("weights", REFUTED, f"{self.rules.size} numbers >= 0 that add up to 1 are needed")
+        if self.rules.equal:
+            wanted = self.losses.best_service(self.routes).weights
+            assert wanted is not None
+            assert said.weights is not None
+            same = all(is_near(one, share, share) for one, share in zip(said.weights, wanted, strict=True))
+            out = sum(map(bool, wanted))
+            detail = f"equal for {out} trained models" if same else f"1/{out} is needed for each trained model"
+            return Check("weights", CONFIRMED if same else REFUTED, detail)
+        return self._best_weights(said.weights or [])
+
+    def _best_weights(self, weights: list[Fraction]) -> Check:
+        """Compare weights with the best ones; with what is shown by slopes alone, of more than 8 models."""
+        linear, quadratic = self.losses.programme(self.losses.models(self.routes))
+        reached, room = average_error(linear, quadratic, weights), DIGITS * self.scale * self.size
+        some = counted_models(self.routes, self.rules.size)
+        if len(some) <= FEW:
+            inner = [linear[a] for a in some], [[quadratic[a][b] for b in some] for a in some]
+            lost = reached - average_error(*inner, least_weights(*inner))
+            if lost > room:
+                return Check("weights", REFUTED, f"others are better by {printed(lost / self.size, 3)}")
+            return Check("weights", CONFIRMED, "no others are better")
+        slopes = [c - sum((q * w for q, w in zip(row, weights, strict=True)), Fraction(0))
+                  for c, row in zip(linear, quadratic, strict=True)]  # fmt: skip
+        steepest = min(range(len(slopes)), key=lambda a: slopes[a])
+        gap = sum((s * w for s, w in zip(slopes, weights, strict=True)), -slopes[steepest])
+        if gap > room:
+            curve = sum((2 * q * w for q, w in zip(quadratic[steepest], weights, strict=True)), Fraction(0))
+            curve += 2 * (reached - sum((c * w for c, w in zip(linear, weights, strict=True)), Fraction(0)))
+            step = min(Fraction(1), gap / curve) if curve > 0 else Fraction(1)
+            gained = step * gap - step**2 * curve / 2
+            if gained > room:
+                return Check("weights", REFUTED, f"others are better by {printed(gained / self.size, 3)}")
+            return Check("weights", NOT_CHECKED, f"others may be better by {printed(gap / self.size, 3)}")
+        if not _is_convex(quadratic):
+            return Check("weights", NOT_CHECKED, "no others near them are better; the programme is not convex")
+        return Check("weights", CONFIRMED, "no others are better")
+
+    def _served_by(self) -> Check:
+        """Check that each region is served by a model with the least expected error there, but for rounding."""
+        said, best = self._said_service(), self.losses.best_service(self.routes)
+        if said is None:
+            return Check("served_by", REFUTED, "the number of a model, or null, is needed for each region")
+        errors, least = self.losses.errors(self.routes, said), self.losses.errors(self.routes, best)
+        scale = max(*map(abs, least), self.scale)
+        for name, one, other in zip(self.problem.regions, errors, least, strict=True):
+            if one - other > DIGITS * scale:
+                detail = f"the error in {name!r} is {printed(one)}, and {printed(other)} with another model"
+                return Check("served_by", REFUTED, detail)
+        return Check("served_by", CONFIRMED, "each region by the model with the least expected error there")
+
+    def _travels(self) -> Check:
+        given, travels = self.plan["travels"], self.losses.travels(self.routes)
+        if not isinstance(given, list) or len(given) != len(travels):
+            return Check("travels", REFUTED, f"{len(travels)} numbers are needed, one per vehicle")
+        for vehicle, (one, travel) in enumerate(zip(given, travels, strict=True), 1):
+            if not is_near(one, travel, travel):
+                return Check("travels", REFUTED, f"vehicle {vehicle}: is {printed(travel)}; the plan says {shown(one)}")
+        return Check("travels", CONFIRMED, ", ".join(printed(travel, 4) for travel in travels))
+
+    # What plans of one route claim, too
+
+    @cached_property
+    def ratios(self) -> Ratios:
+        """Nothing is proved about fleets in advance."""
+        return Ratios()
+
+    def _true_parts(self) -> dict[str, Fraction]:
+        return FleetLosses(self.problem, self.rules, true=True).parts(self.routes, self.service)
+
+    def _final_errors(self) -> tuple[list[float], float]:
+        found = [float(one) for one in self.losses.errors(self.routes, self.service)]
+        order = dict.fromkeys([*self.visits, *range(self.size)])
+        return [found[j] for j in order], max(float(self.scale), *map(abs, found))
+
+    def _contributions(self) -> Check:
+        if not self.rules.merged or self.rules.equal or len(counted_models(self.routes, self.rules.size)) <= FEW:
+            return super()._contributions()
+        return Check("contributions", NOT_CHECKED, f"of more than {FEW} models, the best weights are not sought")
+
+    def _parts_without(self) -> Iterator[Mapping[str, Fraction]]:
+        places = [(vehicle, place) for vehicle, route in enumerate(self.routes.routes) for place in range(len(route))]
+        with np.errstate(all="ignore"):
+            found = FleetValues(self.losses).of([self.routes.without(*where) for where in places])
+        assert found is not None
+        for value in found[0].tolist():
+            yield {"total": Fraction(value) / self.size, "sizes": self.scale}
+
+    def _most(self) -> Check:
+        return Check("loss_at_most", REFUTED, "claimed though it is not known for fleets")
+
+
+def _is_convex(quadratic: list[list[Fraction]]) -> bool:
+    """Whether c·α - α'Qα/2 is convex where α adds up to 1, as far as floats say."""
+    largest = max(map(max, quadratic)) or Fraction(1)
+    apart = np.array([[float(x / largest) for x in row] for row in quadratic])
+    gram = (apart[:1] + apart[:, :1] - apart) / 2
+    return bool(np.linalg.eigvalsh(gram).min() > -1e-10)

@@ -1,0 +1,108 @@
+"""Does the order matter, which predictor to plan by, and pictures of what is measured."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from learnroute import InputError, Learner, Problem, expected_loss, plan
+from learnroute.learning import ProximalRegressor, RegionData, calibrate, estimate, follow, transfer
+from learnroute.learning.predictors import rank_correlation
+from learnroute.model.order_effect import expected_order_effect
+
+
+def samples(alike: bool, size: int = 5, count: int = 120) -> dict[str, Any]:
+    """Linear regions: all alike, or with models of their own."""
+    rng = np.random.default_rng(1)
+    common, found = rng.standard_normal(3), {}
+    for k in range(size):
+        model = common if alike else common + 2 * rng.standard_normal(3)
+        inputs = rng.standard_normal((count, 3))
+        found[f"R{k}"] = (inputs, inputs @ model + 0.3 * rng.standard_normal(count))
+    return found
+
+
+def test_random_orders_beside_a_plan() -> None:
+    rng = np.random.default_rng(0)
+    problem = Problem(np.zeros((5, 5)), Learner(3, 20, 0.1), vectors=rng.standard_normal((5, 3)))
+    found = plan(problem)
+    effect = expected_order_effect(problem, found.order)
+    assert effect is not None
+    everything = [expected_loss(problem, order).error for order in itertools.permutations(range(5))]
+    assert effect.planned == pytest.approx(min(everything))
+    assert min(everything) <= effect.least <= effect.mean <= effect.most <= max(everything) + 1e-12
+    assert effect.matters
+    assert ("order", effect.text) in found.sheet().lines
+    same = problem.changed(vectors=np.zeros((5, 3)))
+    level = expected_order_effect(same, range(5))
+    assert level is not None
+    assert not level.matters
+    assert "any order will do" in dict(plan(same).sheet().lines)["order"]
+
+
+def test_estimates_say_whether_the_order_matters() -> None:
+    assert "the order matters" in dict(estimate(samples(alike=False)).sheet().lines)["order"]
+    nothing_left = estimate(samples(alike=False), share=1.0)
+    assert "order" not in dict(nothing_left.sheet().lines)
+
+
+def test_estimates_without_travel_plan_by_error_alone() -> None:
+    problem = estimate(samples(alike=False)).to_problem()
+    assert not problem.travel.any()
+    found = plan(problem)
+    assert found.loss.error == pytest.approx(
+        min(expected_loss(problem, order).error for order in itertools.permutations(range(5)))
+    )
+
+
+def test_predictors_are_compared_on_samples_kept_back() -> None:
+    found = estimate(samples(alike=False)).compare_predictors(0.1)
+    told = found.predictors
+    assert told is not None
+    assert told.rehearsal > 0.5
+    assert told.better in ("law", "rehearsal")
+    assert ("predictor", told.text) in found.sheet().lines
+    assert found.to_dict()["predictors"] == told.to_dict()
+    assert found.compare_predictors(0.1).predictors == told
+    with pytest.raises(InputError, match="no samples are left to test on"):
+        estimate(samples(alike=False), share=1.0).compare_predictors(0.1)
+
+
+def test_features_of_uneven_directions_are_for_rehearsal() -> None:
+    rng = np.random.default_rng(3)
+    given = {}
+    for k in range(6):  # each region shows one direction well, the others hardly
+        inputs = rng.standard_normal((200, 6)) * np.where(np.arange(6) == k, 3.0, 0.3)
+        given[f"R{k}"] = (inputs, inputs @ (5 * rng.standard_normal(6)) + rng.standard_normal(200))
+    told = estimate(given).compare_predictors(0.05).predictors
+    assert told is not None
+    assert told.better == "rehearsal"
+
+
+def test_rank_correlation() -> None:
+    assert rank_correlation(np.array([1.0, 2.0, 4.0]), np.array([1.0, 5.0, 6.0])) == pytest.approx(1.0)
+    assert rank_correlation(np.array([1.0, 2.0, 4.0]), np.array([3.0, 2.0, 1.0])) == pytest.approx(-1.0)
+    assert rank_correlation(np.array([1.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 4.0])) == pytest.approx(0.9486833)
+    assert rank_correlation(np.ones(3), np.arange(3.0)) == 0.0
+
+
+def test_what_is_measured_has_pictures(tmp_path: Path) -> None:
+    given = samples(alike=False)
+    data = {name: RegionData((x[:60], y[:60]), (x[60:], y[60:])) for name, (x, y) in given.items()}
+    moved = transfer(data, ProximalRegressor(0.1))
+    pilots = [
+        follow([f"R{k}" for k in order], data, ProximalRegressor(0.1)) for order in ([0, 1, 2, 3, 4], [3, 1, 4, 2, 0])
+    ]
+    law = calibrate(moved, pilots)
+    for k, result in enumerate((estimate(given), moved, pilots[0], law)):
+        figure = result.plot(path=tmp_path / f"{k}.svg")
+        assert figure.axes
+        result.save(tmp_path / f"{k}.png")
+        assert "<img" in result._repr_html_()
+        assert len(result.to_frame())
+    assert law.plot().axes[0].get_yticklabels()[0].get_text() == "retention p₁"
+    assert "by the law" in dict(law.sheet().lines)["order"]

@@ -1,0 +1,274 @@
+"""Routes of fleets: against all routes in plain Python, against plans without a fleet, and weights of averages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fleet_oracle as fleets
+from learnroute import Calibrated, Constraints, Depot, Fleet, Gradient, Learner, Problem, Proximal, Visits, plan
+from learnroute.errors import InputError, RefusedError
+from learnroute.model.fleet_losses import fleet_objective_of
+from learnroute.model.fleet_objective import FleetObjective, FleetRules
+from learnroute.model.merge_weights import FEW, merge_weights
+from learnroute.solvers.contract import Answer, Budget
+from learnroute.solvers.fleets.bounds import fleet_bound
+from learnroute.solvers.fleets.exact import exact, is_small
+from learnroute.solvers.fleets.search import search
+from learnroute.solvers.params import DEFAULTS
+from visiting import drawn
+
+QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=3, iterations=300, repair=2000))
+MODES: dict[str, dict[str, bool]] = {"merged": {"merged": True}, "equal": {"merged": True, "equal": True}, "own": {}}
+
+
+def solve(objective: FleetObjective, solver: Any = exact, seed: int = 0) -> Answer:
+    found: Answer = solver(objective, np.random.default_rng(seed), Budget(), QUICK)
+    assert found.routes is not None
+    assert objective.allows(found.routes)
+    return found
+
+
+def drawn_fleet(seed: int, mode: str, several: str, size: int = 4, count: int = 2, **rules: Any) -> FleetObjective:
+    """A fleet with rules, laws and travel drawn at random."""
+    rng = np.random.default_rng([seed, len(mode), len(several)])
+    visits = drawn(rng, size, **{**fleets.drawn_rules(rng, size), **rules}, vectors=mode != "own")
+    numbers: dict[str, Any] = {"vehicles": 1, "models": 1, several: count, "merged": False, **MODES[mode]}
+    fleet = FleetRules(**numbers, longest=bool(rng.random() < 0.5))
+    return FleetObjective(visits, fleet)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("several", ["vehicles", "models"])
+def test_the_best_of_all_routes_is_found_and_proved(mode: str, several: str) -> None:
+    for seed in range(4):
+        objective = drawn_fleet(seed, mode, several, 3 + seed % 2, 2 + seed // 3)
+        best, where = fleets.best_of_all(objective)
+        assert where is not None
+        found = solve(objective)
+        assert found.optimal
+        assert found.routes is not None
+        assert objective(found.routes) == pytest.approx(best, rel=1e-9)
+        assert objective(found.routes) == pytest.approx(fleets.value(objective, found.routes), rel=1e-9)
+        searched = solve(objective, search)
+        assert searched.routes is not None
+        assert objective(searched.routes) == pytest.approx(best, rel=1e-9), seed
+
+
+def shortest_ways(travel: np.ndarray) -> np.ndarray:
+    """No detour is shorter."""
+    for via in range(len(travel)):
+        travel = np.minimum(travel, travel[:, [via]] + travel[[via]])
+    return travel
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("several", ["vehicles", "models"])
+def test_limits_and_budgets_are_kept(mode: str, several: str) -> None:
+    """Each limit is less than, or as much as, what the best routes without it travel."""
+    stopped = 0
+    settings: dict[str, Any] = {
+        "required": [0, 1],
+        "forbidden": (),
+        "repeat": 1,
+        "at_most": None,
+        "rate": 0.1,
+        "by_position": False,
+    }
+    for seed in range(2):
+        free = drawn_fleet(seed, mode, several, **settings)
+        free = replace(free, visits=replace(free.visits, travel=shortest_ways(free.visits.travel)))
+        routes = fleets.best_of_all(free)[1]
+        assert routes is not None
+        travels, rules = free.travels(routes), free.visits.rules
+        for share in (0.7, 1.0):
+            for objective in (
+                replace(free, rules=replace(free.rules, limit=share * max(travels))),
+                replace(free, visits=replace(free.visits, rules=replace(rules, budget=share * sum(travels)))),
+            ):
+                best, where = fleets.best_of_all(objective)
+                stopped += best > fleets.value(free, routes) + 1e-9
+                if where is None:
+                    with pytest.raises(InputError, match=r"fleet\.limit|visits\.budget"):
+                        solve(objective)
+                    continue
+                found = solve(objective).routes
+                assert found is not None
+                assert objective(found) == pytest.approx(best, rel=1e-9)
+                assert solve(objective, search).optimal is False  # and within all limits
+    assert stopped > 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_seven_regions_and_three_vehicles(mode: str) -> None:
+    """All routes of seven regions are too many for the oracle: so visits are few, or the last ones are what counts."""
+    objective = drawn_fleet(1, mode, "vehicles", 7, 3, required=[0, 3], forbidden=(), repeat=1, at_most=3)
+    best, _ = fleets.best_of_all(objective)
+    for solver in (exact, search):
+        found = solve(objective, solver).routes
+        assert found is not None
+        assert objective(found) == pytest.approx(best, rel=1e-9)
+
+
+def test_three_models_of_seven_regions() -> None:
+    objective = drawn_fleet(2, "own", "models", 7, 3, required=[2], forbidden=(), repeat=1, at_most=3)
+    best, _ = fleets.best_of_all(objective)
+    for solver in (exact, search):
+        found = solve(objective, solver).routes
+        assert found is not None
+        assert objective(found) == pytest.approx(best, rel=1e-9)
+
+
+LEARNERS: dict[str, Learner] = {
+    "m < n": Learner(20, 60, 0.3),
+    "m > n": Learner(60, 30, 0.3),
+    "proximal": Proximal(30, 60, 0.3, regularization=1.0),
+    "by position": Proximal(30, 60, 0.3, regularization=(0.5, 1.0, 2.0, 3.0)),
+    "gradient": Gradient(30, 60, 0.3, steps=3, rate=0.3),
+    "calibrated": Calibrated(noise=0.05, retention=0.5, coupling=0.2),
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "open": {},
+    "depot": {"depot": Depot("depot", (5.0, 5.0), returns=False)},
+    "depot and back": {"depot": Depot("depot", (5.0, 5.0)), "importance": [1.0, 0.0, 2.0, 1.0]},
+    "back": {"constraints": Constraints(returns=True)},
+    "one-way": {"travel": np.arange(16.0).reshape(4, 4) * (1 - np.eye(4)), "coordinates": None},
+    "optional": {"visits": Visits(["R2"], ["R4"], repeat=2, at_most=3)},
+}
+
+
+def small(learner: Learner, seed: int = 0, **fields: Any) -> Problem:
+    """Four regions."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.standard_normal((4, 3))
+    known = {"vectors": vectors, "coordinates": 10 * rng.random((4, 2)), "travel_rate": 0.05}
+    return Problem(**{"learner": learner, "initial": 1 + (vectors**2).sum(axis=1), **known, **fields})
+
+
+@pytest.mark.parametrize("rule", LEARNERS)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_plans_of_all_rules_are_the_best(rule: str, setting: str) -> None:
+    """The mode goes around, so that each is met with each rule."""
+    turn = list(LEARNERS).index(rule) + list(SETTINGS).index(setting)
+    fleet = [
+        Fleet(vehicles=2), Fleet(vehicles=2, weights="equal", travel="longest"), Fleet(vehicles=2, serve="own"),
+        Fleet(models=2), Fleet(models=2, serve="merged"),
+    ][turn % 5]  # fmt: skip
+    problem = small(LEARNERS[rule], turn, fleet=fleet, **SETTINGS[setting])
+    found, objective = plan(problem), fleet_objective_of(problem)
+    assert found.optimal
+    assert found.loss.total * 4 == pytest.approx(fleets.best_of_all(objective)[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("fleet", [Fleet(vehicles=2, serve="own"), Fleet(models=2)])
+def test_measured_errors_are_served_by_own_models(fleet: Fleet) -> None:
+    rng = np.random.default_rng(5)
+    law = Calibrated(noise=-0.01, retention=0.5, coupling=0.6, common_retention=0.7)
+    transfer = rng.uniform(0, 2, (4, 4))
+    problem = small(law, vectors=None, transfer=transfer, initial=[1.0, 2.0, 3.0, 1.0], fleet=fleet)
+    assert plan(problem).loss.total * 4 == pytest.approx(fleets.best_of_all(fleet_objective_of(problem))[0], rel=1e-9)
+    with pytest.raises(InputError, match=r"fleet\.serve"):
+        problem.changed(fleet=replace(fleet, serve="merged"))
+
+
+@pytest.mark.parametrize("visits", [None, Visits(["R1"]), Visits(repeat=2, at_most=3)])
+@pytest.mark.parametrize("limit", [None, 12.0])
+def test_one_vehicle_has_the_plan_that_there_is_without_a_fleet(visits: Visits | None, limit: float | None) -> None:
+    for learner in (LEARNERS["m > n"], LEARNERS["proximal"]):
+        alone = small(learner, visits=visits)
+        if limit is not None:
+            alone = alone.changed(visits=replace(visits or Visits("all"), budget=limit))
+        try:
+            wanted = plan(alone)
+        except InputError:
+            with pytest.raises(InputError):
+                plan(small(learner, visits=visits, fleet=Fleet(limit=limit)))
+            continue
+        found = plan(small(learner, visits=visits, fleet=Fleet(limit=limit)))
+        assert found.to_dict() | {"seconds": 0} == wanted.to_dict() | {"seconds": 0}
+
+
+def test_one_model_that_serves_where_it_is_better_than_none() -> None:
+    problem = small(LEARNERS["m < n"], fleet=Fleet(serve="own"), visits=Visits())
+    found = plan(problem)
+    assert found.optimal
+    assert found.loss.total * 4 == pytest.approx(fleets.best_of_all(fleet_objective_of(problem))[0], rel=1e-9)
+    assert found.loss.total < plan(problem.changed(fleet=None)).loss.total
+    assert found.served_by is not None
+    assert set(found.served_by.values()) == {None, 0}
+
+
+def test_bounds_are_below_all_routes() -> None:
+    """Hundreds of fleets, laws that no model obeys and dissimilarities that are no distances included."""
+    sharp = 0
+    for seed in range(150):
+        rng = np.random.default_rng([seed, 4])
+        settings = {**fleets.drawn_rules(rng, 3), "required": [0, 1] if seed % 2 else [], "forbidden": (), "at_most": 2}
+        visits = drawn(rng, 3, vectors=seed % 4 > 0, **settings)
+        if seed % 4 == 0:
+            apart = visits.known.matrix + visits.known.matrix.T
+            np.fill_diagonal(apart, 0.0)
+            known = type(visits.known)(apart, None, visits.known.initial, apart.sum(axis=1))
+            visits = replace(visits, known=known)
+        if seed % 5 == 0:
+            noise = visits.updates.noise - 0.05
+            visits = replace(visits, updates=replace(visits.updates, noise=noise))
+        rules = FleetRules(1 + seed % 3 // 2, 1 + (seed % 3 < 2), True, seed % 7 == 0, bool(rng.random() < 0.5))
+        objective = FleetObjective(visits, rules)
+        certificate = fleet_bound(objective)
+        assert certificate is not None
+        best = fleets.best_of_all(objective)[0]
+        assert certificate.bound <= best + 1e-12, seed
+        sharp += certificate.bound > 0.5 * best
+    assert sharp > 10
+
+
+def programme(rng: np.random.Generator, count: int, regions: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Means and distances of models with a scatter each."""
+    points, models = rng.standard_normal((regions, 3)), rng.standard_normal((count, 3))
+    scatter = rng.random(count) * rng.choice([0.0, 0.1, 2.0])
+    means = ((points[None] - models[:, None]) ** 2).sum(axis=(1, 2)) + regions * scatter
+    between = ((models[:, None] - models) ** 2).sum(axis=2) + scatter[:, None] + scatter
+    np.fill_diagonal(between, 0.0)
+    return means, between
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, FEW])
+def test_weights_of_averages_are_the_best(count: int) -> None:
+    rng = np.random.default_rng(count)
+    for _ in range(20 if count < FEW else 2):
+        means, between = programme(rng, count)
+        weights = merge_weights(means, 6 * between)
+        assert weights.min() >= 0
+        assert weights.sum() == pytest.approx(1.0, rel=1e-12)
+        least = fleets.least_merged(means, between, 6)
+        assert fleets.merged(means, between, 6, weights) == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("count", [FEW + 1, 20])
+def test_weights_of_many_models_have_equal_slopes(count: int) -> None:
+    """KKT: the slope of models with weight is the least slope."""
+    rng = np.random.default_rng(count)
+    for _ in range(5):
+        means, between = programme(rng, count)
+        weights = merge_weights(means, 6 * between)
+        slopes = means - 6 * between @ weights
+        assert weights.min() >= 0
+        assert weights.sum() == pytest.approx(1.0, rel=1e-9)
+        assert slopes[weights > 1e-9].max() == pytest.approx(slopes.min(), abs=1e-6 * np.abs(means).max())
+
+
+def test_many_routes_are_not_enumerated() -> None:
+    problem = small(LEARNERS["m > n"])
+    rng = np.random.default_rng(1)
+    vectors = rng.standard_normal((30, 3))
+    large = problem.changed(
+        vectors=vectors, coordinates=rng.random((30, 2)), initial=(vectors**2).sum(axis=1), fleet=Fleet(vehicles=3),
+        regions=[f"R{i}" for i in range(30)],
+    )  # fmt: skip
+    assert not is_small(fleet_objective_of(large))
+    with pytest.raises(RefusedError, match="too many routes of 3 vehicles"):
+        plan(large, "exact")
