@@ -1,7 +1,7 @@
 """Search for the routes of a fleet: 10 s beside the best of longer restarts; and beside PyVRP where travel is all.
 
-`python benchmarks/fleets.py` and `python benchmarks/fleets.py --pyvrp` (`pip install pyvrp`). Seconds are of processor
-time, of both, in one thread, so that other work on the machine counts little.
+`python benchmarks/fleets.py`, and with `--pyvrp` (`pip install pyvrp`). Seconds are of processor time, of both, in
+one thread, so that other work on the machine counts little.
 
 Excess is of what routes change: the value less what no route can change. Where models are averaged, that is the error
 of the mean model, which no average undercuts. Where models serve their own regions, it is the error of as many free
@@ -137,7 +137,7 @@ class ProcessorTime:
     def __init__(self, seconds: float) -> None:
         self.deadline = time.process_time() + seconds
 
-    def __call__(self, _best: float) -> bool:
+    def __call__(self, best_cost: float) -> bool:
         """Whether they are over."""
         return time.process_time() >= self.deadline
 

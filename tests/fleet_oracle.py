@@ -82,8 +82,11 @@ def sequences(objective: FleetObjective) -> Iterator[tuple[int, ...]]:
     """All sequences of visits that may be split among vehicles or models."""
     rules = objective.visits.rules
     regions = [k for k in range(objective.size) for _ in range(rules.repeats[k])]
+    required = set(np.flatnonzero(rules.required).tolist())
     for length in range(rules.at_least, rules.at_most + 1):
-        yield from sorted(set(itertools.permutations(regions, length)))
+        for sequence in sorted(set(itertools.permutations(regions, length))):
+            if required <= set(sequence):
+                yield sequence
 
 
 def all_routes(objective: FleetObjective) -> Iterator[FleetRoutes]:

@@ -89,7 +89,9 @@ def test_the_site_has_every_page_once() -> None:
     index = (ROOT / "docs" / "index.md").read_text()
     named = [line for tree in re.findall(r"```{toctree}\n(.*?)```", index, re.S) for line in tree.splitlines()]
     named = [line for line in named if line and not line.startswith(":")]
-    assert sorted(named) == sorted({page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"})
+    docs = ROOT / "docs"
+    pages = [page.relative_to(docs) for page in (*docs.glob("*.md"), *docs.glob("appendix/*.md"))]
+    assert sorted(named) == sorted({page.with_suffix("").as_posix() for page in pages} - {"index"})
 
 
 @pytest.mark.parametrize("page", tutorials.PAGES, ids=lambda page: page.stem)

@@ -26,10 +26,13 @@ from learnroute import (
     verify,
 )
 from learnroute.model.fleet_losses import fleet_objective_of
+from learnroute.solvers.params import DEFAULTS
 from learnroute.verification import fleet_routes
 from learnroute.verification.fleet_losses import FleetLosses
+from test_forgeries import EXTREME, at, lists_in, numbers_in
 
 Data = dict[str, Any]
+QUICK = DEFAULTS._replace(fleet_search=DEFAULTS.fleet_search._replace(starts=2, iterations=100))
 
 
 def problem_of(fleet: Fleet, size: int = 5, seed: int = 3, **fields: Any) -> Problem:
@@ -53,7 +56,7 @@ FLEETS = {
 
 
 def planned(problem: Problem, method: str = "auto") -> Data:
-    found: Data = json.loads(json.dumps(plan(problem, method).to_dict()))
+    found: Data = json.loads(json.dumps(plan(problem, method, params=QUICK).to_dict()))
     return found
 
 
@@ -310,3 +313,43 @@ def test_true_losses_are_those_of_the_planned_service() -> None:
         assert verify(problem, data).holds
         data["true_loss"]["total"] *= 1.001
         assert refuted(problem, data) == {"true_loss"}
+
+
+def changed(data: Data, rng: np.random.Generator) -> Data:
+    """A plan with one to three of its numbers or lists changed."""
+    found = copy.deepcopy(data)
+    for _ in range(int(rng.integers(1, 4))):
+        if rng.random() < 0.7:
+            places = numbers_in(found)
+            path = places[int(rng.integers(len(places)))]
+            old = at(found, path)
+            factor = float(rng.choice([0.5, 1 + 1e-11, 1 + 1e-6, 1.001, 2, -1, 1e14]))
+            new = EXTREME[int(rng.integers(len(EXTREME)))] if rng.random() < 0.3 else old * factor
+            at(found, path[:-1])[path[-1]] = int(rng.integers(-1, 5)) if isinstance(old, int) else new
+        else:
+            places = lists_in(found)
+            row = at(found, places[int(rng.integers(len(places)))])
+            rng.shuffle(row)
+            del row[: int(rng.integers(0, 2))]
+            row.extend(copy.deepcopy(row[: int(rng.integers(0, 2))]))
+    return found
+
+
+@pytest.mark.parametrize("name", FLEETS)
+def test_what_is_confirmed_of_changed_plans_is_true(name: str) -> None:
+    problem, rng, confirmed = problem_of(FLEETS[name], 4), np.random.default_rng(len(name)), 0
+    best = plan(problem)
+    for method in ("auto", "search"):
+        honest = planned(problem, method)
+        for _ in range(12):
+            data = changed(honest, rng)
+            try:
+                report = verify(problem, data)
+            except InputError:
+                continue
+            if not report.holds:
+                continue
+            confirmed += 1
+            assert data["loss"]["total"] == pytest.approx(honest["loss"]["total"], rel=1e-8) or not data.get("optimal")
+            assert data["lower_bound"] is None or data["lower_bound"] <= best.loss.total * (1 + 1e-9)
+    assert confirmed < 20

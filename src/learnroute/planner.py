@@ -19,7 +19,7 @@ from learnroute.model.ends import Ends
 from learnroute.model.fleet_losses import as_fleet_routes, fleet_objective_of
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes
 from learnroute.model.losses import Loss, as_order, objective_of, visit_objective_of
-from learnroute.model.notes import first_model_note, travel_note, visits_notes
+from learnroute.model.notes import first_model_note, fleet_notes, travel_note, visits_notes
 from learnroute.model.objective import Objective, Weighted
 from learnroute.model.problem import Problem
 from learnroute.model.result import Guarantee, Plan
@@ -361,6 +361,7 @@ def assessed(
             *travel_note(problem, loss),
             *first_model_note(problem, priced.order),
             *visits_notes(problem, priced, optimal),
+            *fleet_notes(problem),
         ),
         certificate=certificate,
     )

@@ -209,7 +209,6 @@ def test_estimate_from_one_table_in_words(capsys: pytest.CaptureFixture[str], tm
         ["estimate", BUOYS, "--target", "height", "--pilot", "9"],
         ["estimate", BUOYS, "--target", "height", "--initial-model", "1,2"],
         ["estimate", BUOYS, "--target", "height", "--initial-model", "a,b"],
-        ["estimate", BUOYS, "--target", "height", "--problem", "p.json"],
         ["estimate", BUOYS, "--target", "height", "--travel", TRAVEL, "--samples", "5", "--problem", "p.json"],
         ["estimate", BUOYS, "--target", "height", "--travel", "missing.csv", "--problem", "p.json"],
         ["estimate", BUOYS, "--target", "height", "-o", "report.xml"],

@@ -32,6 +32,7 @@ MODULES = {
     "problems": ("generate", "check", "convert"),
     "learning": ("simulate", "estimate"),
     "rehearsing": ("rehearse",),
+    "starting": ("example",),
     "training": ("transfer", "follow", "calibrate"),
     "reproduction": ("reproduce",),
     "serving": ("serve",),

@@ -184,7 +184,7 @@ def estimate_command(
         say(printable(f"learnroute: region {' '.join(line.split())}"))
     strength = None if regularization is None else training_member(regularization.replace(",", " "))
     if not isinstance(strength, str | list):
-        with contextlib.suppress(InputError):  # too few samples were kept back, or least squares refuses them
+        with contextlib.suppress(InputError, ImportError):  # too few samples kept back, or no scikit-learn
             found = found.compare_predictors(strength)
     if rest:
         _write_rest(found, target, rest)

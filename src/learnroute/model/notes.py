@@ -109,6 +109,16 @@ def first_model_note(problem: Problem, order: ArrayLike | None = None) -> tuple[
     return (f"{said}, and {left:.1%} of it is left after the last visit: the expected error is too small; {remedy}",)
 
 
+def fleet_notes(problem: Problem) -> tuple[str, ...]:
+    """Say that several models fit the errors of estimates: what looks best is partly what was estimated too small."""
+    if problem.fleet_rules is None or not problem.has_estimates:
+        return ()
+    return (
+        "several models are chosen by the estimates of the dissimilarities, some of which are too small, so the "
+        "expected error is too small, too; `learnroute follow` measures it",
+    )
+
+
 def visits_notes(problem: Problem, plan: Plan, optimal: bool) -> tuple[str, ...]:
     """Explain plans with few visits, or the same ones again: where nothing is retained, or not driving is best."""
     if problem.rules is None:

@@ -60,15 +60,13 @@ def find_routes(
 ) -> FleetRoutes | None:
     """Return the best routes found; None where none were found that keep the rules."""
     annealed = _Annealing(objective, rng, params)
-    candidates = annealed.descents(initial, budget)
-    best = min(filter(objective.allows, candidates), key=objective, default=None)
+    best = min(filter(objective.allows, annealed.descents(initial, budget)), key=objective, default=None)
     if best is None:
         best = annealed.repair(budget)
-    if best is not None:
-        candidates += [best, annealed.anneal(best, budget)]
+    found = [] if best is None else [best, annealed.anneal(best, budget)]
     if initial is not None:
-        candidates.append(initial)
-    return min(filter(objective.allows, candidates), key=objective, default=None)
+        found.append(initial)
+    return min(filter(objective.allows, found), key=objective, default=None)
 
 
 class _Annealing:
