@@ -209,12 +209,12 @@ def test_the_curve_of_visits_is_that_of_the_library(service: Service) -> None:
         assert walked["loss"]["total"] == pytest.approx(row["total"], rel=1e-12)
 
 
-FLEETS = ({"vehicles": 2}, {"vehicles": 2, "serve": "own", "travel": "longest", "limit": 80.0}, {"models": 2})
+FLEETS = ({"vehicles": 2}, {"vehicles": 2, "serve": "own", "travel": "longest", "limit": 30.0}, {"models": 2})
 
 
 @pytest.mark.parametrize("fleet", FLEETS, ids=str)
 def test_problems_with_fleets_are_planned_as_the_library_does(service: Service, fleet: dict[str, Any]) -> None:
-    data = {**example(), "fleet": fleet, "visits": {"required": ["Packing"]}, "travel_rate": 0.01}
+    data = {**example("city-survey"), "fleet": fleet, "visits": {"required": ["Harbour", "Airport"]}}
     problem = Problem.from_dict(data)
     wanted = plan(problem)
     found = service.post("plan", problem=data).json()
@@ -232,23 +232,21 @@ def test_problems_with_fleets_are_planned_as_the_library_does(service: Service, 
     assert [model["order"] for model in history["models"]] == wanted.fleet.trainings(2)
     last = np.array([model["errors"][-1] for model in history["models"]])
     if "served_by" in found:
-        served = [0.0 if by is None else last[by, i] for i, by in enumerate(found["served_by"].values())]
-        assert served == pytest.approx(
-            [0.0 if by is None else error for by, error in zip(found["served_by"].values(), found["expected_errors"],
-                                                               strict=True)]
-        )  # fmt: skip
+        served = np.minimum(last.min(axis=0), data["initial"])  # the untrained model may serve, too
+        assert served.mean() == pytest.approx(found["loss"]["total"] - found["loss"]["travel"], rel=1e-12)
 
 
 def test_the_table_of_fleets_is_that_of_the_library(service: Service) -> None:
+    data = example("city-survey")
     asked: dict[str, Any] = {"vehicles": [1, 2], "models": [2], "rounds": 3}
-    answer = service.post("fleet", problem=example(), seed=1, travel_rate=0.05, **asked).json()
-    problem = Problem.from_dict(example()).changed(travel_rate=0.05)
+    answer = service.post("fleet", problem=data, seed=1, travel_rate=0.05, **asked).json()
+    problem = Problem.from_dict(data).changed(travel_rate=0.05)
     assert answer == json.loads(json.dumps(compare_fleets(problem, **asked, seed=1).to_dict()))
     assert [(row["vehicles"], row["models"], row["serve"]) for row in answer["rows"]] == [
         (1, 1, "merged"), (2, 2, "merged"), (2, 2, "own"), (1, 2, "merged"), (1, 2, "own"),
-        (0, 8, "federated"), (0, 8, "federated"),
+        (0, 12, "federated"), (0, 12, "federated"),
     ]  # fmt: skip
-    merged = service.post("fleet", problem=example(), vehicles=[2], models=[], serve="merged").json()
+    merged = service.post("fleet", problem=data, vehicles=[2], models=[], serve="merged").json()
     assert [row["serve"] for row in merged["rows"]] == ["merged", "federated", "federated"]
 
 

@@ -12,12 +12,10 @@ from learnroute import Fleet, Visits, compare_fleets, plan, read_problem, visit_
 from pages import Open, region, route, settle, total
 from service import EXAMPLES
 
-ROBOT = EXAMPLES / "warehouse-robot.json"
+CITY = EXAMPLES / "city-survey.json"  # what the page opens on
 
 
-def show_robot(page: Page, fields: dict[str, str]) -> None:
-    page.select_option("#example", "warehouse-robot")
-    settle(page)
+def fill(page: Page, **fields: str) -> None:
     for name, value in fields.items():
         page.fill(f"#{name}", value)
         settle(page)
@@ -41,8 +39,8 @@ def members(page: Page) -> list[list[str]]:
 
 def test_two_vehicles_are_drawn_listed_and_saved(opened: Open, tmp_path: Path) -> None:
     page = opened()
-    show_robot(page, {"rate": "0.02", "vehicles": "2"})
-    problem = read_problem(ROBOT).changed(travel_rate=0.02, fleet=Fleet(vehicles=2))
+    fill(page, vehicles="2")
+    problem = read_problem(CITY).changed(fleet=Fleet(vehicles=2))
     found = plan(problem)
     assert found.travels is not None
     assert found.weights is not None
@@ -83,12 +81,12 @@ def test_two_vehicles_are_drawn_listed_and_saved(opened: Open, tmp_path: Path) -
 
 def test_models_and_the_regions_that_they_serve(opened: Open) -> None:
     page = opened(viewport={"width": 400, "height": 900}, color_scheme="dark")
-    show_robot(page, {"rate": "0.02", "vehicles": "3", "models": "2"})
+    fill(page, vehicles="3", models="2")
     page.check("#visit-paying")
     settle(page)
     assert page.input_value("#vehicles") == "1"  # only one of the two is above 1
     assert page.input_value("#serve") == "own"
-    problem = read_problem(ROBOT).changed(travel_rate=0.02, fleet=Fleet(models=2), visits=Visits())
+    problem = read_problem(CITY).changed(fleet=Fleet(models=2), visits=Visits())
     found = plan(problem)
     assert found.served_by is not None
     assert found.models is not None
@@ -114,15 +112,14 @@ def test_models_and_the_regions_that_they_serve(opened: Open) -> None:
     every = visit_curve(problem).rows[-1]
     assert every.models is not None
     assert total(page) == pytest.approx(every.total, rel=1e-5)
-    assert [row[1] for row in members(page)] == [str(every.models.count(k)) for k in range(2)]
+    assert [row[1] for row in members(page)[:2]] == [str(every.models.count(k)) for k in range(2)]
 
 
 def test_the_table_of_fleets(opened: Open) -> None:
     page = opened()
-    show_robot(page, {"rate": "0.02"})
     page.click("#compare-fleets")
     page.wait_for_selector("#fleets-rows tr")
-    found = compare_fleets(read_problem(ROBOT).changed(travel_rate=0.02))
+    found = compare_fleets(read_problem(CITY))
     shown = page.eval_on_selector_all(
         "#fleets-rows tr", "rows => rows.map(row => [...row.cells].map(c => c.textContent))"
     )
@@ -137,27 +134,24 @@ def test_the_table_of_fleets(opened: Open) -> None:
     assert total(page) == pytest.approx(best.total, rel=1e-5)
     assert page.input_value("#vehicles" if best.vehicles > 1 else "#models") == str(best.models)
     assert page.locator("#fleets-rows .best[aria-current]").count() == 1  # the table stays
-    page.fill("#noise", "0.4")
-    settle(page)
+    fill(page, noise="0.4")
     assert page.inner_text("#fleets-text") == "The problem has changed: compare the fleets again."
     assert not page.is_visible("#fleets-table")
 
 
 def test_a_refusal_is_shown_in_plain_words(opened: Open) -> None:
     page = opened()
-    show_robot(page, {"vehicles": "2"})
-    page.fill("#limit", "1")
-    settle(page)
+    fill(page, vehicles="2", limit="1")
     said = page.inner_text("#status.wrong")
     assert said.startswith("fleet.limit = 1")
     assert "\n" not in said
     assert page.get_attribute("#limit", "aria-invalid") == "true"
-    assert members(page) == lists(page) == []
+    assert not page.is_visible("#members")
+    assert lists(page) == []
     page.fill("#limit", "")
-    page.select_option("#start-at", "Packing")
+    page.select_option("#start-at", "Harbour")
     settle(page)
     assert "several vehicles cannot all be there" in page.inner_text("#status.wrong")
-    page.fill("#vehicles", "1")
-    settle(page)
+    fill(page, vehicles="1")
     assert page.inner_text("#status") == ""
-    assert route(page)[0] == "Packing"
+    assert route(page)[0] == "Harbour"

@@ -395,6 +395,11 @@ class FleetRequest(SolvingRequest):
         checked(_most, least=1, most=MOST_ROUNDS, meaning="the number of rounds"),
     ] = ROUNDS
 
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Return a request that works."""
+        return super().example() | {"vehicles": [1, 2], "models": [1]}
+
 
 class UploadedFile(BaseModel):
     """A file as text."""

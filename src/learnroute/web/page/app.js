@@ -231,6 +231,7 @@ function takeRow(row) {
 
 /** Plan for another fleet; for one vehicle with one model where there is none. */
 function takeFleet(fleet) {
+  player.stop();
   const { fleet: _, ...problem } = state.problem;
   state.problem = fleet ? { ...problem, fleet } : problem;
   changed();
@@ -244,7 +245,8 @@ function showHistory(model = state.model) {
   state.model = trained.includes(model) ? model : trained[0] ?? 0;
   state.visits = trainings(plan, state.model).length;
   state.time = Math.min(state.time, state.visits);
-  state.errorHistory = histories?.models?.[state.model] ?? histories;
+  const found = histories?.models?.[state.model] ?? histories;
+  state.errorHistory = found?.errors.length > state.visits ? found : null; // an old one stays until the new one is there
   showModels(state);
   showLegend(state);
 }
@@ -272,7 +274,6 @@ async function calculate(signal) {
   }
   const plan = state.plan = withVisits(found, asked.problem);
   performance.mark("route-drawn");
-  state.histories = null;
   showHistory();
   showPlan(plan);
   showStops(state);
