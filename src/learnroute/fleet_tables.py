@@ -171,7 +171,7 @@ class FleetTable(ResultMixin):
         if single is not None and single is not best and single.total > 0:
             lines.append(("in short", f"{best.name} loses {1 - best.total / single.total:.0%} less than one vehicle"))
         if best.plan is not None:
-            lines += [line for line in best.plan.sheet().lines if line[0].split()[0] in ("vehicle", "model", "serves")]
+            lines += best.plan.fleet_lines()
         lines += [("note", note) for note in self.notes]
         return Sheet(f"{len(self.rows)} fleets, best: {best.name}", (self.table(),), tuple(lines))
 

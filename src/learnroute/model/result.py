@@ -499,11 +499,9 @@ class Plan(ResultMixin):
     def sheet(self) -> Sheet:
         """Return the route, the parts of its loss, and how good it is proved to be."""
         asked = f" (asked for {self.requested})" if self.requested != self.method else ""
-        unit = "" if self.problem is None else self.problem.travel_unit
         lines = [
             ("method", f"{self.method}{asked}, {self.seconds:.3f} s"),
-            *self._travel_lines(unit and f" {unit}"),
-            *self._service_lines(),
+            *self.fleet_lines(),
         ]
         if isinstance(self.learner, Proximal) and self.regularization_range is not None:
             values, (low, high) = self.learner.fixed_regularization, self.regularization_range
@@ -532,6 +530,11 @@ class Plan(ResultMixin):
         headline = f"{self.visited}, total loss {self.loss.total:.5g}, {self.quality}"
         notes = (("note", note) for note in self.notes)
         return Sheet(headline, (self.table(), self._loss_table()), (*lines, *notes))
+
+    def fleet_lines(self) -> list[tuple[str, str]]:
+        """Return how far vehicles travel, and how the models of a fleet serve, in lines with a head each."""
+        unit = f" {self.problem.travel_unit}" if self.problem is not None and self.problem.travel_unit else ""
+        return [*self._travel_lines(unit), *self._service_lines()]
 
     def _travel_lines(self, unit: str) -> list[tuple[str, str]]:
         if not self.several:

@@ -368,7 +368,8 @@ class VisitProofParams(NamedTuple):
 
     multisets: int = 50_000  # multisets of visits up to which labels are made, where errors are not coupled
     labels: int = 10_000_000  # labels of 24 bytes allowed; the proof gives up where they are more
-    sequences: int = 12_000_000  # sequences up to which all are tried
+    sequences: int = 12_000_000  # sequences up to which all are tried, ...
+    fleet_routes: int = 3_000_000  # ... and routes of fleets
     nodes_a_call: int = 500_000  # nodes of that search, and labels, between two looks at the clock
 
 

@@ -64,7 +64,7 @@ def is_small(objective: FleetObjective, params: SolverParams = DEFAULTS) -> bool
     total = 0.0
     for length, many in enumerate(sequences_by_length(repeats, visits.at_most), 1):
         total += many * ways(length, rules.size)
-        if total > params.visit_proof.sequences:
+        if total > params.visit_proof.fleet_routes:
             return False
     return True
 
