@@ -56,7 +56,7 @@ def test_a_visit_that_cannot_be_planned_for_is_not_half_made(monkeypatch: pytest
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Journey, "_planned", interrupted)
+    monkeypatch.setattr(Journey, "_plan", interrupted)
     with pytest.raises(KeyboardInterrupt):
         trip.visit()
     assert trip.to_dict() == before
