@@ -228,12 +228,12 @@ def _warm(problem: Problem, objective: Objective, method: Method, initial: Seque
     """Return a method that starts from a route."""
     if not method.warm:
         able = ", ".join(name for name, one in METHODS.items() if one.warm)
-        raise InputError(f"method {method.name} starts from no route; use {able}", field="initial")
+        raise InputError(f"method {method.name} cannot start from a route; use {able}", field="initial")
     stops = _indices(problem, initial, "initial")
     for stop in stops:
         if not 0 <= stop < problem.size or stops.count(stop) > 1:
-            wrong = "is there twice" if 0 <= stop < problem.size else "is none"
-            raise InputError(f"region {stop} {wrong}; name each region once at most", field="initial", value=stop)
+            wrong = "is given twice" if 0 <= stop < problem.size else "does not exist"
+            raise InputError(f"region {stop} {wrong}; name each region at most once", field="initial", value=stop)
     started = problem.from_depot(np.array(stops, dtype=np.int64))
     return partial(method.solve, initial=completed(objective, started))
 
@@ -418,21 +418,21 @@ def _fleet_routes(problem: Problem, given: Sequence[Any], models: Sequence[int] 
     if problem.fleet_rules.vehicles == 1:
         return as_fleet_routes(problem, [_indices(problem, given)], models)
     if isinstance(given, str) or not isinstance(given, Sequence) or any(isinstance(one, str | int) for one in given):
-        raise InputError("a list of region names per vehicle is needed", field="routes", value=given)
+        raise InputError("expected a list of region names per vehicle", field="routes", value=given)
     return as_fleet_routes(problem, [_indices(problem, route, "routes") for route in given])
 
 
 def _indices(problem: Problem, route: Sequence[str | int], field: str = "route") -> list[int]:
     """Turn names into indices; indices stay as they are."""
     if isinstance(route, str | bytes | type) or not isinstance(route, Iterable):
-        raise InputError("a list of region names is needed", field=field, value=route)
+        raise InputError("expected a list of region names", field=field, value=route)
     if not all(isinstance(stop, str | int | np.integer) and not isinstance(stop, bool) for stop in route):
-        raise InputError("a list of region names is needed", field=field, value=route)
+        raise InputError("expected a list of region names", field=field, value=route)
     index = {name: i for i, name in enumerate(problem.regions)}
     stops = []
     for stop in route:
         if stop in problem.stops[problem.size :]:
-            raise InputError(f"{stop!r} is the depot, where routes start by themselves; leave it out", field=field)
+            raise InputError(f"{stop!r} is the depot, where all routes start; remove it from the route", field=field)
         if isinstance(stop, str) and stop not in index:
             hint = did_you_mean(stop, problem.regions, "regions are")
             raise InputError(f"there is no region {stop!r}; {hint}", field=field)

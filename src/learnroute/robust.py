@@ -219,7 +219,7 @@ def robustness(
         longest = max(longest, time.monotonic() - began)
     made = len(regrets)
     if not made:
-        reason = "seconds are too few to draw dissimilarities once for so many regions; give more"
+        reason = "too few seconds for a single draw; give more"
         raise InputError(reason, field="time_limit", value=time_limit)
     counts, _ = slopes(upper, planned.order)
     pairs, looked = _hanging(upper, planned, counts, list(routes), low, high, budget)
@@ -242,17 +242,17 @@ def robustness(
 def dissimilarity_bounds(problem: Problem, within: float | None) -> tuple[FloatArray, FloatArray]:
     """Return the lower and the upper bounds of all dissimilarities."""
     if problem.size > MOST_REGIONS:
-        raise InputError(f"{problem.size} regions: robustness is for at most {MOST_REGIONS:,} regions")
+        raise InputError(f"{problem.size} regions; robustness supports at most {MOST_REGIONS:,}")
     problem.check_symmetric("robustness varies")
     high = problem.dissimilarities.matrix
     if within is not None:
         if not 0 < as_number("within", within, meaning="the share") <= 1:
-            raise InputError("a share above 0 and up to 1 is needed, such as 0.2", field="within", value=within)
+            raise InputError("expected a share above 0 and up to 1, such as 0.2", field="within", value=within)
         return (1 - within) * high, high
     if problem.dissimilarity_low is None:
         raise InputError(
-            "missing; give lower bounds in the problem, or say within what share (--within 0.2) dissimilarities may "
-            "be smaller",
+            "missing; add lower bounds to the problem, or give the share by which dissimilarities may be smaller "
+            "(--within 0.2)",
             field="dissimilarity_low",
         )
     return problem.dissimilarity_low, high

@@ -36,7 +36,7 @@ MARKED = ("algorithm1", "baseline", "travel", "nearest")  # methods shown beside
 
 def _check_number(field: str, value: float) -> None:
     if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-        raise InputError("not a number; give one", field=field, value=value)
+        raise InputError("expected a number", field=field, value=value)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Tradeoff(ResultMixin):
         allowed = [point for point in self.points if not is_less(budget, point.travel_cost, PRINTED)]
         if not allowed:
             raise InputError(
-                f"no route travels so little; the least is {self.points[0].travel_cost:.6g}{self._as_found()}",
+                f"no route is that short; the shortest one travels {self.points[0].travel_cost:.6g}{self._as_found()}",
                 field="budget",
                 found=f"= {budget:g}",
             )
@@ -139,7 +139,7 @@ class Tradeoff(ResultMixin):
             if not is_less(ceiling, point.error, PRINTED):
                 return point
         raise InputError(
-            f"no route has so small an error; the least is {self.points[-1].error:.6g}{self._as_found()}",
+            f"no route has an error that small; the least error is {self.points[-1].error:.6g}{self._as_found()}",
             field="ceiling",
             found=f"= {ceiling:g}",
         )
@@ -234,7 +234,7 @@ def tradeoff(
     check_type("problem", problem, Problem)
     points = as_count("points", points, least=2, meaning="the number of points")
     if points > MOST_POINTS:
-        raise InputError(f"at most {MOST_POINTS}", field="points", value=points)
+        raise InputError(f"must be <= {MOST_POINTS}", field="points", value=points)
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
     problem = decide_learner(problem, seed, budget.part(0.5))

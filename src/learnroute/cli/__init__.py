@@ -134,7 +134,11 @@ def run(arguments: Sequence[str] | None = None, began: float | None = None) -> i
     except click.UsageError as error:
         return _refuse(f"{error.format_message()} (see {_path(error.ctx)} --help)")
     except click.ClickException as error:
-        return _refuse(error.format_message())
+        first, *others = error.format_message().splitlines() or [""]
+        _refuse(first)
+        for line in others:  # a traceback of the user's own code
+            click.echo(printable(line, None), err=True)
+        return 2
     except InputError as error:
         return _refuse(str(error))
     except MemoryError:

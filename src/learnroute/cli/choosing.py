@@ -32,7 +32,7 @@ from learnroute.cli.tables import print_sheet
 from learnroute.comparison.of_learners import compare_learners
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, json_files, read_problem, write_plan
-from learnroute.formats.files import errors_naming, write_text
+from learnroute.formats.files import errors_naming, is_there, write_text
 from learnroute.journeys import MEASURED, Journey
 from learnroute.model.notes import KINDS
 from learnroute.model.problem import ESTIMATE, UPPER
@@ -243,6 +243,8 @@ def journey_command(
             problem = problem if dissimilarities is None else problem.with_dissimilarities(dissimilarities)
             trip = Journey(problem, method or "auto", seed or 0, state, progress, time_left(time_limit))
         else:
+            if not is_there(state):
+                raise InputError("no such journey; start one with --begin", where=state)
             trip = Journey.resume(state)
         if visited:
             trip.visit(visited, **_measurements(measured), progress=progress, time_limit=time_left(time_limit))
@@ -270,9 +272,7 @@ def _measurements(path: Path | None) -> dict[str, Any]:
         return {}
     with errors_naming(path):
         found = json_files.read(path)
-    if not isinstance(found, dict) or not set(found) <= set(MEASURED):
-        raise InputError(f"expected a JSON object with any of {', '.join(MEASURED)}", where=path)
-    return found
+        return as_members("", found, MEASURED)
 
 
 def _region_in(path: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from learnroute.cli.tables import print_sheet
 from learnroute.errors import InputError, did_you_mean, printable
@@ -91,6 +92,16 @@ class Source:
             return problem_from(data, self.learner, self.constraints, self.travel_rate)
 
 
+PARTS = ("learner", "constraints", "visits", "fleet")  # of a problem, whose members options replace
+OPTION_NAMES: dict[str, tuple[str, ...]] = {  # by field, where they differ
+    "constraints.return": ("return_",),
+    "visits.required": ("require",),
+    "visits.forbidden": ("forbid",),
+    "region": ("visited", "drop"),
+    "where": ("conditions",),
+}
+
+
 class OnceCommand(click.Command):
     """A command that refuses an option given twice, where the second would silently replace the first."""
 
@@ -101,6 +112,25 @@ class OnceCommand(click.Command):
             if times > 1 and isinstance(option, click.Option) and not option.multiple and not option.is_flag:
                 raise click.UsageError(f"{option.opts[-1]} is given {times} times; give it once", ctx)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error in a value that came from an option names the option."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            option = self._option_of(ctx, error.field or "")
+            raise error if option is None else error.renamed(option) from None
+
+    def _option_of(self, ctx: click.Context, field: str) -> str | None:
+        """Return the option that a field of the library was given by, if one was."""
+        part, _, member = field.rpartition(".")
+        names = OPTION_NAMES.get(field, (member,) if part in PARTS else (field, f"{field}s"))
+        for param in self.params:
+            of_part = getattr(param, "section", None) == LEARNER  # --samples is learner.samples, not samples
+            given = ctx.get_parameter_source(param.name or "") == ParameterSource.COMMANDLINE
+            if given and param.name in names and (part in PARTS or not of_part):
+                return max(param.opts, key=len)
+        return None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own options, then those that many commands have, in sections."""
@@ -277,7 +307,7 @@ def depot_place(text: str, problem: Problem) -> str | list[float]:
     except ValueError:
         return text
     if len(place) != 2:
-        raise InputError("two coordinates X,Y, or the name of a region, are needed", field="depot", value=text)
+        raise InputError("expected the name of a region, or two coordinates X,Y", field="depot", value=text)
     return place
 
 
@@ -344,7 +374,7 @@ def numbers_from(field: str, text: str) -> list[int]:
         except ValueError:
             numbers = range(0)
         if not numbers or numbers[0] < 1 or numbers[-1] > MOST:
-            raise InputError(f"numbers from 1 to {MOST} are needed, such as 1-4 or 1,2,8", field=field, value=text)
+            raise InputError(f"expected numbers from 1 to {MOST}, such as 1-4 or 1,2,8", field=field, value=text)
         found.extend(numbers)
     return found
 

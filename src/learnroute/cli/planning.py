@@ -32,6 +32,7 @@ from learnroute.cli.common import (
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_plan
 from learnroute.interrupts import stop_on_interrupt
+from learnroute.model.problem import Problem
 from learnroute.planner import evaluate, plan
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS
@@ -126,10 +127,26 @@ def evaluate_command(
     if len(routes) > 1 and not several:
         raise InputError("is given several times, but there is one vehicle; add --vehicles", field="--route")
     stops = [route_stops(route, problem) for route in routes]
-    models = None if trained is None else [number - 1 for number in numbers_from("--trained", trained)]
+    models = _trained_models(trained, problem, sum(map(len, stops)))
     with progress_shown() as progress:
         found = evaluate(problem, stops if several else stops[0], time_left(time_limit), progress, models)
     deliver(found, (*outputs, *pictures), as_json)
+
+
+def _trained_models(trained: str | None, problem: Problem, visits: int) -> list[int] | None:
+    """Return the model that each visit trains, from 0; None with one model per vehicle."""
+    count = 1 if problem.fleet_rules is None else problem.fleet_rules.models
+    if count == 1 or (problem.fleet_rules is not None and problem.fleet_rules.vehicles > 1):
+        if trained is not None:
+            raise InputError("needs several models; add --models", field="--trained", value=trained)
+        return None
+    if trained is None:
+        raise InputError(f"missing; give the model (1 … {count}) that each visit trains", field="--trained")
+    numbers = numbers_from("--trained", trained)
+    if len(numbers) != visits or max(numbers) > count:
+        reason = f"expected {visits} model numbers from 1 to {count}, one per visit"
+        raise InputError(reason, field="--trained", value=trained)
+    return [number - 1 for number in numbers]
 
 
 VERDICT_CODES = {"confirmed": 0, "refuted": 1, "not checked": 3}

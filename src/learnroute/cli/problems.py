@@ -135,9 +135,7 @@ def check_command(
     """
     if repair != bool(outputs):
         raise InputError(
-            "give both: --repair, and -o with a file for the repaired problem",
-            field="--repair",
-            found="and -o belong together",
+            "give both or neither; -o is the file of the repaired problem", field="--repair", found="and -o"
         )
     check_outputs(outputs, WRITERS)
     problem = source.read()

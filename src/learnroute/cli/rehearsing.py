@@ -26,6 +26,7 @@ from learnroute.cli.common import (
     time_option,
 )
 from learnroute.cli.learning import SCALINGS, travel_fields
+from learnroute.cli.own_code import own_code
 from learnroute.cli.training import MEASURES, data_options, learner_named, read_regions, samples_width
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_problem
@@ -112,7 +113,7 @@ def rehearse_command(
         if problem is not None:
             check_plan_destination(path, problem)
     chosen = AUTO if regularization == AUTO else None
-    with progress_shown() as progress, stop_on_interrupt() as stop:
+    with progress_shown() as progress, stop_on_interrupt() as stop, own_code(learner):
         found = rehearse(
             regions, made, problem, chosen, error, scaling=scaling, draws=draws, trainings=trainings, seed=seed,
             time_limit=time_left(time_limit), progress=progress, stop=stop, **fields,

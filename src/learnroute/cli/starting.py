@@ -18,7 +18,7 @@ NAMES = ("ames", "flights", "ozone")
     "  learnroute rehearse flights/samples --target arrival_delay --learner proximal --regularization 0.1 \\\n"
     "    --scaling standardise --travel flights/places.csv --travel-rate 0.01",
 )
-@click.argument("name", type=Name(NAMES))
+@click.argument("name", metavar="NAME", type=Name(NAMES))
 @click.argument("folder", type=click.Path(path_type=Path))
 def example_command(name: str, folder: Path) -> None:
     """Write an example data set: samples per region, and places.

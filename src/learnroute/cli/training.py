@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ from learnroute.cli.common import (
     suffixes,
     time_option,
 )
+from learnroute.cli.own_code import own_code
 from learnroute.errors import InputError, listed, printable
 from learnroute.formats import WRITERS, plan_from, read_plan, read_problem, write_problem
 from learnroute.formats.csv_files import read_matrix
@@ -127,7 +129,10 @@ def transfer_command(
         made = learner_named(
             learner, regularization, needs_intercept(samples_width(regions, scaling), features, scaling)
         )
-        found = transfer(regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample, scaling)
+        with own_code(learner):
+            found = transfer(
+                regions, made, repeats, error, seed, workers, time_limit, progress, rows, resample, scaling
+            )  # fmt: skip
     deliver(found, outputs, as_json)
 
 
@@ -169,7 +174,7 @@ def follow_command(
     regions = read_regions(data, target, region, skip, test, seed, scaling)
     made = _planned_learner(learner, regularization, planned, samples_width(regions, scaling))
     stops = planned or [stop.strip() for stop in (route or "").split(",")]
-    with progress_shown() as progress:
+    with progress_shown() as progress, own_code(learner):
         made = None if made is None else seeded(made, seed)
         found = follow(stops, regions, made, error, progress=progress, repeats=repeats, seed=seed)
     for note in found.notes if as_json else ():
@@ -244,6 +249,9 @@ def _planned_learner(
 
 def learner_named(name: str | None, regularization: float | None, fit_intercept: bool) -> Any:
     """Return a learner by its name, or what a function of the user's own code makes."""
+    if regularization is not None and not 0 < regularization < math.inf:
+        reason = "λ must be > 0; for λ = 0, use --learner least-squares"
+        raise InputError(reason, field="--regularization", found=f"= {regularization:g}")
     if name == PROXIMAL:
         from learnroute.learning import ProximalRegressor
 
@@ -261,10 +269,16 @@ def learner_named(name: str | None, regularization: float | None, fit_intercept:
         raise InputError(reason, field="--learner", found=repr(name))
     if os.getcwd() not in sys.path:  # as python -m has it
         sys.path.insert(0, os.getcwd())
-    try:
-        return getattr(importlib.import_module(module), function)()
-    except (ImportError, AttributeError, TypeError) as error:
-        raise InputError(f"cannot be made ({error})", field="--learner", found=repr(name)) from None
+    with own_code(name):
+        try:
+            made = importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+            raise InputError(f"there is no module {module}", field="--learner", found=repr(name)) from None
+        if not hasattr(made, function):
+            raise InputError(f"module {module} has no function {function}", field="--learner", found=repr(name))
+        return getattr(made, function)()
 
 
 def read_regions(

@@ -170,7 +170,7 @@ class Estimate(PictureMixin):
             )
         for name in self.regions:
             if name not in names:
-                raise InputError(f"region {name!r} is missing; all estimated regions are needed", field="travel")
+                raise InputError(f"region {name!r} is missing; add all estimated regions", field="travel")
         place = [names.index(name) for name in self.regions]
         places = None if coordinates is None else np.asanyarray(align_places("coordinates", coordinates, names))
         if places is not None and places.shape[:1] != (len(names),):
@@ -200,7 +200,9 @@ class Estimate(PictureMixin):
         width, noise = self.models.shape[1], self.pooled_noise
         counts = [len(self.rows[name].train) for name in self.regions] if samples is None else [samples]
         if samples is None and min(counts) == 0:
-            raise InputError("no samples are left to train on; give the number per region", field="samples")
+            raise InputError(
+                "missing; no samples are left for training, so give the number per region", field="samples"
+            )
         training: dict[str, Any] = {}
         if regularization is not None:
             training = {"rule": Proximal.rule, "regularization": regularization}
@@ -248,7 +250,7 @@ class Estimate(PictureMixin):
             train, test = ((self.transform(inputs[part]), outputs[part]) for part in (rows[:count], rows[count:]))
             planning[name] = RegionData(train, test, scaling=self.features_scaling)
             if not len(kept[name].test[1]):
-                raise InputError("no samples are left to test on; use a smaller share", field=f"region {name!r}")
+                raise InputError("no samples are left for testing; use a smaller share", field=f"region {name!r}")
         problem = self.to_problem(regularization=regularization)
         orders = as_count("orders", orders, least=3, meaning="the number of orders")
         draws = as_count("draws", draws, least=1, meaning="the number of draws")
@@ -394,7 +396,7 @@ def estimate(
     check_type("intercept", intercept, bool)
     check_callable("progress", progress)
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
-        raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
+        raise InputError("expected a confidence level above 0 and below 1, such as 0.95", field="level", value=level)
     share = as_share("share", share)
     test = (1 - share) / 2 if test is None else as_number("test", test, least=0.0, meaning="shares")
     if share + test > 1:
@@ -406,8 +408,11 @@ def estimate(
     taken = take_in(samples, columns, features, scaling, intercept, missing, (share, test), seeds[:-1])
     fits, method, remarks = _fits(taken, pilot)
     if len(fits) < 2:
-        reasons = "; ".join(causes(taken.failures))
-        raise InputError(f"{len(fits)} regions can be estimated, at least 2 are needed ({reasons or 'no data'})")
+        reasons = causes(taken.failures)
+        if not fits and len(reasons) == 1:
+            raise InputError(reasons[0])
+        said = "; ".join(reasons) or "no data"
+        raise InputError(f"an estimate needs at least 2 regions; {len(fits)} can be used ({said})")
     width = len(next(iter(fits.values())).model)
     known = (*taken.columns, "intercept") if intercept else taken.columns
     begin = align("initial_model", initial_model, known if len(known) == width else None)
@@ -486,7 +491,7 @@ def _pilot(inputs: dict[str, FloatArray], pilot: int | None) -> tuple[FloatArray
     if pilot is not None:
         wanted = as_count("pilot", pilot, meaning="the number of pilot features")
         if wanted > width:
-            raise InputError(f"there are {width} features; at most {width}", field="pilot", value=wanted)
+            raise InputError(f"must be <= {width}, the number of features", field="pilot", value=wanted)
         reason = "as asked for"
     elif least >= width + SPARE:
         return None, ()

@@ -258,16 +258,14 @@ def simulate(
     """
     check_type("problem", problem, Problem)
     if not problem.learner.has_shape:
-        raise InputError(
-            "a calibrated learner was measured, and cannot be drawn; train it (follow)", field="learner.rule"
-        )
+        raise InputError("a calibrated learner cannot be simulated; train it with `follow`", field="learner.rule")
     started = time.monotonic()
     as_choice("sampler", sampler, SAMPLERS)
     runs = as_count("runs", runs, least=2, meaning="the number of runs")
     if runs > MOST_RUNS:
-        raise InputError(f"at most {MOST_RUNS:,} runs", field="runs", value=runs)
+        raise InputError(f"must be <= {MOST_RUNS:,}", field="runs", value=runs)
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
-        raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
+        raise InputError("expected a confidence level above 0 and below 1, such as 0.95", field="level", value=level)
     budget = Budget.of(time_limit, progress)
     made = _fleet_plan(problem, order)
     if isinstance(order, Plan):

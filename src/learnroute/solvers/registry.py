@@ -42,11 +42,8 @@ class Method:
         """Solve by the solver for this kind of objective."""
         solver = next((self.solvers[kind] for kind in type(objective).__mro__ if kind in self.solvers), None)
         if solver is None:
-            asked = "fleet" if isinstance(objective, FleetObjective) else "visits"
-            raise RefusedError(
-                f"method {self.name}: one route that visits each region once; leave {asked} out, or use auto, exact or "
-                "search"
-            )
+            asked = "several vehicles or models" if isinstance(objective, FleetObjective) else "optional visits"
+            raise RefusedError(f"method {self.name} does not support {asked}; use auto, exact or search")
         return solver(objective, rng, budget, params, **options)
 
 
