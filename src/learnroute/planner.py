@@ -376,10 +376,10 @@ def _bound_note(problem: Problem, most: float | None) -> tuple[str, ...]:
     """Say what upper bounds on dissimilarities mean for a regularised learner."""
     if not problem.updates.coupled or problem.has_estimates:
         return ()
-    said = "some dissimilarities count negatively for a regularised learner, so with upper bounds on them the loss is "
+    said = "with a regularised learner, upper bounds on the dissimilarities do not give an upper bound on the loss; "
     if most is None:
-        return (f"{said}no upper bound; give dissimilarity_low to get one",)
-    return (f"{said}no upper bound; with their lower bounds, it is at most {most:.6g}",)
+        return (f"{said}provide dissimilarity_low to get one",)
+    return (f"{said}with dissimilarity_low, the loss is at most {most:.6g}",)
 
 
 def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
@@ -387,14 +387,14 @@ def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
         return problem.size > CHECKED_AT_ONCE and budget.exhausted
 
     if answer.optimal:
-        return Guarantee(1.0, "proved optimal: no route is left that could be better")
+        return Guarantee(1.0, "optimal (proved)")
     if answer.basis == "algorithm1":
         found = guarantee_of_algorithm1(problem, stop=stop)
         return replace(found, reason=f"no worse than Algorithm 1; {found.reason}")
     if answer.method != "algorithm1":
-        return Guarantee(None, f"nothing is proved about {answer.method} routes in advance")
+        return Guarantee(None, f"method {answer.method} has no guarantee")
     if not answer.complete:
-        return Guarantee(None, "Algorithm 1 was cut short")
+        return Guarantee(None, "Algorithm 1 was stopped before its end")
     return guarantee_of_algorithm1(problem, stop=stop)
 
 

@@ -145,7 +145,7 @@ class Tradeoff(ResultMixin):
         )
 
     def _as_found(self) -> str:
-        return "" if self.complete else " (as far as found)"
+        return "" if self.complete else " (of the routes found)"
 
     def _some_route(self) -> tuple[Sequence[str], Sequence[int]]:
         return self.points[0].route, self.points[0].order
@@ -178,7 +178,7 @@ class Tradeoff(ResultMixin):
     def sheet(self, picked: Choice | None = None) -> Sheet:
         """Return the curve, what methods make of the problem, and the route that is chosen."""
         chosen = self.points[self.chosen]
-        kind = "all routes that no other one beats" if self.complete else "the best routes found; there may be others"
+        kind = "all Pareto-optimal routes" if self.complete else "the best routes found; there may be others"
         lines = [
             ("curve", f"{len(self.points)} routes: {kind}"),
             ("chosen", f"travel {chosen.travel_cost:.6g}, error {chosen.error:.6g} at travel rate {self.rate:g}"),

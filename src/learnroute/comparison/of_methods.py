@@ -30,7 +30,7 @@ from learnroute.tuning import objective_for_method
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "first model", "noise": "noise",
 }  # fmt: skip  # of the parts of a loss
-LATE = "left out: the time limit came before its turn"
+LATE = "not run: the time limit was reached before"
 COMPARE_LIMIT = 60.0  # seconds per method of a comparison, unless told otherwise
 
 

@@ -146,11 +146,11 @@ class Calibration(PictureMixin):
             ("coupling q", self.coupling, self.free_coupling),
             ("common retention ρ", self.common_retention, None),
             ("noise ν", self.noise, None),
-            ("of D", None, self.free_transfer),
-            ("sum of e and D", None, self.coefficient_sum),
+            ("coefficient of D", None, self.free_transfer),
+            ("sum of coefficients of e and D", None, self.coefficient_sum),
         )
         columns = [Column("coefficient", "", left=True)]
-        for prefix, *heads in (("", "estimate", f"{self.level:.0%} interval"), ("free_", "all free", "interval ")):
+        for prefix, *heads in (("", "estimate", f"{self.level:.0%} interval"), ("free_", "unconstrained", "interval ")):
             columns += [
                 Column(f"{prefix}estimate", heads[0], ".4f"),
                 Column(f"{prefix}low"),
@@ -171,10 +171,10 @@ class Calibration(PictureMixin):
             ("worst", f"region {worst}, mean residual {self.residuals[worst][0]:+.4g}"),
             ("verdict", f"{self.verdict}, {MEANING[self.verdict]}: {self.reason}"),
             *([] if self.advice is None else [("advice", self.advice)]),
-            *([] if effect is None else [("order", f"by the law, travel aside: {effect.text}")]),
+            *([] if effect is None else [("order", f"by the law, ignoring travel: {effect.text}")]),
             *(("warning", note) for note in self.notes),
         )
-        fit = f"R² = {self.r_squared:.3f} ({self.free_r_squared:.3f} all free)"
+        fit = f"R² = {self.r_squared:.3f} ({self.free_r_squared:.3f} with unconstrained coefficients)"
         return Sheet(f"{fit}, {self.visits} visits in {self.pilots} pilots", (self.table(),), lines)
 
     def to_dict(self) -> dict[str, Any]:

@@ -262,11 +262,11 @@ class Estimate(PictureMixin):
 
     def sheet(self) -> Sheet:
         """Return one row per region, and what the numbers do not say."""
-        heads = ("noise σ", "score / T", "bound", "first model", "bound ")
+        heads = ("noise σ", "mean dissimilarity", "upper bound", "to first model", "upper bound ")
         columns = (
             Column(None, "region", left=True),
-            Column(None, "used"),
-            Column(None, "left"),
+            Column(None, "samples used"),
+            Column(None, "kept back"),
             *(Column(None, head, ".4g") for head in heads),
         )
         parts, size = [self.rows[name] for name in self.regions], len(self.regions)
@@ -274,7 +274,10 @@ class Estimate(PictureMixin):
         scores = self.score_estimates / size, self.scores / size
         rows = list(zip(self.regions, *counts, self.noise, *scores, self.initial, self.initial_upper, strict=True))
         lines = (
-            ("score / T", "mean dissimilarity to all regions; first model: squared distance to it"),
+            (
+                "columns",
+                "mean dissimilarity to all regions; dissimilarity to the first (untrained) model; upper bounds of both",
+            ),
             *self._order_line(),
             *([] if self.predictors is None else [("predictor", self.predictors.text)]),
             *(("failed", line) for line in causes(self.failures)),
@@ -292,7 +295,7 @@ class Estimate(PictureMixin):
             effect = law_effect(self.to_problem())
         except InputError:
             return ()
-        return () if effect is None else (("order", f"least squares, travel aside: {effect.text}"),)
+        return () if effect is None else (("order", f"for least squares, ignoring travel: {effect.text}"),)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the samples as plain JSON values (see docs/learning.md)."""
@@ -564,24 +567,22 @@ def _map_caveat(features: FeatureMap | None) -> tuple[str, ...]:
     if features is None:
         return ()
     return (
-        "a feature map is in front, which no file can keep, so the problem has no features_scaling: train on the "
-        "samples of held_out()",
+        "a feature map cannot be saved in a file, so the problem has no features_scaling: train on the samples of "
+        "held_out()",
     )
 
 
 def _initial_caveat(first: FloatArray) -> tuple[str, ...]:
     if not first.any():
         return ()
-    return ("the problem does not keep the initial model: give `follow` a learner that starts there",)
+    return ("the problem does not contain the initial model: give `follow` a learner that starts from it",)
 
 
 def _share_caveat(share: float) -> tuple[str, ...]:
     if share < 1:
         return ()
-    return ("all samples were used: training or testing on them too would flatter the result",)
+    return ("all samples were used: errors measured on the same samples would be too small",)
 
 
 def _level_caveat(level: float) -> str:
-    return (
-        f"each bound holds with probability {level:g} by itself, for linear models with normal noise; not all at once"
-    )
+    return f"each bound alone holds with probability {level:g}, for linear models with normal noise; not all together"

@@ -139,7 +139,7 @@ class Following(PictureMixin):
 
     def sheet(self) -> Sheet:
         """Return the errors after each stop, the metrics, and the final errors beside the predicted ones."""
-        heads = (("after", ""), ("its error", ".4g"), ("mean error", ".4g"))
+        heads = (("after", ""), ("error there", ".4g"), ("mean error", ".4g"))
         columns = tuple(Column(None, head, style, left=not style) for head, style in heads)
         own = [self.errors[i, self.tested.index(name)] for i, name in enumerate(self.route)]
         means = (weights_by(self.importance, len(self.tested)) * self.errors).mean(axis=1)

@@ -40,7 +40,7 @@ METHOD = "rehearsal"
 AUTO = "auto"
 DRAWS = 32  # deals of the samples, to search with; as many others to judge with
 MOST_TIES = 10  # listed
-NO_GUARANTEE = Guarantee(None, "nothing is proved about rehearsed routes in advance")
+NO_GUARANTEE = Guarantee(None, "rehearsed routes have no guarantee")
 
 
 class Tie(NamedTuple):

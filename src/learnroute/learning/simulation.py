@@ -175,10 +175,10 @@ def simulations_table(found: Sequence[tuple[str, Simulation]]) -> Table:
         Column("expected", "closed form", ".6g"),
         Column("mean", "simulated", ".6g"),
         Column(None, f"± {first.level:.0%}", ".2g"),
-        Column(None, "off by", lambda deviation: f"{deviation:+.2f} s.e."),
+        Column(None, "difference", lambda deviation: f"{deviation:+.2f} s.e."),
         Column(None, "with travel", ".6g"),
         *map(Column, ("standard_error", "low", "high", "runs", "travel")),
-        Column("bound", "bound from Δ", ".6g"),
+        Column("bound", "bound for Δ", ".6g"),
         Column("route"),
     )
     rows = [
@@ -195,7 +195,12 @@ def simulations_sheet(found: Sequence[tuple[str, Simulation]]) -> Sheet:
     first = found[0][1]
     origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
     seconds = sum(one.seconds for _, one in found)
-    lines = [("error", "average final error F_T; closed form for the true models, bound for all models within Δ")]
+    lines = [
+        (
+            "error",
+            "mean over all regions after the last visit (F_T); bound for Δ: for any models with these dissimilarities",
+        )
+    ]
     for k, (_, one) in enumerate(found, 1):
         lines += [(f"route {k}", " > ".join(one.route))] if one.plan is None else _fleet_lines(one.plan, k)
     lines += [
