@@ -228,12 +228,12 @@ def _warm(problem: Problem, objective: Objective, method: Method, initial: Seque
     """Return a method that starts from a route."""
     if not method.warm:
         able = ", ".join(name for name, one in METHODS.items() if one.warm)
-        raise InputError(f"method {method.name} starts from no route; use {able}", field="initial")
+        raise InputError(f"method {method.name} cannot start from a route; use {able}", field="initial")
     stops = _indices(problem, initial, "initial")
     for stop in stops:
         if not 0 <= stop < problem.size or stops.count(stop) > 1:
-            wrong = "is there twice" if 0 <= stop < problem.size else "is none"
-            raise InputError(f"region {stop} {wrong}; name each region once at most", field="initial", value=stop)
+            wrong = "is given twice" if 0 <= stop < problem.size else "does not exist"
+            raise InputError(f"region {stop} {wrong}; name each region at most once", field="initial", value=stop)
     started = problem.from_depot(np.array(stops, dtype=np.int64))
     return partial(method.solve, initial=completed(objective, started))
 
@@ -376,10 +376,10 @@ def _bound_note(problem: Problem, most: float | None) -> tuple[str, ...]:
     """Say what upper bounds on dissimilarities mean for a regularised learner."""
     if not problem.updates.coupled or problem.has_estimates:
         return ()
-    said = "some dissimilarities count negatively for a regularised learner, so with upper bounds on them the loss is "
+    said = "with a regularised learner, upper bounds on the dissimilarities do not give an upper bound on the loss; "
     if most is None:
-        return (f"{said}no upper bound; give dissimilarity_low to get one",)
-    return (f"{said}no upper bound; with their lower bounds, it is at most {most:.6g}",)
+        return (f"{said}provide dissimilarity_low to get one",)
+    return (f"{said}with dissimilarity_low, the loss is at most {most:.6g}",)
 
 
 def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
@@ -387,14 +387,14 @@ def _guarantee(problem: Problem, answer: Answer, budget: Budget) -> Guarantee:
         return problem.size > CHECKED_AT_ONCE and budget.exhausted
 
     if answer.optimal:
-        return Guarantee(1.0, "proved optimal: no route is left that could be better")
+        return Guarantee(1.0, "optimal (proved)")
     if answer.basis == "algorithm1":
         found = guarantee_of_algorithm1(problem, stop=stop)
         return replace(found, reason=f"no worse than Algorithm 1; {found.reason}")
     if answer.method != "algorithm1":
-        return Guarantee(None, f"nothing is proved about {answer.method} routes in advance")
+        return Guarantee(None, f"method {answer.method} has no guarantee")
     if not answer.complete:
-        return Guarantee(None, "Algorithm 1 was cut short")
+        return Guarantee(None, "Algorithm 1 was stopped before its end")
     return guarantee_of_algorithm1(problem, stop=stop)
 
 
@@ -418,21 +418,21 @@ def _fleet_routes(problem: Problem, given: Sequence[Any], models: Sequence[int] 
     if problem.fleet_rules.vehicles == 1:
         return as_fleet_routes(problem, [_indices(problem, given)], models)
     if isinstance(given, str) or not isinstance(given, Sequence) or any(isinstance(one, str | int) for one in given):
-        raise InputError("a list of region names per vehicle is needed", field="routes", value=given)
+        raise InputError("expected a list of region names per vehicle", field="routes", value=given)
     return as_fleet_routes(problem, [_indices(problem, route, "routes") for route in given])
 
 
 def _indices(problem: Problem, route: Sequence[str | int], field: str = "route") -> list[int]:
     """Turn names into indices; indices stay as they are."""
     if isinstance(route, str | bytes | type) or not isinstance(route, Iterable):
-        raise InputError("a list of region names is needed", field=field, value=route)
+        raise InputError("expected a list of region names", field=field, value=route)
     if not all(isinstance(stop, str | int | np.integer) and not isinstance(stop, bool) for stop in route):
-        raise InputError("a list of region names is needed", field=field, value=route)
+        raise InputError("expected a list of region names", field=field, value=route)
     index = {name: i for i, name in enumerate(problem.regions)}
     stops = []
     for stop in route:
         if stop in problem.stops[problem.size :]:
-            raise InputError(f"{stop!r} is the depot, where routes start by themselves; leave it out", field=field)
+            raise InputError(f"{stop!r} is the depot, where all routes start; remove it from the route", field=field)
         if isinstance(stop, str) and stop not in index:
             hint = did_you_mean(stop, problem.regions, "regions are")
             raise InputError(f"there is no region {stop!r}; {hint}", field=field)

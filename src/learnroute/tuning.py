@@ -133,10 +133,9 @@ def check_first_model(problem: Problem) -> None:
     """Refuse to choose λ where the first model is said to be right everywhere: then it would be best not to train."""
     if problem.initial_sum == 0 < math.fsum(problem.scores):
         raise InputError(
-            "regularised learners begin with the first model, and by this it is right everywhere; give how "
-            "dissimilar it is to each region",
+            "the untrained model has no error, so λ cannot be chosen; set its dissimilarity to each region",
             field="initial",
-            found="= 0 for all regions",
+            found="is missing or 0 for all regions",
         )
 
 

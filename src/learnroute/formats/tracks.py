@@ -40,7 +40,7 @@ def stops_of(plan: Plan, problem: Problem | None, path: Path, *, degrees: bool =
     The file format at `path` needs longitudes and latitudes (`degrees`), or places in a plane: see `in_metres`.
     """
     if problem is None:
-        raise InputError("the problem is needed too, for the places of its regions", where=path)
+        raise InputError("needs the coordinates of the regions; give the problem, too", where=path)
     places = in_degrees(problem, path) if degrees else in_metres(problem, path)
     found: list[Stop] = []
     before: int | None = None

@@ -175,10 +175,10 @@ def simulations_table(found: Sequence[tuple[str, Simulation]]) -> Table:
         Column("expected", "closed form", ".6g"),
         Column("mean", "simulated", ".6g"),
         Column(None, f"± {first.level:.0%}", ".2g"),
-        Column(None, "off by", lambda deviation: f"{deviation:+.2f} s.e."),
+        Column(None, "difference", lambda deviation: f"{deviation:+.2f} s.e."),
         Column(None, "with travel", ".6g"),
         *map(Column, ("standard_error", "low", "high", "runs", "travel")),
-        Column("bound", "bound from Δ", ".6g"),
+        Column("bound", "bound for Δ", ".6g"),
         Column("route"),
     )
     rows = [
@@ -195,7 +195,12 @@ def simulations_sheet(found: Sequence[tuple[str, Simulation]]) -> Sheet:
     first = found[0][1]
     origin = "from the file" if first.truth.origin == "given" else f"drawn to match {KINDS[first.dissimilarities]}"
     seconds = sum(one.seconds for _, one in found)
-    lines = [("error", "average final error F_T; closed form for the true models, bound for all models within Δ")]
+    lines = [
+        (
+            "error",
+            "mean over all regions after the last visit (F_T); bound for Δ: for any models with these dissimilarities",
+        )
+    ]
     for k, (_, one) in enumerate(found, 1):
         lines += [(f"route {k}", " > ".join(one.route))] if one.plan is None else _fleet_lines(one.plan, k)
     lines += [
@@ -258,16 +263,14 @@ def simulate(
     """
     check_type("problem", problem, Problem)
     if not problem.learner.has_shape:
-        raise InputError(
-            "a calibrated learner was measured, and cannot be drawn; train it (follow)", field="learner.rule"
-        )
+        raise InputError("a calibrated learner cannot be simulated; train it with `follow`", field="learner.rule")
     started = time.monotonic()
     as_choice("sampler", sampler, SAMPLERS)
     runs = as_count("runs", runs, least=2, meaning="the number of runs")
     if runs > MOST_RUNS:
-        raise InputError(f"at most {MOST_RUNS:,} runs", field="runs", value=runs)
+        raise InputError(f"must be <= {MOST_RUNS:,}", field="runs", value=runs)
     if not 0 < as_number("level", level, meaning="the confidence level") < 1:
-        raise InputError("a confidence level is above 0 and below 1, such as 0.95", field="level", value=level)
+        raise InputError("expected a confidence level above 0 and below 1, such as 0.95", field="level", value=level)
     budget = Budget.of(time_limit, progress)
     made = _fleet_plan(problem, order)
     if isinstance(order, Plan):

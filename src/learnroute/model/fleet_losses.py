@@ -78,7 +78,7 @@ def as_fleet_routes(
     rules = problem.fleet_rules
     assert rules is not None
     if len(routes) > rules.vehicles:
-        reason = f"there are {len(routes)} routes for {rules.vehicles} vehicles; allow more (fleet.vehicles)"
+        reason = f"{len(routes)} routes for {rules.vehicles} vehicles; give more vehicles (--vehicles)"
         raise InputError(reason, field="routes")
     flat = [region for route in routes for region in route]
     for region in flat:
@@ -98,7 +98,7 @@ def as_models(visits: Sequence[int], models: Any, count: int) -> list[int]:
         return [0] * len(visits)
     known = isinstance(models, Sequence) and not isinstance(models, str) and len(models) == len(visits)
     if not known or not all(type(one) is int and 0 <= one < count for one in models):
-        reason = f"one number of a model (0 … {count - 1}) per visit is needed"
+        reason = f"expected one model number (0 … {count - 1}) per visit"
         raise InputError(reason, field="models", value=models)
     return list(models)
 

@@ -45,7 +45,7 @@ def draw_comparison(
     check_type("comparison", comparison, Comparison)
     check_type("problem", problem, Problem)
     if not isinstance(title, str | None):
-        raise InputError("a text is needed, or nothing", field="title", value=title)
+        raise InputError("expected a text, or nothing", field="title", value=title)
     rows = [row for row in comparison.rows if row.loss is not None]
     losses = [row.loss for row in rows if row.loss is not None]
     figure, axes = own_or_new(ax, figsize=(1.6 + 1.25 * max(len(rows), 3), 4.8))

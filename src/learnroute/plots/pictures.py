@@ -63,7 +63,7 @@ def check_axes(ax: object) -> None:
     """Refuse what are neither axes of matplotlib nor left out."""
     axes = sys.modules.get("matplotlib.axes")  # whoever has axes has imported it
     if ax is not None and (axes is None or not isinstance(ax, axes.Axes)):
-        raise InputError("axes of matplotlib are needed, or nothing", field="ax", value=ax)
+        raise InputError("expected axes of matplotlib, or nothing", field="ax", value=ax)
 
 
 def own_or_new(ax: Axes | None, **options: Any) -> tuple[Figure, Axes]:

@@ -107,12 +107,12 @@ def draw_ratios(
 
 def _check(rows: Any, axis: Any, where: Any, band: Any) -> None:
     if not isinstance(rows, Iterable) or isinstance(rows, str | type):
-        raise InputError("rows of a sweep are needed", field="rows", value=rows)
+        raise InputError("expected rows of a sweep", field="rows", value=rows)
     if axis is not None:
         as_choice("axis", axis, NUMERIC)
     as_choice("band", band, BANDS)
     if not isinstance(where, Mapping | None):
-        raise InputError("an object with a value for each column is needed", field="where", value=where)
+        raise InputError("expected an object with a value for each column", field="where", value=where)
 
 
 def _groups(rows: Iterable[Row], where: dict[str, Any]) -> tuple[dict[tuple[Any, ...], list[float]], bool]:
@@ -121,7 +121,7 @@ def _groups(rows: Iterable[Row], where: dict[str, Any]) -> tuple[dict[tuple[Any,
     proved = True
     for row in rows:
         if not isinstance(row, Mapping) or not {*DIMENSIONS, "method", "ratio", "bound_is_optimum"} <= set(row):
-            raise InputError("rows of a sweep are needed, as read_rows gives them", field="rows", value=row)
+            raise InputError("expected rows of a sweep, as read_rows gives them", field="rows", value=row)
         if row["ratio"] is None or any(row[name] != value for name, value in where.items()):
             continue
         groups.setdefault((*(row[name] for name in DIMENSIONS), row["method"]), []).append(row["ratio"])

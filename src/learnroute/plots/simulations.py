@@ -46,7 +46,7 @@ def draw_simulations(
         simulations = [("route", simulations)]
     pairs = list(simulations) if isinstance(simulations, Sequence) and not isinstance(simulations, str) else []
     if not pairs or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):
-        raise InputError("a list of names and simulations is needed", field="simulations", value=simulations)
+        raise InputError("expected a list of names and simulations", field="simulations", value=simulations)
     for k, (_, simulation) in enumerate(pairs):
         check_type(f"simulations[{k}][1]", simulation, Simulation)
     figure, axes = own_or_new(ax, figsize=(2.2 + 1.6 * max(len(simulations), 2), 5.0))

@@ -48,7 +48,7 @@ class Budget:
     ) -> Budget:
         """Start the clock now; refuse a non-positive time limit."""
         if time_limit is not None and as_number("time_limit", time_limit, meaning="seconds") <= 0:
-            raise InputError("seconds must be > 0; leave it out for no limit", field="time_limit", value=time_limit)
+            raise InputError("seconds must be > 0; omit it for no limit", field="time_limit", value=time_limit)
         check_callable("progress", progress)
         check_type("stop", stop, threading.Event, type(None))
         limit = float("inf") if time_limit is None else time_limit

@@ -433,7 +433,7 @@ def check_params(params: tuple[Any, ...]) -> None:
         if kind in (int, float):
             wanted: type = Integral if kind is int else Real
             if isinstance(value, bool) or not isinstance(value, wanted):
-                what = "a whole number is needed" if kind is int else "a number is needed"
+                what = "expected a whole number" if kind is int else "expected a number"
                 raise InputError(what, field=name, value=value)
         elif isinstance(kind, UnionType):  # something, or None
             check_type(name, value, *get_args(kind))

@@ -43,12 +43,12 @@ def refusal(objective: FleetObjective, rng: np.random.Generator, budget: Budget,
     if shortest is not None and visits.rules.budget < np.inf:
         least = sum(objective.travels(shortest))
         if least > visits.rules.budget:
-            reason = f"routes that visit what they must travel more, as far as was found; give at least {least:.6g}"
+            reason = f"no routes through the required regions found within this travel; give at least {least:.6g}"
             return InputError(reason, field="visits.budget", found=f"= {visits.rules.budget:g}")
     if rules.limit < np.inf:
-        reason = "vehicles that visit what they must travel farther, as far as was found; allow more, or add vehicles"
+        reason = "no routes through the required regions found within this limit; raise it, or add vehicles"
         return InputError(reason, field="fleet.limit", found=f"= {rules.limit:g}")
-    return InputError("no routes keep all these rules, as far as was found; require less", field="visits")
+    return InputError("no routes found that satisfy all of them; relax one", field="visits")
 
 
 def find_routes(
