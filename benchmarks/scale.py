@@ -8,7 +8,7 @@ The last column is the route's travel over 0.7124·sqrt(T·A), which the shortes
 --algorithm1 Algorithm 1 beside networkx's Christofides tour and OR-Tools' Christofides start, on the same travel
 --shared     the search where many regions share a place, beside the search through the places alone
 
-Prints tables in Markdown; docs/benchmarks.md shows them.
+Prints tables in Markdown; docs/appendix/benchmarks.md shows them.
 """
 
 from __future__ import annotations
