@@ -1,4 +1,4 @@
-"""How fast sweeps are: `python benchmarks/sweeps.py`. Prints a table in Markdown; docs/appendix/benchmarks.md shows one.
+"""How fast sweeps are: `python benchmarks/sweeps.py`. Prints a table for docs/appendix/benchmarks.md.
 
 10 000 problems of 8 regions with Algorithm 1, the baseline and the exact optimum; the same work as two serial halves,
 one after the other and side by side; and the memory of sweeps of different lengths.
