@@ -37,6 +37,7 @@ def render_formula(translator: Any, node: nodes.Element) -> None:
     """Write a formula as MathML, which browsers typeset without scripts or fonts from elsewhere."""
     displayed = isinstance(node, nodes.math_block)
     markup = convert(node.astext(), display="block" if displayed else "inline")
+    markup = markup.replace('columnalign="', 'style="text-align: ')  # browsers know the latter alone
     translator.body.append(f"<p>{markup}</p>" if displayed else markup)
     raise nodes.SkipNode
 
