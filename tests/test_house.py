@@ -109,7 +109,8 @@ def test_prose_is_at_most_120_characters_wide() -> None:
 
 def glossary() -> list[tuple[str, str]]:
     """The terms of the glossary, each with the module that it points to."""
-    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| `([^`]+)` \|$", (ROOT / "docs" / "glossary.md").read_text(), re.M)
+    text = "".join((ROOT / "docs" / name).read_text() for name in ("glossary.md", "appendix/terms.md"))
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| `([^`]+)` \|$", text, re.M)
     return [(term.strip(), place) for terms, place in rows for term in terms.split(", ")]
 
 
