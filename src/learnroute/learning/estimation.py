@@ -293,7 +293,7 @@ class Estimate(PictureMixin):
         return () if effect is None else (("order", f"least squares, travel aside: {effect.text}"),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the samples as plain JSON values (see docs/learning.md)."""
+        """Return everything but the samples as plain JSON values (see docs/appendix/estimation.md)."""
         return {
             "regions": list(self.regions),
             "level": self.level,
