@@ -1,6 +1,6 @@
 """What the sampler in low dimension costs, beside direct sampling and as m grows: `python benchmarks/simulation.py`.
 
-Prints tables in Markdown; docs/appendix/simulation.md shows them. Both samplers run in one process, one after the other.
+Prints tables in Markdown; docs/appendix/simulation.md shows them. Both samplers run in one process, in turn.
 """
 
 from __future__ import annotations
