@@ -37,7 +37,8 @@ def render_formula(translator: Any, node: nodes.Element) -> None:
     """Write a formula as MathML, which browsers typeset without scripts or fonts from elsewhere."""
     displayed = isinstance(node, nodes.math_block)
     markup = convert(node.astext(), display="block" if displayed else "inline")
-    markup = markup.replace('columnalign="', 'style="text-align: ')  # browsers know the latter alone
+    markup = markup.replace('columnalign="', 'style="text-align: ')  # browsers support the latter only
+    markup = markup.replace("<mo>&#x02016;</mo>", '<mo stretchy="false">&#x02016;</mo>')  # norms as high as letters
     translator.body.append(f"<p>{markup}</p>" if displayed else markup)
     raise nodes.SkipNode
 
