@@ -45,7 +45,7 @@ def main() -> None:
         if (learner.steps or 0) <= MOST_DIRECT_STEPS:
             slow = simulate(problem, range(REGIONS), DIRECT_RUNS, seed=k + 10**6, sampler="direct")
             direct.append((quick.mean - slow.mean) / np.hypot(quick.standard_error, slow.standard_error))
-    print("| beside | cells | within 2 s.e. | largest | root mean square |\n|---|---|---|---|---|")
+    print("| compared with | cells | within 2 s.e. | largest | root mean square |\n|---|---|---|---|---|")
     print(row("the closed form", np.array(closed)))
     print(row("direct sampling", np.array(direct)))
 
