@@ -298,7 +298,7 @@ class Estimate(PictureMixin):
         return () if effect is None else (("order", f"for least squares, ignoring travel: {effect.text}"),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the samples as plain JSON values (see docs/learning.md)."""
+        """Return everything but the samples as plain JSON values (see docs/appendix/estimation.md)."""
         return {
             "regions": list(self.regions),
             "level": self.level,

@@ -127,7 +127,7 @@ class Simulation(ResultMixin):
         return simulations_sheet([("route", self)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the single errors as plain JSON values (see docs/learning.md)."""
+        """Return everything but the single errors as plain JSON values (see docs/appendix/simulation.md)."""
         return {
             "expected": self.expected,
             "mean": self.mean,
