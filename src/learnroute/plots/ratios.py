@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 12
 WIDEST = 34  # letters in a line above a panel
-ACROSS = 4  # panels a row
+ACROSS = 4  # panels per row
 BANDS = {  # what is shaded
     "interval": "; shaded: 95 % interval of the mean",
     "spread": "; shaded: where 90 % of the problems are",
@@ -38,7 +38,7 @@ BANDS = {  # what is shaded
 def draw_ratios(
     rows: Iterable[Row], axis: str | None = None, where: Mapping[str, Any] | None = None, band: str = "interval"
 ) -> Figure:
-    """Draw mean ratios of all methods against `axis`; other dimensions that vary get a panel each combination.
+    """Draw mean ratios of all methods against `axis`; other dimensions that vary get one panel per combination.
 
     Parameters
     ----------
