@@ -42,7 +42,7 @@ def guarantee_of_algorithm1(
     known = [ratio for ratio in (paper, sharper) if ratio is not None]
     if not known:
         return Guarantee(None, "no finite ratio is known for scores of 0 in the over regime")
-    reason = "the mediant bound" if min(known) == sharper else "Proposition 4"
+    reason = "mediant bound" if min(known) == sharper else "Proposition 4"
     return Guarantee(min(known), f"{reason}: metric travel, over regime{ends and ', ' + ends}", paper, sharper)
 
 

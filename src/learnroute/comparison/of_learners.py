@@ -295,7 +295,8 @@ class _Table:
         shortest = route_finder(problem, METHODS["travel"], seed, part)(problem)
         least_squares = None if self.papers is None or part.exhausted else search(self.papers)
         budget.progress("routes", 1.0)
-        together = tune_constant(problem, (lambda _: shortest) if part.exhausted else search, part.part(0.6))
+        choose = (lambda _: shortest) if part.exhausted else search
+        together = tune_constant(problem, choose, part.part(0.6), any_route=True)
         found = [shortest, np.array(together.order), *([] if least_squares is None else [least_squares])]
         self.shortest = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
         self.papers_best = None if self.papers is None else self._least(self.shortest, *found)

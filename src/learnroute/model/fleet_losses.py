@@ -12,7 +12,7 @@ import numpy as np
 from learnroute.errors import InputError
 from learnroute.model.fleet_objective import FleetObjective, FleetRoutes, Service
 from learnroute.model.law import ModelErrors, follow
-from learnroute.model.losses import Loss, true_dissimilarities, visit_objective_of
+from learnroute.model.losses import Loss, indices_of, true_dissimilarities, visit_objective_of
 from learnroute.model.problem import Problem
 from learnroute.model.rounding import SAME, is_less
 from learnroute.model.validation import FloatArray, frozen
@@ -66,6 +66,16 @@ def error_histories(problem: Problem, routes: FleetRoutes) -> list[FloatArray]:
         rows = follow(first, regions, problem.updates.along(regions), problem.dissimilarities)
         found.append(frozen(np.array([first.total, *(errors.total for errors in rows)])))
     return found
+
+
+def fleet_routes_of(problem: Problem, given: Any, models: Sequence[int] | None = None) -> FleetRoutes:
+    """Return the routes of a fleet from names or indices: one list per vehicle, or one list for one vehicle."""
+    assert problem.fleet_rules is not None
+    if problem.fleet_rules.vehicles == 1:
+        return as_fleet_routes(problem, [indices_of(problem, given)], models)
+    if isinstance(given, str) or not isinstance(given, Sequence) or any(isinstance(one, str | int) for one in given):
+        raise InputError("expected a list of region names per vehicle", field="routes", value=given)
+    return as_fleet_routes(problem, [indices_of(problem, route, "routes") for route in given])
 
 
 def as_fleet_routes(

@@ -7,13 +7,14 @@ Equation numbers are the paper's; docs/theory.md has the others. Everything here
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from learnroute.errors import InputError, check_type
+from learnroute.errors import InputError, check_type, did_you_mean
 from learnroute.model.dissimilarities import Dissimilarities, centred, distance_sums
 from learnroute.model.ends import Ends
 from learnroute.model.law import ModelErrors, Step, Updates, error_parts, follow, products_after
@@ -399,6 +400,24 @@ def check_one_model(problem: Problem) -> None:
         raise InputError(
             "only one vehicle with one model is supported here; omit the fleet (--vehicles, --models)", field="fleet"
         )
+
+
+def indices_of(problem: Problem, route: Any, field: str = "route") -> list[int]:
+    """Return the indices of regions that are given by names or indices, or refuse."""
+    if isinstance(route, str | bytes | type) or not isinstance(route, Iterable):
+        raise InputError("expected a list of region names", field=field, value=route)
+    if not all(isinstance(stop, str | int | np.integer) and not isinstance(stop, bool) for stop in route):
+        raise InputError("expected a list of region names", field=field, value=route)
+    index = {name: i for i, name in enumerate(problem.regions)}
+    stops = []
+    for stop in route:
+        if stop in problem.stops[problem.size :]:
+            raise InputError(f"{stop!r} is the depot, where all routes start; remove it from the route", field=field)
+        if isinstance(stop, str) and stop not in index:
+            hint = did_you_mean(stop, problem.regions, "regions are")
+            raise InputError(f"there is no region {stop!r}; {hint}", field=field)
+        stops.append(index[stop] if isinstance(stop, str) else int(stop))
+    return stops
 
 
 def as_permutation(order: ArrayLike, size: int, names: Sequence[str] | None = None) -> IntArray:

@@ -491,7 +491,8 @@ class Plan(ResultMixin):
             if part != "pairs" or value:
                 share = value / self.loss.total if self.loss.total > 0 else None
                 rows.append((name, value, share, *(getattr(loss, part) for loss in more.values())))
-        heads = (WHAT[self.dissimilarities], "share", *more)
+        coupled = self.dissimilarities == UPPER and self.learner is not None and self.learner.couples
+        heads = ("expected" if coupled else WHAT[self.dissimilarities], "share", *more)
         first = Column(None, "expected loss per region", left=True)
         return Table((first, *(Column(None, head, ".1%" if head == "share" else ".6g") for head in heads)), rows)
 
@@ -533,7 +534,7 @@ class Plan(ResultMixin):
             return "optimal (proved)"
         said = [] if self.lower_bound is None else [f"{self.quality} (lower bound {self.lower_bound:.6g})"]
         if self.guarantee.value is not None:
-            said.append(f"at most {self.guarantee.value:.4g} times the least loss ({self.guarantee.reason})")
+            said.append(f"at most {self.guarantee.value:.4g} times the optimum ({self.guarantee.reason})")
         return "; ".join(said) or f"none ({self.guarantee.reason})"
 
     def fleet_lines(self) -> list[tuple[str, str]]:

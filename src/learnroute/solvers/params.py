@@ -439,6 +439,6 @@ def check_params(params: tuple[Any, ...]) -> None:
             check_type(name, value, *get_args(kind))
         else:
             check_type(name, value, get_origin(kind) or kind)
-    for part in params:
+    for part in [getattr(params, name) for name in changed] if names else params:
         if isinstance(part, tuple):
             check_params(part)

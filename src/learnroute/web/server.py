@@ -59,7 +59,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-REMEDIES = {
+REMEDIES: dict[int | None, str] = {
     errno.EADDRNOTAVAIL: "give an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them",
     errno.EADDRINUSE: "try another port, or --port 0 for any free one",
     errno.EACCES: "use a port above 1023",
