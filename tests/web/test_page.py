@@ -179,7 +179,7 @@ def test_stepping_through_the_error_history(opened: Open) -> None:
     assert f"After visit 1, {route(page)[0]}" in page.inner_text("#error-history-text")
     assert "Nothing forgotten" in page.inner_text("#error-history-text")
     page.click("#forward")
-    assert "Error increases since the own visit" in page.inner_text("#error-history-text")
+    assert "Forgotten since their visit" in page.inner_text("#error-history-text")
     problem = read_problem(EXAMPLES / "city-survey.json")
     errors = error_over_time(problem, plan(problem).order)
     scale = [float(text) for text in page.locator("#halo-scale text").all_text_contents()]
@@ -439,7 +439,7 @@ def test_axes_have_different_numbers_inside_the_chart(opened: Open) -> None:
     page = opened()
     texts = page.evaluate(
         "async () => { const { ticks } = await import('./dom.js'); return [[4.5249, 4.5256], [-1e-7, 3e-7],"
-        " [1e7, 1.0001e7], [0, 40], [8.539, 8.5391]].map(([low, high]) => ticks(low, high, 4).map(({ text }) => text)) }"
+        " [1e7, 1.0001e7], [0, 40], [8.539, 8.5391]].map(([low, high]) => ticks(low, high, 4).map((one) => one.text)) }"
     )
     assert texts[0] == ["4.5250", "4.5252", "4.5254", "4.5256"]
     assert texts[3] == ["0", "10", "20", "30", "40"]

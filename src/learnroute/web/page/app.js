@@ -1,4 +1,4 @@
-// The page: one state, one way to change it, one way to show it.
+// The page: one state, one function that changes it (changed), one that calculates (calculate).
 
 import { calculated, get, post } from "./api.js";
 import { Newest, setStale } from "./calculating.js";
@@ -54,13 +54,13 @@ function load({ problem: { travel_rate: rate = 1, ...problem }, places, places_m
   showSteps();
 }
 
-/** What is kept of a state. */
+/** The part of the state that is stored. */
 function snapshot() {
   const { problem, rate, method, given, geographic, madeUp, detour, ways, source, chosen } = state;
   return { problem, rate, method, given, geographic, madeUp, detour, ways, source, chosen };
 }
 
-/** Show a state that was kept: an earlier step, or the one before a reload. */
+/** Show a stored state: an earlier step, or the one before a reload. */
 function restore(old) {
   player.stop();
   const anew = !state.problem || old.problem.travel.length !== state.problem.travel.length || old.geographic !== state.geographic || old.source !== state.source;
@@ -80,7 +80,7 @@ function restore(old) {
   changed(null, false);
 }
 
-/** There is no plan of what is shown: not yet, or none at all. */
+/** Forget the plan and all that depends on it. */
 function forgetPlan() {
   Object.assign(state, { plan: null, histories: null, errorHistory: null });
   for (const rival of Object.values(state.rivals)) rival.plan = null;
@@ -308,7 +308,7 @@ function unlessAborted(error) {
   return null;
 }
 
-/** A calculation came to nothing: unless a newer one follows, nothing is claimed any more. */
+/** A calculation failed: unless a newer one follows, there is no plan to show. */
 function nothing(error) {
   failed(error);
   refusal = error.message;

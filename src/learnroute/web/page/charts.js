@@ -22,7 +22,7 @@ export function drawAxes(node, x, y) {
   const [width, height] = [node.clientWidth || 320, node.clientHeight || 240];
   node.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const bottom = height - BOTTOM;
-  const yMarks = y.marks ?? marksOf(y.range, bottom - TOP, 40);
+  const yMarks = y.marks ?? marksOf(y.range, bottom - TOP, 32);
   const left = 26 + LETTER * Math.max(...yMarks.map(({ text }) => text.length), 1);
   const widest = (marks) => LETTER * Math.max(...marks.map(({ text }) => text.length), 1);
   const xMarks = x.marks ?? marksOf(x.range, width - left, 28 + widest(marksOf(x.range, width - left, 60)));

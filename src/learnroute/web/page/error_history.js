@@ -24,7 +24,7 @@ export function showTime({ problem, errorHistory, time }) {
     .sort((a, b) => b.more - a.more);
   const shown = forgotten.slice(0, 4).map(({ region, more }) => `${problem.regions[region]} (+${number(more, 3)})`).join(", ");
   const rest = forgotten.length > 4 ? ` and ${forgotten.length - 4} more` : "";
-  const lost = forgotten.length ? `Error increases since the own visit: ${shown}${rest}.` : "Nothing forgotten so far.";
+  const lost = forgotten.length ? `Forgotten since their visit (error increase): ${shown}${rest}.` : "Nothing forgotten so far.";
   $("error-history-text").textContent = `After visit ${time}, ${problem.regions[order[time - 1]]}: mean expected error ${mean}. ${lost}`;
 }
 
@@ -50,7 +50,7 @@ export function drawHeat({ problem, errorHistory, time }, onTime) {
   const parts = [];
   rows.forEach((region, row) => {
     const name = problem.regions[region];
-    parts.push(svg("text", { x: names - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > names / 7.5 ? `${name.slice(0, Math.floor(names / 7.5) - 1)}…` : name));
+    parts.push(svg("text", { x: names - 6, y: row * high + high * 0.72, "text-anchor": "end" }, name.length > names / 8 ? `${name.slice(0, Math.floor(names / 8) - 1)}…` : name));
     history.forEach((errors, t) => {
       const share = most > least ? (errors[region] - least) / (most - least) : 0;
       const cell = { x: names + t * wide, y: row * high, width: wide - gap, height: high - 1, class: "cell", fill: shade(share), "data-time": t };

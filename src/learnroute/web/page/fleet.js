@@ -61,7 +61,7 @@ const serves = (fleet) => fleet.serve ?? (fleet.models > 1 ? "own" : "merged");
 /** What a vehicle or a model of a problem is called. */
 export const memberName = (problem, k) => `${nameOf(problem)} ${k + 1}`;
 
-/** What colours and shapes mean. */
+/** The legend of colours and shapes. */
 export function fleetLegend({ problem }) {
   const { fleet } = problem;
   if (!fleet) return [];

@@ -180,22 +180,26 @@ export class RouteMap {
   }
 
   drawRivals({ rivals, problem }) {
-    const lines = Object.entries(rivals)
-      .filter(([, rival]) => rival.shown && rival.plan)
-      .map(([name, rival]) => svg("polyline", {
-        class: `rival ${name}`, points: stopsOf(rival.plan, problem)
-          .flatMap((i, k, order) => (k ? this.way(order[k - 1], i) : [this.spots[i]])).map((spot) => spot.join(",")).join(" "),
-      }));
+    this.segments = []; // straight parts of all lines that names stay off: from x, from y, to x, to y
+    const lines = Object.entries(rivals).filter(([, rival]) => rival.shown && rival.plan).map(([name, rival]) => {
+      const way = stopsOf(rival.plan, problem).flatMap((i, k, order) => (k ? this.way(order[k - 1], i) : [this.spots[i]]));
+      this.keepOff(way);
+      return svg("polyline", { class: `rival ${name}`, points: way.map((spot) => spot.join(",")).join(" ") });
+    });
     this.layers.rivals.replaceChildren(...lines);
+  }
+
+  /** Have names stay off a line through these places. */
+  keepOff(way) {
+    this.segments.push(...way.slice(1).map((spot, k) => [...way[k], ...spot]));
   }
 
   drawRoute(state) {
     const parts = [];
-    this.segments = []; // straight parts of all legs: from x, from y, to x, to y
     for (const { stops, colour, made } of state.plan ? toursOf(state) : []) {
       for (let k = 1; k < stops.length; k++) {
         const way = this.way(stops[k - 1], stops[k]);
-        this.segments.push(...way.slice(1).map((spot, part) => [...way[part], ...spot]));
+        this.keepOff(way);
         const kind = `${colour}${k - (state.problem.depot ? 1 : 0) >= made ? " ahead" : ""}`;
         parts.push(svg("polyline", { class: `leg ${kind}`, points: way.map((spot) => spot.join(",")).join(" ") }));
         const { length, x, y, angle } = alongWay(way, 0.55);

@@ -17,7 +17,7 @@ const PARTS = {
 const RULES = { proximal: "Proximal learner", gradient: "Gradient learner" };
 export const RIVALS = { baseline: "baseline route", travel: "shortest route" };
 
-/** Say which regime the learner is in; false where the expected error does not exist. */
+/** Show the regime of the learner; returns false where the expected error does not exist. */
 export function showRegime({ problem, errorHistory }) {
   const { learner, samples } = problem;
   const { features: m, samples: n, rule = "least-squares" } = learner;
@@ -52,7 +52,7 @@ export function showRegime({ problem, errorHistory }) {
   return !middle;
 }
 
-/** There is no plan: nothing is claimed. */
+/** Clear all numbers of the plan. */
 export function showNoPlan() {
   $("total").textContent = "–";
   $("bar").replaceChildren();
@@ -63,7 +63,7 @@ export function showNoPlan() {
   for (const id of ["error-history-text", "heat-legend", "time-label"]) $(id).textContent = "";
 }
 
-/** The loss as a bar and a table, and what is proved about it. */
+/** The loss as a bar and a table, with bounds and guarantee. */
 export function showPlan(plan) {
   $("total").textContent = number(plan.loss.total, 6);
   drawBar(plan);
@@ -100,7 +100,7 @@ function row(part, name, value, total) {
 
 const share = (part) => (part > 0 && part < 1e-4 ? "< 0.01 %" : `${number(100 * part, 3)} %`);
 
-/** What is lost is stacked to the right; what is taken off leads back from there to the total, below; gains of pairs are hatched. */
+/** Positive parts are stacked to the right; negative ones lead back from there to the total, below; gains of pairs are hatched. */
 function drawBar({ loss, lower_bound: bound, optimal }) {
   const [added, taken] = [Object.keys(PARTS).filter((part) => loss[part] > 0), Object.keys(PARTS).filter((part) => loss[part] < 0)];
   const reach = added.reduce((sum, part) => sum + loss[part], 0);
@@ -176,7 +176,7 @@ function stopLines(plan, problem, order, before) {
   });
 }
 
-/** What the colours and lines of the map mean. */
+/** The legend of the map. */
 export function showLegend({ scores, madeUp, rivals, problem, plan, model, errorHistory }) {
   const ramp = Array.from({ length: 22 }, (_, k) => svg("rect", { x: 5 * k, width: 5.5, height: 12, fill: shade(k / 21) }));
   const line = (name) => svg("svg", {}, svg("line", { class: name, x1: 1, x2: 33, y1: 7, y2: 7 }));
