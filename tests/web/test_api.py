@@ -334,7 +334,7 @@ def test_what_is_written_is_read(service: Service) -> None:
         ([{"name": "x.json", "text": "{"}], "x.json: line 1, column 2: not JSON"),
         ([{"name": "x.json", "text": "{}"}], "x.json: travel: missing"),
         ([{"name": "travel.csv", "text": ",A,B\nA,0,1\nB,1,0\n"}], "dissimilarity.csv: no such file"),
-        ([{"name": "x.xml", "text": ""}], "unknown format '.xml'; known are .json, .csv"),
+        ([{"name": "x.xml", "text": ""}], "x.xml is not a problem file; files of these kinds are: .json, .csv"),
         ([{"name": "../x.json", "text": "{}"}], "a plain file name without folders"),
         ([{"name": "/etc/hosts.json", "text": "{}"}], "a plain file name without folders"),
         ([{"name": ".json", "text": "{}"}], "a plain file name without folders"),
