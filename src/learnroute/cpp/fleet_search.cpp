@@ -299,13 +299,4 @@ void FleetSearch::run(std::int64_t iterations, double temperature) {
     for (; iterations > 0; --iterations)
         look(temperature);
 }
-
-double FleetSearch::typical_loss() const {
-    if (worse_.empty())
-        return 0.0;
-    auto sorted = worse_;
-    auto const middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::ranges::nth_element(sorted, middle);
-    return *middle;
-}
 } // namespace learnroute

@@ -2,6 +2,7 @@
 
 #include "dice.h"
 #include "fleet.h"
+#include "median.h"
 #include "visit_search.h"
 
 #include <cstdint>
@@ -79,6 +80,6 @@ public:
     /// How many required regions have no place in the present routes.
     [[nodiscard]] std::size_t missing() const { return current_.missing.size(); }
     /// The median of what the last iterations cost, of those that made the routes worse; 0 where none did.
-    [[nodiscard]] double typical_loss() const;
+    [[nodiscard]] double typical_loss() const { return median(worse_); }
 };
 } // namespace learnroute
