@@ -10,15 +10,21 @@ constexpr std::size_t neighbours = 10; // of a region that moves make its neighb
 constexpr std::size_t rare = 20;       // of so many moves, one changes where a route begins or ends
 constexpr std::size_t short_segment = 3;
 constexpr std::size_t longest_segment = 50;
+constexpr std::int64_t period = 100; // iterations after which the penalty of travel beyond limits changes ...
+constexpr auto step = 1.2;           // ... by this factor, ...
+constexpr auto range = 1e6;          // ... up to so many times the least penalty
 } // namespace
 
 FleetSearch::FleetSearch(std::shared_ptr<FleetProblem const> problem, MatrixView<std::int64_t> near, RuinParams params,
                          std::uint64_t seed)
     : fleet_(std::move(problem)), listed_(near.columns()), params_(params), dice_(seed), counts_(visits().regions),
-      places_(visits().regions) {
+      places_(visits().regions),
+      least_penalty_(0.1 * (visits().rate + visits().total / std::min(fleet_.problem().limit, visits().budget))),
+      penalty_(10 * least_penalty_) {
     for (std::size_t row = 0; row < near.rows(); ++row)
         for (auto const region : near[row])
             near_.push_back(static_cast<Index>(region));
+    fleet_.set_penalty(penalty_);
 }
 
 void FleetSearch::count() {
@@ -29,7 +35,7 @@ void FleetSearch::count() {
 }
 
 void FleetSearch::start(FleetRoutes routes, Service service) {
-    current_ = {std::move(routes), std::move(service), {}, inf};
+    current_ = {std::move(routes), std::move(service), inf, 0.0};
     best_ = {};
     is_located_ = false;
 }
@@ -39,11 +45,11 @@ void FleetSearch::insert(std::span<Index const> regions) {
     count();
     fleet_.assign(trial_, current_.service);
     absent_.assign(regions.begin(), regions.end());
-    auto missing = recreate(0.0);
+    recreate(0.0);
+    auto complete = true;
     for (Index region = 0; region < visits().regions; ++region)
-        if (visits().required[region] && counts_[region] == 0 && std::ranges::find(missing, region) == missing.end())
-            missing.push_back(region);
-    keep(value(), std::move(missing));
+        complete = complete && (visits().required[region] == 0 || counts_[region] > 0);
+    keep(complete ? value() : inf);
 }
 
 /// The value of the routes tried, with models that serve as is best.
@@ -53,13 +59,13 @@ double FleetSearch::value() {
 }
 
 /// Go on from the routes tried.
-void FleetSearch::keep(double value, std::vector<Index> missing) {
+void FleetSearch::keep(double value) {
     current_.routes = trial_;
     current_.service = fleet_.serve().first;
-    current_.missing = std::move(missing);
     current_.value = value;
+    current_.excess = fleet_.excess();
     is_located_ = false;
-    if (current_.missing.empty() && value < best_.value)
+    if (current_.excess == 0.0 && value < best_.value)
         best_ = current_;
 }
 
@@ -223,7 +229,6 @@ void FleetSearch::ruin() {
         for (auto &route : trial_)
             std::erase_if(route, [](FleetVisit const &visit) { return visit.region < 0; });
     }
-    absent_.insert(absent_.end(), current_.missing.begin(), current_.missing.end());
     add_others(seed);
 }
 
@@ -242,37 +247,31 @@ void FleetSearch::add_others(Index seed) {
 
 /// Put absent regions in, those that are not required where that pays; a share of these is decided the other way.
 ///
-/// Returns the required regions that found no place.
-std::vector<Index> FleetSearch::recreate(double contrary) {
-    std::vector<Index> missing;
+/// Returns whether all that are required found a place.
+bool FleetSearch::recreate(double contrary) {
     for (auto left = absent_.size(); left > 1; --left)
         std::swap(absent_[left - 1], absent_[dice_.below(left)]);
-    if (fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most) || visits().budget < inf ||
-        fleet_.problem().limit < inf)
+    if (fleet_.visit_count() + absent_.size() > static_cast<std::size_t>(visits().at_most))
         std::ranges::stable_partition(absent_, [&](Index region) { return visits().required[region] != 0; });
+    auto complete = true;
     for (auto const region : absent_) {
         auto const required = visits().required[region] && counts_[region] == 0;
         auto const needed = required || static_cast<Index>(fleet_.visit_count()) < visits().at_least;
         auto const where = fleet_.best_insertion(region, params_.blink, dice_);
-        if (where.value == inf) {
-            if (required && std::ranges::find(missing, region) == missing.end())
-                missing.push_back(region);
-            continue;
-        }
+        complete = complete && (!required || where.value < inf);
         auto const pays = where.value < fleet_.value();
-        if (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary))
+        if (where.value == inf || (!needed && pays == (contrary > 0.0 && dice_.uniform() < contrary)))
             continue;
         fleet_.insert(region, where);
         ++counts_[region];
     }
     trial_ = fleet_.routes();
-    return missing;
+    return complete;
 }
 
 void FleetSearch::look(double temperature) {
     locate();
     auto const rearranged = dice_.uniform() < params_.rearranged;
-    std::vector<Index> missing = current_.missing;
     if (rearranged) {
         if (!rearrange())
             return;
@@ -280,24 +279,34 @@ void FleetSearch::look(double temperature) {
     } else {
         ruin();
         fleet_.assign(trial_, current_.service);
-        missing = recreate(params_.contrary);
+        if (!recreate(params_.contrary))
+            return;
     }
-    if (!fleet_.within_limits())
-        return;
     auto const found = value();
-    auto const fewer = missing.size() < current_.missing.size();
-    auto const more = missing.size() > current_.missing.size();
-    if (found > current_.value && !rearranged && !fewer && !more)
-        worse_.push_back(found - current_.value);
-    auto const tolerance = temperature > 0.0 ? temperature * dice_.exponential() : 0.0;
-    if (fewer || (!more && found < current_.value + tolerance))
-        keep(found, std::move(missing));
+    auto const worse = cost(found, fleet_.excess()) - cost(current_.value, current_.excess);
+    if (worse > 0.0 && !rearranged)
+        worse_.push_back(worse);
+    if (worse < (temperature > 0.0 ? temperature * dice_.exponential() : 0.0))
+        keep(found);
+}
+
+/// Raise the penalty where few of the last routes kept all limits, else lower it.
+void FleetSearch::adapt_penalty() {
+    within_ += current_.excess == 0.0 ? 1 : 0;
+    if (++looks_ % period != 0)
+        return;
+    auto const changed = 2 * within_ < period ? penalty_ * step : penalty_ / step;
+    penalty_ = std::clamp(changed, least_penalty_, range * least_penalty_);
+    fleet_.set_penalty(penalty_);
+    within_ = 0;
 }
 
 void FleetSearch::run(std::int64_t iterations, double temperature) {
     worse_.clear();
-    for (; iterations > 0; --iterations)
+    for (; iterations > 0; --iterations) {
         look(temperature);
+        adapt_penalty();
+    }
 }
 
 double FleetSearch::typical_loss() const {
