@@ -290,8 +290,8 @@ void Fleet::price(Index region, Index vehicle, Index model, Insertion &best, dou
     auto const untrained = !training.is_trained();
     auto const errors = training.prices(region);
     auto const share = problem_->merged ? service_.weights[model] : 1.0;
-    auto const rest = (untrained ? opened(region, model) : error() - share * training.value()) +
-                      penalty_ * excess_beside(vehicle);
+    auto const rest =
+        (untrained ? opened(region, model) : error() - share * training.value()) + penalty_ * excess_beside(vehicle);
     auto const &[stops, legs, travel] = ways_[vehicle];
     auto const &route = routes_[vehicle];
     auto const *const to = visits().travel_to(region);

@@ -111,7 +111,8 @@ public:
     [[nodiscard]] double paid() const { return paid(travel_, std::max(ways_[0].travel, longest_beside(0))); }
     /// The best service for the present routes, and the error with it.
     std::pair<Service, double> const &serve();
-    /// Find the best place for a visit to a region, travel beyond limits penalised; a share of the places is overlooked.
+    /// Find the best place for a visit to a region, travel beyond limits penalised; a share of the places is
+    /// overlooked.
     Insertion best_insertion(Index region, double blink, Dice &dice);
     void insert(Index region, Insertion const &where);
 };

@@ -1,13 +1,16 @@
 #include "fleet_search.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace learnroute {
 namespace {
 constexpr auto inf = std::numeric_limits<double>::infinity();
+constexpr FleetVisit between_routes{-1, -1};
 constexpr std::size_t neighbours = 10; // of a region that moves make its neighbours along the route
 constexpr std::size_t rare = 20;       // of so many moves, one changes where a route begins or ends
+constexpr std::size_t seldom = 5;      // of so many, one joins parts between long ways otherwise
 constexpr std::size_t short_segment = 3;
 constexpr std::size_t longest_segment = 50;
 constexpr std::int64_t period = 100; // iterations after which the penalty of travel beyond limits changes ...
@@ -109,6 +112,8 @@ bool FleetSearch::rearrange() {
         return relabel();
     if (movable_.size() < 2 || listed_ == 0)
         return false;
+    if (dice_.below(seldom) == 0)
+        return recombine();
     auto const here = movable_[dice_.below(movable_.size())];
     auto const choice = dice_.coin() ? std::min(listed_, neighbours) : listed_; // further ones lead to other clusters
     auto const region = trial_[here.vehicle][here.at].region;
@@ -118,6 +123,67 @@ bool FleetSearch::rearrange() {
     if (there.vehicle < 0 || (there.vehicle == here.vehicle && there.at == here.at))
         return false;
     return here.vehicle == there.vehicle ? rearrange_within(here, there) : rearrange_between(here, there);
+}
+
+/// Cut the routes, one behind the other, where ways are long, and join the parts otherwise; routes may be joined and
+/// split so. Return whether that changes anything.
+bool FleetSearch::recombine() {
+    std::vector<Index> vehicles; // those that go out, and one more
+    joined_.clear();
+    auto longest = 0.0;
+    for (Index vehicle = 0; vehicle < static_cast<Index>(trial_.size()); ++vehicle) {
+        auto const &route = trial_[vehicle];
+        if (route.empty() && !vehicles.empty() && trial_[vehicles.back()].empty())
+            continue;
+        if (!vehicles.empty())
+            joined_.push_back(between_routes);
+        vehicles.push_back(vehicle);
+        joined_.insert(joined_.end(), route.begin(), route.end());
+        for (std::size_t at = 1; at < route.size(); ++at)
+            longest = std::max(longest, visits().travel(route[at - 1].region, route[at].region));
+    }
+    auto const before = joined_;
+    Index const begin = visits().first >= 0 ? 1 : 0;
+    auto const end = static_cast<Index>(joined_.size()) - (visits().last >= 0 ? 1 : 0);
+    lengths_.assign(1, 0.0); // where routes begin and end is cut as often as the longest way
+    for (auto place = begin + 1; place < end; ++place) {
+        auto const from = joined_[place - 1].region;
+        auto const to = joined_[place].region;
+        lengths_.push_back(lengths_.back() + (from < 0 || to < 0 ? longest : visits().travel(from, to)));
+    }
+    lengths_.push_back(lengths_.back() + longest);
+    std::array<Index, 3> cuts{};
+    for (auto &cut : cuts) {
+        auto const at = dice_.uniform() * (lengths_.back() + longest) - longest;
+        cut = begin + static_cast<Index>(std::ranges::upper_bound(lengths_, at) - lengths_.begin());
+    }
+    std::ranges::sort(cuts);
+    auto const place = [&](Index cut) { return joined_.begin() + std::min(cut, end); };
+    auto const [from, middle, to] = std::array{place(cuts[0]), place(cuts[1]), place(cuts[2])};
+    auto const turned = dice_.below(4); // the first part, the second part, or both
+    if (turned & 1)
+        std::reverse(from, middle);
+    if (turned & 2)
+        std::reverse(middle, to);
+    if (turned == 0 || dice_.coin()) // they change places
+        std::rotate(from, middle, to);
+    if (joined_ == before)
+        return false;
+    auto visit = joined_.begin();
+    for (auto const vehicle : vehicles) {
+        auto const next = std::find(visit, joined_.end(), between_routes);
+        trial_[vehicle].assign(visit, next);
+        visit = next == joined_.end() ? next : next + 1;
+    }
+    set_models();
+    return true;
+}
+
+/// Let the visits of each vehicle train its model, where there are several vehicles.
+void FleetSearch::set_models() {
+    for (std::size_t vehicle = 0; trial_.size() > 1 && vehicle < trial_.size(); ++vehicle)
+        for (auto &visit : trial_[vehicle])
+            visit.model = static_cast<Index>(vehicle);
 }
 
 bool FleetSearch::rearrange_within(Place here, Place there) {
@@ -188,9 +254,7 @@ bool FleetSearch::rearrange_between(Place here, Place there) {
         one.erase(one.begin() + behind, one.begin() + behind + swapped);
         one.insert(one.begin() + behind, moved.begin(), moved.end());
     }
-    for (auto const vehicle : {here.vehicle, there.vehicle})
-        for (auto &visit : trial_[vehicle])
-            visit.model = vehicle;
+    set_models();
     return true;
 }
 

@@ -15,8 +15,8 @@ namespace learnroute {
 /// Slack induction by string removals (Christiaens and Vanden Berghe 2020), as in `VisitSearch`: strings of visits near
 /// each other are removed from all routes; they and some absent regions are put back one by one, each where it costs
 /// least, with the model that this is best for. Random 2-opt, 2-opt*, Or-opt and exchange moves change what strings are
-/// too short for. After each change, models serve as is best. Travel beyond limits is penalised, so much that about half
-/// of the routes keep them (Vidal and others 2012).
+/// too short for. After each change, models serve as is best. Travel beyond limits is penalised, so much that about
+/// half of the routes keep them (Vidal and others 2012).
 class FleetSearch {
     /// The routes of a fleet, how its models serve, and what that costs.
     struct Solution {
@@ -44,7 +44,9 @@ class FleetSearch {
     bool is_located_ = false;   // whether these are known for the present routes:
     std::vector<Place> places_; // of a visit to each region
     std::vector<Place> movable_;
-    std::vector<Index> absent_; // regions that are to be put in
+    std::vector<Index> absent_;      // regions that are to be put in
+    std::vector<FleetVisit> joined_; // all routes, one behind the other
+    std::vector<double> lengths_;    // of the ways up to each place there
     std::vector<double> worse_;
     double least_penalty_;
     double penalty_; // of a unit of travel beyond limits
@@ -56,6 +58,8 @@ class FleetSearch {
     void locate();
     bool rearrange();
     bool relabel();
+    bool recombine();
+    void set_models();
     bool rearrange_within(Place here, Place there);
     bool rearrange_between(Place here, Place there);
     void ruin();
