@@ -277,7 +277,7 @@ def test_travel_is_taken_from_places_and_columns_are_skipped(
             "--samples", "40", "--problem", str(tmp_path / "p.json")]  # fmt: skip
     assert run(call) == 2
     said = capsys.readouterr().err
-    assert "Anse Noire and 5 more: note = 'calm': a number is needed" in said
+    assert "Anse Noire and 5 more: note = 'calm': expected a number" in said
     assert said.count("calm") == 1
     assert run([*call, "--skip", "note"]) == 0
     problem = read_problem(tmp_path / "p.json")
