@@ -432,7 +432,7 @@ def test_what_cannot_be_added_is_said_and_nothing_changes() -> None:
     before = trip.to_dict()
     ways = dict.fromkeys(problem.regions, 1.0)
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"region": "R1"}, "is there already"),
+        ({"region": "R1"}, "exists; give another name"),
         ({"region": "N"}, "travel: missing; travel costs are given"),
         ({"region": "N", "travel": {**ways, "R9": 2.0}}, r"travel\.R9: there is no such region"),
         ({"region": "N", "travel": {"R1": 1.0}}, r"travel\.R2: missing"),

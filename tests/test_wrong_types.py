@@ -266,7 +266,7 @@ def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) 
         (lambda: plan([[0, 1], [1, 0]]), "problem = [[0, 1], [1, 0]]: expected a Problem"),  # type: ignore[arg-type]
         (
             lambda: learnroute.learning.follow(["A", "B"], {"A": batch() * 2, "B": batch() * 2}, Ridge()),
-            "learner = Ridge(): has no method partial_fit, which a learner needs; RouteRegressor, ProximalRegressor and",
+            "learner = Ridge(): has no method partial_fit, which a learner needs; RouteRegressor, ProximalRegressor",
         ),
         (
             lambda: learnroute.learning.follow(["A", "B"], {"A": batch() * 2, "B": batch() * 2}, RouteRegressor),

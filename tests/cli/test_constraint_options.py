@@ -70,7 +70,7 @@ def test_every_method_starts_at_the_depot(method: str, back: bool) -> None:
     [
         (["--depot", "Return"], "depot = 'Return': there is no such region; did you mean Returns?"),
         (["--depot", "1,2"], "--depot = [1.0, 2.0]: the problem has travel costs"),
-        (["--depot", "Returns", "--start", "Returns"], "constraints.start = 'Returns'"),
+        (["--depot", "Returns", "--start", "Returns"], "--start = 'Returns': the depot is not a learning region"),
         (["--depot", "Returns", "--start", "Packing"], "--start = 'Packing': routes start at the depot"),
         (["--depot", ""], "depot = ''"),
         (["--depot", "8.5"], "--depot = '8.5': expected the name of a region, or two coordinates X,Y"),

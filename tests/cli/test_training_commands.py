@@ -73,7 +73,7 @@ def test_one_folder_is_split_and_ones_own_learner_is_taken(
         assert run(["transfer", *given, name]) == 2
         assert said in capsys.readouterr().err
     assert run(["follow", *given, "proximal"]) == 2
-    assert "--plan and --route: give one of the two" in capsys.readouterr().err
+    assert "--plan and --route: give exactly one of the two" in capsys.readouterr().err
 
 
 def test_what_is_no_transfer_matrix_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
