@@ -143,7 +143,9 @@ def _file_name(field: str, name: str) -> None:
         raise InputError("expected a plain file name without folders", field=field, value=name)
     suffix = Path(name).suffix.lower()
     if suffix not in TEXT_READERS:
-        raise InputError(f"unknown format {suffix!r}; known are {', '.join(TEXT_READERS)}", field=field, value=name)
+        error = InputError(f"unknown format {suffix!r}; known are {', '.join(TEXT_READERS)}", where=name)
+        error.field = field
+        raise error
 
 
 class _AsProblem:
@@ -194,7 +196,7 @@ class Request(BaseModel):
         """Return the request that the members of a body make, or refuse."""
         known = ", ".join(cls.model_fields)
         if not isinstance(members, dict):
-            raise Refusal(422, f"body = {shown(members)}: an object with {known} is needed", "body")
+            raise Refusal(422, f"body = {shown(members)}: expected an object with {known}", "body")
         unknown = [name for name in members if name not in cls.model_fields]
         for name in unknown[1:]:  # one is told; a million would take long
             del members[name]
