@@ -293,9 +293,9 @@ def test_streets_over_http(service: Service) -> None:
     along = service.post("export", **asked, ways=read["ways"]).text
     assert (straight.count("<trkpt"), along.count("<trkpt")) == (0, 21)
     for ways, message in (
-        ([[None]], "rows and columns are needed"),
-        ([[[[0, "x"]]]], "the places of a way must be given as numbers"),
-        ({"a": 1}, "a list of ways for each region is needed"),
+        ([[None]], "rows and columns, one per region"),
+        ([[[[0, "x"]]]], "the places of a way must be numbers"),
+        ({"a": 1}, "expected a list of ways for each region"),
     ):
         answer = service.post("export", **asked, ways=ways)
         assert answer.status_code == 422

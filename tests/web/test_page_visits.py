@@ -236,7 +236,7 @@ def test_the_travel_budget(opened: Open, tmp_path: Path) -> None:
     assert route(page) == []
     said = page.inner_text("#status.wrong")
     assert "\n" not in said
-    assert "no route that visits what it must travels so little" in said
+    assert "no route through the required regions found within this travel" in said
     assert not page.is_visible("#visits-curve")
     page.fill("#budget", "-1")
     settle(page)

@@ -93,6 +93,7 @@ class Source:
 
 
 PARTS = ("learner", "constraints", "visits", "fleet")  # of a problem, whose members options replace
+REPLACED = ("learner", "constraints", "travel_rate")  # while a file is read; all others, afterwards
 OPTION_NAMES: dict[str, tuple[str, ...]] = {  # by field, where they differ
     "constraints.return": ("return_",),
     "visits.required": ("require",),
@@ -118,12 +119,15 @@ class OnceCommand(click.Command):
         try:
             return super().invoke(ctx)
         except InputError as error:
-            option = self._option_of(ctx, error.field or "")
+            option = self._option_of(ctx, error)
             raise error if option is None else error.renamed(option) from None
 
-    def _option_of(self, ctx: click.Context, field: str) -> str | None:
-        """Return the option that a field of the library was given by, if one was."""
+    def _option_of(self, ctx: click.Context, error: InputError) -> str | None:
+        """Return the option that the field of an error was given by, if one was; other fields are those of a file."""
+        field = error.field or ""
         part, _, member = field.rpartition(".")
+        if error.where is not None and part not in REPLACED and field not in REPLACED:
+            return None
         names = OPTION_NAMES.get(field, (member,) if part in PARTS else (field, f"{field}s"))
         for param in self.params:
             of_part = getattr(param, "section", None) == LEARNER  # --samples is learner.samples, not samples

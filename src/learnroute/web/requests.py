@@ -195,7 +195,7 @@ class Request(BaseModel):
         """Return the request that the members of a body make, or refuse."""
         known = ", ".join(cls.model_fields)
         if not isinstance(members, dict):
-            raise Refusal(422, f"body = {shown(members)}: an object with {known} is needed", "body")
+            raise Refusal(422, f"body = {shown(members)}: expected an object with {known}", "body")
         unknown = [name for name in members if name not in cls.model_fields]
         for name in unknown[1:]:  # one is told; a million would take long
             del members[name]
