@@ -226,10 +226,12 @@ def _add(pool: dict[Key, tuple[float, float]], problem: Problem, order: Visits, 
 
 def least_of(curve: Callable[[FloatArray], FloatArray], table: FloatArray, budget: Budget) -> tuple[float, float]:
     """Return where a curve over λ is least, and its value there: by a table that is refined while there is time."""
-    for refined in range(4):
-        if refined and budget.exhausted:
+    rounds = Rounds(budget)
+    for _ in range(4):
+        if rounds.late:
             break
-        errors = curve(table)
+        with rounds.timed():
+            errors = curve(table)
         best = int(np.argmin(errors))
         low, high = table[max(0, best - 1)], table[min(len(table) - 1, best + 1)]
         found = float(table[best]), float(errors[best])
