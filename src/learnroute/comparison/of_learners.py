@@ -436,7 +436,7 @@ class _Table:
         """Price the fit to all samples, with the ridge prior that suits it best."""
         m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
         curve = pooled_curve(self.problem)
-        value, error = least_of(curve, PRIOR, self.budget)
+        value, error = least_of(curve, PRIOR, Rounds(self.budget))
         totals = curve(PRIOR_FINE) + travel
         row = self._priced(RECURSIVE, m * m + m, error)
         nearly = flat_range(PRIOR_FINE, totals, value, error + travel)
