@@ -27,9 +27,11 @@ TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
 @click.option("--max-seconds", type=float, default=60, show_default=True, help="Longest time limit; 422 beyond.")
 @click.option("--patience", type=float, default=30, show_default=True, metavar="SECONDS",
               help="Give up jobs that nobody follows or asks about for so long.")  # fmt: skip
-@click.option("--max-connections", type=int, default=200, show_default=True, help="503 beyond.")
+@click.option(
+    "--max-requests", type=int, default=200, show_default=True, help="Requests that are answered at once; 503 beyond."
+)
 @click.option("--receive-seconds", type=float, default=60, show_default=True, metavar="SECONDS",
-              help="For a request to arrive whole; 408 beyond.")  # fmt: skip
+              help="For the body of a request to arrive whole; 408 beyond.")  # fmt: skip
 @click.option("--allow-host", multiple=True, metavar="NAME", help="Public name of a proxy in front, with its port if "
               "that is not 443; callers then need a token. Can be repeated.")  # fmt: skip
 @click.option(
@@ -40,7 +42,7 @@ TOKEN_VARIABLE = "LEARNROUTE_TOKEN"
 @click.option("--seconds", type=float, help="Leave after so long.  [default: serve until interrupted]")
 def serve_command(
     host: str, port: int, open_browser: bool, workers: int, queue: int, max_body: int, max_regions: int,
-    max_seconds: float, patience: float, max_connections: int, receive_seconds: float, allow_host: tuple[str, ...],
+    max_seconds: float, patience: float, max_requests: int, receive_seconds: float, allow_host: tuple[str, ...],
     root_path: str, trust_proxy: tuple[str, ...], seconds: float | None,
 ) -> None:  # fmt: skip
     """Serve the page and the planner's HTTP API from this machine.
@@ -63,7 +65,7 @@ def serve_command(
     )
     settings = Settings(
         host, workers, queue, token, Limits(max_body, max_regions, max_seconds), patience,
-        connections=max_connections, receive=receive_seconds, root_path=root_path, names=allow_host,
+        requests=max_requests, receive=receive_seconds, root_path=root_path, names=allow_host,
         proxies=trust_proxy,
     )  # fmt: skip
 
