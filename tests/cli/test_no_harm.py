@@ -68,9 +68,7 @@ def test_journeys_say_what_no_longer_holds(tmp_path: Path) -> None:
     data = {**json.loads(Path(WAREHOUSE).read_text()), "constraints": {"start": "Receiving", "end": "Dispatch"}}
     problem.write_text(json.dumps(data))
     assert call("journey", file, "--begin", problem).exit_code == 0
-    assert "fixed when the journey starts; give" in str(
-        call("journey", file, "--method", "exact").exception
-    )
+    assert "fixed when the journey starts; give" in str(call("journey", file, "--method", "exact").exception)
     text = call("journey", file, "--visited", "Dispatch").output
     assert "began at Dispatch, not at Receiving" in text
     assert "Dispatch was to be the last region" in text
