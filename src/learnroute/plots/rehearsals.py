@@ -52,6 +52,6 @@ def draw_rehearsal(rehearsal: Rehearsal, problem: Problem, ax: Axes | None = Non
     unboxed(axes)
     axes.legend(frameon=False, fontsize=9)
     title = f"{problem.title}\n" if problem.title else ""
-    verdict = "the order matters" if rehearsal.random.matters else "any order will do"
-    entitle(figure, axes, ax is None, f"{title}{rehearsal.plan.visited}, {rehearsal.draws} draws: {verdict}", 11, 1)
+    said = f"{rehearsal.plan.visited}, {rehearsal.draws} draws: {rehearsal.random.verdict.partition(',')[0]}"
+    entitle(figure, axes, ax is None, f"{title}{said}", 11, 1)
     return figure
