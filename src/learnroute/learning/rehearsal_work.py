@@ -129,6 +129,10 @@ class LinearWork(Work):
         self.learner, self.names, self.regions, self.seed, self.chooses = learner, names, regions, seed, chooses
         self.visits = visits_per_region(problem, fields)
         self._check_samples()
+        for field in ("visits", "fleet") if type(learner).__name__ == "RecursiveRegressor" else ():
+            if (fields.get(field) if problem is None else getattr(problem, field)) is not None:
+                reason = "of a RecursiveRegressor, one model is rehearsed that is trained once in each region"
+                raise InputError(f"{reason}; leave it out, or use another learner", field=field)
         self.draws, self.trainings = draws, 2 * draws * len(names) * self.visits
         self.searching, self.judging = (
             LinearTrainings(learner, Draws(regions, draws, seed, first, self.visits), np.ones(len(names)), names)
@@ -137,11 +141,6 @@ class LinearWork(Work):
         self.searching.check()
         made = problem_of_samples(learner, names, regions, fields, seed, self.visits) if problem is None else problem
         self._set_problem(made)
-        if type(learner).__name__ == "RecursiveRegressor":
-            for field, given in (("visits", self.problem.rules), ("fleet", self.problem.fleet_rules)):
-                if given is not None:
-                    reason = "of a RecursiveRegressor, one model is rehearsed that is trained once in each region"
-                    raise InputError(f"{reason}; leave it out, or use another learner", field=field)
         self.searching.weights = self.judging.weights = self.problem.region_weights
 
     def priced(self, trainings: LinearTrainings, strength: float | None = None) -> RehearsedRoutes:
