@@ -91,9 +91,9 @@ class Rehearsal(ResultMixin):
     total
         The error plus travel times its rate, per region.
     random
-        The errors of random orders of the same visits in the same draws, and whether the route is better: in relative
-        terms, draw by draw, by more than two standard errors. Of a fleet, visits are dealt to its models at random, as
-        many to each, and the models serve as is best then.
+        The errors of random orders of the same visits in the same draws, and whether the order matters: whether the
+        route is better than most of them, by relative differences draw by draw and more than two standard errors. Of a
+        fleet, visits are dealt to its models at random, as many to each, and the models serve as is best then.
     random_errors
         The error of each random order.
     fleet

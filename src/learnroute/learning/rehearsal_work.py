@@ -49,7 +49,7 @@ class Found:
     service: Service | None  # how models serve; None where there is one model
     errors: FloatArray
     random: FloatArray  # mean errors of random orders
-    matters: bool  # whether the routes are better than random orders, by more than chance
+    matters: bool  # whether the routes are better than most random orders, by more than chance
     others: tuple[tuple[FleetRoutes, float], ...]  # that cannot be distinguished, with their errors
     correction: float
     strength: float | None = None
@@ -180,11 +180,10 @@ class LinearWork(Work):
             other = errors(routes)
             if not is_less(own + self.travel_of(best), other + self.travel_of(routes), correction):
                 others.append((routes, float(other.mean())))
-        service = searched.service(best)
+        service, worse = searched.service(best), sum(is_less(own, each, correction) for each in random_errors)
         return Found(
             best, service if self.problem.fleet_rules else None, judged.errors_by_region(best, service),
-            random_errors.mean(axis=1), is_less(own, np.median(random_errors, axis=0), correction), tuple(others),
-            correction, strength, strengths,
+            random_errors.mean(axis=1), worse > RANDOM_ORDERS / 2, tuple(others), correction, strength, strengths,
         )  # fmt: skip
 
     def _choose(self, first: FleetRoutes, rng: np.random.Generator, budget: Budget) -> tuple[float, FleetRoutes]:
