@@ -258,7 +258,6 @@ def test_a_search_that_is_stopped_returns_what_it_has() -> None:
         ({"learner": RouteRegressor(), "regularization": "auto"}, "only λ of a ProximalRegressor"),
         ({"draws": 1}, "draws = 1"),
         ({"scaling": "much"}, "scaling = 'much'"),
-        ({"visits": Visits(repeat=2)}, "visits.repeat = 2"),
         ({"learner": RecursiveRegressor(), "visits": Visits()}, "visits: of a RecursiveRegressor"),
         ({"learner": object()}, "learner"),
         ({"learner": GradientRegressor(3, 100.0)}, "region 'A'"),
