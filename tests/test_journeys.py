@@ -190,7 +190,7 @@ def test_wrong_measurements_change_nothing() -> None:
         assert message in str(refused.value)
         assert trip.to_dict() == before
     trip.visit("R2")
-    with pytest.raises(InputError, match="region = 'R2': is visited already"):
+    with pytest.raises(InputError, match="region = 'R2': has been visited"):
         trip.visit("R2")
 
 
@@ -299,7 +299,7 @@ def test_the_command_keeps_a_journey(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert second["visited"] == [first["next"]]
     assert second["errors"][first["next"]] == 0.5
     assert f"next       {second['next']}" in called()
-    assert "is visited already" in called("--visited", first["next"], code=2)
+    assert "has been visited" in called("--visited", first["next"], code=2)
     assert "exists; omit --begin" in called("--begin", str(problem), code=2)
     seen.write_text("{")
     assert f"{seen}: line 1" in called("--visited", second["next"], "--measured", str(seen), code=2)
@@ -366,7 +366,7 @@ def test_what_cannot_be_dropped_is_said_and_nothing_changes() -> None:
     trip.visit()
     before = trip.to_dict()
     for name, message in (
-        ("R1", "is visited already; left are R2, R3, R4"),
+        ("R1", "has been visited; left are R2, R3, R4"),
         ("R4", "the route must begin or end there"),
         ("R9", "is no region"),
     ):
@@ -439,7 +439,7 @@ def test_what_cannot_be_added_is_said_and_nothing_changes() -> None:
         ({"region": "N", "travel": {**ways, "R1": -1.0}}, r"travel\.R1 = -1"),
         ({"region": "N", "travel": ways}, "dissimilarity: missing"),
         ({"region": "N", "travel": ways, "vector": [1.0]}, "vector = .*give those"),
-        ({"region": "N", "travel": ways, "coordinates": [1, 2]}, "coordinates = .*leave it out"),
+        ({"region": "N", "travel": ways, "coordinates": [1, 2]}, "coordinates = .*remove it"),
         ({"region": "N", "travel": ways, "dissimilarity": ways, "samples": 3}, "samples = 3.*leave it out"),
     ]
     for given, message in cases:
@@ -462,7 +462,7 @@ def test_the_command_adds_a_region(tmp_path: Path, capsys: pytest.CaptureFixture
     for wrong, line in (
         ({"name": "X"}, "name: unknown field"),
         ({"travel": ways}, "region: missing"),
-        ([1], "an object"),
+        ([1], "expected a JSON object"),
     ):
         new.write_text(json.dumps(wrong))
         assert run(["journey", trip, "--add", str(new)]) == 2

@@ -97,7 +97,7 @@ def test_an_untrained_model_that_counts_as_right_is_told_where_it_matters(
     _, out, _ = call(capsys, "check", str(file))
     assert ("untrained" in out) == wanted
     if wanted:
-        assert f"{left:.1%} of it is left" in said[0]
+        assert f"{left:.1%} of it remains" in said[0]
         assert "set initial" in said[0]
         smaller = expected_loss(problem, range(4)).error
         assert smaller < expected_loss(problem.changed(initial=[5, 5, 5, 5]), range(4)).error

@@ -78,7 +78,7 @@ def test_without_bounds_it_says_what_is_missing() -> None:
         InputError, match="dissimilarity_low: missing; add lower bounds to the problem, or give the share"
     ):
         robustness(problem)
-    with pytest.raises(InputError, match=r"within = 1\.5: a share above 0"):
+    with pytest.raises(InputError, match=r"within = 1\.5: expected a share above 0"):
         robustness(problem, 1.5)
     with pytest.raises(InputError, match="draws = 0: the number of draws must be >= 1"):
         robustness(problem, 0.1, draws=0)

@@ -89,7 +89,7 @@ def test_a_route_is_picked_by_budget_or_ceiling() -> None:
     for point in found.points:
         assert found.within(point.travel_cost) is point
         assert found.below(point.error) is point
-    with pytest.raises(InputError, match="budget = nan: not a number"):
+    with pytest.raises(InputError, match="budget = nan: expected a number"):
         found.within(float("nan"))
     with pytest.raises(InputError, match="ceiling = nan: not a number"):
         found.below(float("nan"))

@@ -362,5 +362,5 @@ def test_plans_and_their_objects_are_taken_and_nothing_else(tmp_path: Path) -> N
             verify(problem, wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="expected a Problem"):
         verify(found, found)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="optimal = 'yes': true or false"):
+    with pytest.raises(InputError, match="optimal = 'yes': expected true or false"):
         verify(problem, {**as_json(found), "optimal": "yes"})

@@ -270,7 +270,7 @@ def test_a_wrong_type_is_refused_in_one_line_that_names_the_argument(name: str) 
         ),
         (
             lambda: learnroute.learning.follow(["A", "B"], {"A": batch() * 2, "B": batch() * 2}, RouteRegressor),
-            "is a class; give a learner, RouteRegressor()",
+            "is a class; give an instance, RouteRegressor()",
         ),
         (lambda: problem().changed(travle=[]), "travle: unknown field; did you mean travel?"),
         (lambda: with_params(search=3), "search = 3: expected an IteratedLocalSearchParams"),

@@ -74,7 +74,7 @@ def test_what_concerns_all_is_refused(tmp_path: Path) -> None:
     path.write_text("a,where,y\n1,,2\n")
     for target, region, message in (
         ("y", None, "--region is missing; give the column with the region names"),
-        ("z", "where", "column 'z' is missing; there are a, where, y"),
+        ("z", "where", "column 'z' is missing; columns are a, where, y"),
         ("y", "place", "column 'place' is missing"),
         ("y", "y", "cannot be both"),
         ("y", "where", "line 2: column 'where' is empty"),

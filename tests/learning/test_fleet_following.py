@@ -144,7 +144,7 @@ def test_other_linear_learners_are_averaged_and_others_refused() -> None:
     assert followed.notes[0].startswith("the plan was made for proximal")
     with pytest.raises(InputError, match="has no coefficients"):
         follow(found, data, MLPRegressor(hidden_layer_sizes=(3,), random_state=0))
-    with pytest.raises(InputError, match="cannot predict before its first training; give one that was trained"):
+    with pytest.raises(InputError, match="cannot predict before its first training; give a learner that was trained"):
         follow(own_plan(), data, SGDRegressor(random_state=0))
     fitted = SGDRegressor(random_state=0).partial_fit(np.zeros((2, M)), np.zeros(2))
     assert follow(own_plan(), data, fitted).final.measured > 0
@@ -185,12 +185,12 @@ def test_what_is_shown_of_a_fleet() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"routes": None}, "routes = None: a list of region names per vehicle"),
+        ({"routes": None}, "routes = None: expected a list of region names per vehicle"),
         ({"weights": [0.5, 0.5]}, "weights has 2 entries: expected 3"),
         ({"weights": [0.5, 0.0, 0.1]}, "weights = .*: weights must add up to 1"),
-        ({"weights": None, "served_by": {"A": 0}}, "served_by: one number of a model"),
+        ({"weights": None, "served_by": {"A": 0}}, "served_by: expected one model number"),
         ({"weights": None, "served_by": dict.fromkeys(NAMES, 1)}, "served_by.*no visit trains this model"),
-        ({"routes": [["D", "A", "B", "C"]]}, "models = None: one number of a model"),
+        ({"routes": [["D", "A", "B", "C"]]}, "models = None: expected one model number"),
     ],
 )
 def test_damaged_plans_of_fleets_are_refused(change: dict[str, Any], message: str) -> None:

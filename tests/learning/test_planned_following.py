@@ -154,7 +154,7 @@ def test_a_calibrated_plan_needs_its_learner() -> None:
     data = draw(models(), [20] * 4, 10, np.random.default_rng(1))
     found = plan(asked)
     with pytest.raises(
-        InputError, match="made for a calibrated learner, which a plan cannot rebuild; give the learner"
+        InputError, match="a plan for a calibrated learner does not define how to train; give the learner"
     ):
         follow(found, data)
     followed = follow(found, data, ProximalRegressor(0.5), "zero-one")
@@ -459,7 +459,7 @@ def test_follow_on_the_command_line(
     assert run(["follow", "held", "--target", "price", "--plan", "least.json", "--regularization", "2"]) == 2
     assert "least-squares, which has no λ; add --learner proximal" in capsys.readouterr().err
     assert run(["follow", "held", "--target", "income", "--plan", "plan.json"]) == 2
-    assert "lacks income and has price, to be left out (--skip)" in capsys.readouterr().err
+    assert "lacks income and has price, to be omitted with --skip" in capsys.readouterr().err
 
 
 def test_a_calibrated_plan_on_the_command_line_asks_for_its_learner(

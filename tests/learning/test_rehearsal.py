@@ -255,7 +255,7 @@ def test_a_search_that_is_stopped_returns_what_it_has() -> None:
     [
         ({"learner": None}, "learner: missing"),
         ({"regularization": "schedule"}, "regularization = 'schedule'"),
-        ({"learner": RouteRegressor(), "regularization": "auto"}, "only λ of a ProximalRegressor"),
+        ({"learner": RouteRegressor(), "regularization": "auto"}, "λ can only be chosen for a proximal learner"),
         ({"draws": 1}, "draws = 1"),
         ({"scaling": "much"}, "scaling = 'much'"),
         ({"learner": RecursiveRegressor(), "visits": Visits()}, "visits: of a RecursiveRegressor"),

@@ -80,9 +80,9 @@ def test_both_units_say_the_same() -> None:
     ("fields", "message"),
     [
         ({"constraints": {"start": "Nowhere"}}, "constraints.start = 'Nowhere': there is no such region"),
-        ({"constraints": {"start": "R1", "end": "R1"}}, "constraints.end = 'R1': also the start"),
+        ({"constraints": {"start": "R1", "end": "R1"}}, "constraints.end = 'R1': is also the start"),
         ({"constraints": {"end": 3}}, "constraints.end = 3: expected the name of a region"),
-        ({"constraints": {"return": "yes"}}, "constraints.return = 'yes': true or false"),
+        ({"constraints": {"return": "yes"}}, "constraints.return = 'yes': expected true or false"),
         ({"constraints": {"begin": "R1"}}, "constraints.begin: unknown field"),
         ({"start": "R1"}, "start: unknown field"),
         ({"travel_rate": -1}, "travel_rate = -1.0: the travel rate must be >= 0"),

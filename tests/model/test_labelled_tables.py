@@ -194,7 +194,7 @@ def test_features_and_targets_of_different_samples_are_refused() -> None:
     assert not shuffled.failures
     index = [f"s{k}" for k in range(40)]
     x, y = x.set_axis(index), y.set_axis(index[::-1])
-    assert "labels of different samples" in estimate({**data, "A": (x, y)}, draws=100).failures["A"]
+    assert "different sample labels" in estimate({**data, "A": (x, y)}, draws=100).failures["A"]
 
 
 def test_a_column_of_text_is_no_name_among_features() -> None:

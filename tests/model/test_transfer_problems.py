@@ -193,7 +193,7 @@ def test_what_needs_symmetry_says_so() -> None:
         lambda: simulate(asked, range(6), 10),
         lambda: Journey(asked).visit("R1", dissimilarity={"R2": 0.1}),
     ):
-        with pytest.raises(InputError, match=r"transfer: .*dissimilarities, which are symmetric"):
+        with pytest.raises(InputError, match=r"transfer: .*dissimilarities; this problem has measured errors"):
             call()
     with pytest.raises(InputError, match=r"learner.rule: a calibrated learner was measured"):
         simulate(problem(CALIBRATED), range(6), 10)

@@ -95,7 +95,7 @@ def test_files_are_given_on_the_command_line(folder: Path, capsys: pytest.Captur
         ('problems = "x*.json"', "problems[0] = 'x*.json': no such file"),
         ("problems = []", "problems = []: expected at least one file"),
         ("problems = [3]", "problems = [3]: expected a list of file names"),
-        ('problems = "a.json"\nregions = 3', "regions: problems are given"),
+        ('problems = "a.json"\nregions = 3', "regions: is set by the problems"),
         ('problems = "a.json"\nmethod = "exact"', "method: unknown field; did you mean methods?"),
         ('problems = "a.json"\nnoise = -1', "noise = -1"),
         ('problem = "a.json"', "problem: unknown field"),

@@ -320,7 +320,7 @@ def test_a_dask_cluster_that_goes_away_is_one_line_and_resumes(tmp_path: Path, l
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--workers", "0"], "workers = 0: at least 1"),
+        (["--workers", "0"], "--workers = 0: must be >= 1"),
         (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "the cluster at tcp://127.0.0.1:9 has its own workers"),
         (["--dask", "nowhere://x"], "no Dask scheduler with workers answers there"),
     ],

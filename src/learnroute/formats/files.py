@@ -82,7 +82,7 @@ def is_there(path: Path) -> bool:
     try:
         return path.exists()
     except OSError as error:
-        raise InputError(f"cannot be looked for ({_cause(error)})", where=path) from None
+        raise InputError(f"cannot be accessed ({_cause(error)})", where=path) from None
 
 
 def is_folder(path: Path) -> bool:

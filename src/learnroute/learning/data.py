@@ -103,7 +103,7 @@ def _check_samples(region: str, features: Any, targets: Any) -> None:
     own, other = (Labelled.of(table, names_first=False).rows for table in (features, targets))
     if own is not None and other is not None and own != other:
         raise InputError(
-            "features and targets have the labels of different samples, or in another order; bring them into one",
+            "features and targets have different sample labels, or another order of them; align them",
             field=f"region {region!r}",
         )
 

@@ -132,7 +132,7 @@ class PlannedTraining:
         """Return the learner of the plan, for samples with this many (scaled) features."""
         if self.is_calibrated:
             raise InputError(
-                "the plan was made for a calibrated learner, which a plan cannot rebuild; give the learner (--learner)",
+                "missing; a plan for a calibrated learner does not define how to train; give the learner (--learner)",
                 field="learner",
             )
         return make_learner(self.learner, self.fits_intercept(width))

@@ -477,7 +477,7 @@ class Problem:
         """Refuse what needs squared distances between models, if the problem has measured errors."""
         if self.transfer is not None:
             raise InputError(
-                f"{what} dissimilarities, which are symmetric; these are measured errors", field="transfer"
+                f"{what} dissimilarities; this problem has measured errors instead", field="transfer"
             )
 
     def regularized(self, value: float | Sequence[float] | str) -> Problem:
