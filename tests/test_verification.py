@@ -131,7 +131,10 @@ PRUNED = {"kind": "branch-and-bound", "bound": 1.0, "multipliers": [0] * 10, "no
         ({"certificate": {"kind": "ng-routes", "bound": 1.0}}, "certificate.multipliers"),
         ({"certificate": {"kind": "ng-routes", "bound": 1.0, "multipliers": [0] * 8}}, "certificate.ng_sets"),
         ({"certificate": {**FORGETFUL, "ng_sets": [[9]] * 8}}, "ng_sets[0]"),
-        ({"certificate": {**FORGETFUL, "ng_sets": [[1]] * 7}}, "certificate.ng_sets has 7 lists: expected one for each"),
+        (
+            {"certificate": {**FORGETFUL, "ng_sets": [[1]] * 7}},
+            "certificate.ng_sets has 7 lists: expected one for each",
+        ),
         (
             {"certificate": {**FORGETFUL, "ng_sets_at": [[1]]}},
             "ng_sets_at[0] = [1]: expected a position and a region",
@@ -139,16 +142,28 @@ PRUNED = {"kind": "branch-and-bound", "bound": 1.0, "multipliers": [0] * 10, "no
         ({"certificate": {**FORGETFUL, "ng_sets_at": [[8, 1, 2]]}}, "certificate.ng_sets_at[0]"),
         ({"certificate": {**FORGETFUL, "fixing": 3}}, "certificate.fixing = 3: expected a list"),
         ({"certificate": {**FORGETFUL, "fixing": [3]}}, "certificate.fixing[0] = 3: expected an object"),
-        ({"certificate": {**PRUNED, "nodes": [[]]}}, "certificate.nodes[0] = []: expected an object with branch, multipliers"),
-        ({"certificate": {**PRUNED, "nodes": [{"multipliers": 0}]}}, "certificate.nodes[0].multipliers = 0: expected a list"),
+        (
+            {"certificate": {**PRUNED, "nodes": [[]]}},
+            "certificate.nodes[0] = []: expected an object with branch, multipliers",
+        ),
+        (
+            {"certificate": {**PRUNED, "nodes": [{"multipliers": 0}]}},
+            "certificate.nodes[0].multipliers = 0: expected a list",
+        ),
         (
             {"certificate": {**PRUNED, "nodes": [{"multipliers": [0] * 7}]}},
             "multipliers has 7 entries: expected 9",
         ),
         ({"certificate": {**PRUNED, "nodes": [{"branch": [1]}]}}, "nodes[0].branch = [1]: no or three vertices"),
-        ({"certificate": {**PRUNED, "nodes": [{"combs": [[5, 1]]}]}}, "nodes[0].combs[0] = [5, 1]: expected a comb below 0"),
+        (
+            {"certificate": {**PRUNED, "nodes": [{"combs": [[5, 1]]}]}},
+            "nodes[0].combs[0] = [5, 1]: expected a comb below 0",
+        ),
         ({"certificate": {**PRUNED, "combs": "x"}}, "certificate.combs = 'x': expected a list of combs"),
-        ({"certificate": {**PRUNED, "combs": [[[0, 10]]]}}, "certificate.combs[0][0] = [0, 10]: expected a list of 0-based"),
+        (
+            {"certificate": {**PRUNED, "combs": [[[0, 10]]]}},
+            "certificate.combs[0][0] = [0, 10]: expected a list of 0-based",
+        ),
         ({"certificate": {"kind": "proof", "bound": 1.0}}, "certificate.kind = 'proof': unknown; known are simple"),
         ({"certificate": {**PRUNED, "colour": 1}}, "certificate.colour: unknown member"),
     ],

@@ -124,7 +124,10 @@ def wrong(path: str, value: Any) -> Any:
         (wrong("features.1", 7), "features[1] = 7: expected a Feature with a geometry"),
         (wrong("features.1.geometry", None), "features[1] = {"),
         (wrong("features.1.geometry.type", "Polygon"), "features[1].geometry.type = 'Polygon': expected Points"),
-        (wrong("features.1.geometry.coordinates", [1]), "features[1].geometry.coordinates = [1]: expected a longitude and"),
+        (
+            wrong("features.1.geometry.coordinates", [1]),
+            "features[1].geometry.coordinates = [1]: expected a longitude and",
+        ),
         (wrong("features.1.geometry.coordinates", [1, "x"]), "coordinates[1, 1] = 'x'"),
         (wrong("features.1.geometry.coordinates", [1, 95]), "coordinates[1, 1] = 95: latitudes go from -90"),
         (wrong("features.2.properties", {}), "features[2].properties.name: missing; all features need it, or none"),

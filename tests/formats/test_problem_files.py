@@ -187,7 +187,10 @@ MATRIX = ",A,B\nA,0,1\nB,1,0\n"
             "column 'height': unknown; known are initial, samples, initial_estimate",
         ),
         ({"regions.csv": "region,samples\nA,0\nB,1\n"}, "samples[0] = 0.0"),
-        ({"options.csv": "start,finish\nA,B\n"}, "column 'finish': unknown; known are title, start, end, return, travel_rate"),
+        (
+            {"options.csv": "start,finish\nA,B\n"},
+            "column 'finish': unknown; known are title, start, end, return, travel_rate",
+        ),
         ({"options.csv": "return\nperhaps\n"}, "options.csv, line 2, return = 'perhaps': expected true or false"),
         ({"options.csv": "start\nC\n"}, "constraints.start = 'C': there is no such region"),
         ({"travel.csv": None}, "no problem in this folder"),

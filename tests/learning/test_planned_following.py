@@ -132,7 +132,7 @@ def test_a_plan_that_does_not_say_what_it_expects_trains_and_predicts_nothing() 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"route": None}, "route = None: a plan with a route"),
+        ({"route": None}, "route: missing; expected a plan"),
         ({"learner": {"rule": "proximal", "regularization": "auto"}}, "expected numbers"),
         ({"learner": {"rule": "proximal", "regularization": [1, 2]}}, "expected 4, one per position"),
         ({"learner": {"rule": "boosting"}}, "learner.rule = 'boosting': unknown"),

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 import oracle
-from learnroute import InputError, Learner, Problem, RefusedError, true_loss
+from learnroute import InputError, Learner, Problem, RefusedError, evaluate, true_loss
 from learnroute.learning import simulate
 from learnroute.learning.learners import RouteRegressor
 from learnroute.learning.samplers import direct, low_dimensional
@@ -271,17 +271,28 @@ def test_progress_is_told() -> None:
     ("options", "message"),
     [
         ({"runs": 1}, "runs = 1: the number of runs must be >= 2"),
-        ({"runs": 10**9}, "at most 100,000,000 runs"),
+        ({"runs": 10**9}, "runs = 1000000000: must be <= 100,000,000"),
         ({"sampler": "quick"}, "sampler = 'quick': unknown; known are low-dimensional, direct"),
         ({"level": 95}, "level = 95: expected a confidence level above 0 and below 1"),
         ({"seed": -1}, "seed"),
         ({"time_limit": 0}, "seconds must be > 0"),
-        ({"order": [0, 0, 1]}, "region 'R1' is visited 2 times"),
+        ({"route": [0, 0, 1]}, "region 'R1' is visited 2 times"),
+        ({"route": ["R1", "R2", "R9"]}, "there is no region 'R9'"),
+        ({"route": "R1"}, "route = 'R1': expected a list of region names"),
     ],
 )
 def test_bad_input_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        simulate(**{"problem": problem_of(30, 10, 3, 0.5), "order": [0, 1, 2], **options})
+        simulate(**{"problem": problem_of(30, 10, 3, 0.5), "route": [0, 1, 2], **options})
+
+
+def test_routes_are_given_by_names_or_indices_or_as_a_plan() -> None:
+    problem = problem_of(30, 10, 3, 0.5)
+    by_index = simulate(problem, [2, 0, 1], runs=50)
+    for route in (["R3", "R1", "R2"], np.array([2, 0, 1]), evaluate(problem, ["R3", "R1", "R2"])):
+        found = simulate(problem, route, runs=50)
+        assert found.route == ("R3", "R1", "R2")
+        np.testing.assert_array_equal(found.errors, by_index.errors)
 
 
 def test_direct_sampling_refuses_what_does_not_fit_in_memory() -> None:

@@ -177,7 +177,10 @@ MEMBERS = {"features": 12, "samples": 12}
             "learner.regularization has 2 entries: expected 3, one per position",
         ),
         ({"rule": "proximal", "regularization": [1, -2, 3]}, "learner.regularization[1] = -2"),
-        ({"rule": "proximal", "regularization": "best"}, "learner.regularization = 'best': expected a number >= 0, a list"),
+        (
+            {"rule": "proximal", "regularization": "best"},
+            "learner.regularization = 'best': expected a number >= 0, a list",
+        ),
         ({"rule": "proximal", "regularization": 0}, "or a regularization > 0"),
         ({"rule": "proximal", "regularization": [1, 0, 1]}, "or a regularization > 0"),
         ({"regularization": 1}, "learner.regularization = 1: the rule least-squares has no regularization"),

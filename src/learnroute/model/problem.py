@@ -476,9 +476,7 @@ class Problem:
     def check_symmetric(self, what: str) -> None:
         """Refuse what needs squared distances between models, if the problem has measured errors."""
         if self.transfer is not None:
-            raise InputError(
-                f"{what} dissimilarities; this problem has measured errors instead", field="transfer"
-            )
+            raise InputError(f"{what} dissimilarities; this problem has measured errors instead", field="transfer")
 
     def regularized(self, value: float | Sequence[float] | str) -> Problem:
         """Return the same problem for the proximal learner with this λ, or one for each position.
