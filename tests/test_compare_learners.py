@@ -222,7 +222,7 @@ def test_dissimilarities_that_no_models_have_are_told() -> None:
     assert not any("not squared distances" in note for note in compare_learners(
         random_problem("vectors", 4, Learner(60, 100, 0.5), 1)).notes)  # fmt: skip
     near = compare_learners(small(initial=[0.1, 0.1, 0.1, 0.1])).notes
-    assert any("check the initial dissimilarities" in note for note in near)
+    assert any("better than the mean model: check these values" in note for note in near)
 
 
 def test_the_order_of_many_regions_with_even_weights_is_found() -> None:

@@ -259,7 +259,7 @@ def test_saves_is_the_same_everywhere(capsys: pytest.CaptureFixture[str], tmp_pa
     both, _, _ = problems(LEARNERS["under"])
     found = compare_learners(both)
     place = found.table().texts()[0]
-    assert len(place) == 10
+    assert len(place) == 9
     frame = found.to_frame()
     first = found.rows[0].total
     assert first is not None

@@ -91,7 +91,7 @@ def test_a_route_is_picked_by_budget_or_ceiling() -> None:
         assert found.below(point.error) is point
     with pytest.raises(InputError, match="budget = nan: expected a number"):
         found.within(float("nan"))
-    with pytest.raises(InputError, match="ceiling = nan: not a number"):
+    with pytest.raises(InputError, match="ceiling = nan: expected a number"):
         found.below(float("nan"))
     with pytest.raises(InputError, match=r"budget = 0\.1: no route is that short; the shortest one travels"):
         found.within(0.1)

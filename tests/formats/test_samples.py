@@ -48,10 +48,10 @@ def test_missing_cells_are_nan_whatever_they_are_called(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("a,y\n1,2\nred,4\n", "line 3, a = 'red': expected a number"),
-        ("a,b\n1,2\n", "column 'y' is missing; there are a, b"),
+        ("a,b\n1,2\n", "column 'y' is missing; columns are a, b"),
         ("y,y\n1,2\n", "column 'y' is there twice"),
         ("y\n1\n", "no column besides 'y'"),
-        ("a,y\n1,2,3\n", "line 2: 3 cells; the header has 2"),
+        ("a,y\n1,2,3\n", "line 2: 3 cells, but the header has 2"),
         ("", "empty"),
     ],
 )

@@ -164,7 +164,7 @@ def test_what_is_missing_beside_the_instance_is_named(tmp_path: Path) -> None:
         ("[]", "x.regions.json: []: expected an object with learner"),
         ("{", "x.regions.json: line 1, column 2: not JSON"),
         ('{"travel": [[0, 1], [1, 0]]}', "x.regions.json: travel: comes from x.tsp; remove it here"),
-        ("{}", "x.regions.json: no vectors and no dissimilarity of the regions; put one"),
+        ("{}", "x.regions.json: has neither vectors nor dissimilarity of the regions; add one"),
         ('{"vectors": [[0], [1]]}', "learner: missing"),
     ):
         other.write_text(text)

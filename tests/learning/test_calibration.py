@@ -212,7 +212,7 @@ def test_what_follows_no_law_is_refused_or_warned_of() -> None:
     growing = [(list(range(SIZE)), np.outer(3.0 ** np.arange(SIZE), 1 + rng.random(SIZE)))]
     found = calibrate(rng.random((SIZE, SIZE)), growing)
     assert found.verdict == "not supported"
-    assert "cannot be told from 1" in found.reason
+    assert "from 1, where training changes nothing" in found.reason
     assert found.retention.value <= 1  # the learner to plan with stays within the bounds of the law
     with pytest.raises(RefusedError, match="follow more routes, for at least 6"):
         calibrate(rng.random((4, 4)), [([0, 1, 2, 3], rng.random((4, 4)))])
