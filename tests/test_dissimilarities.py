@@ -274,7 +274,7 @@ def test_saves_is_the_same_everywhere(capsys: pytest.CaptureFixture[str], tmp_pa
     file = tmp_path / "both.json"
     write_problem(both, file)
     _, out, _ = call(capsys, "learners", str(file))
-    assert "by unbiased estimates of the dissimilarities" in out
+    assert "uses unbiased estimates of the dissimilarities" in out
     assert "saved: reduction of the total loss compared with the first row" in out
 
 
@@ -327,7 +327,7 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         _, out, _ = call(capsys, "plan", str(file), *options, "--json")
         assert json.loads(out)["loss"]["total"] == pytest.approx(plan(wanted).loss.total)
         _, out, _ = call(capsys, "plan", str(file), *options)
-        assert ("by unbiased estimates of the dissimilarities" in out) == (kind == "estimate")
+        assert ("uses unbiased estimates of the dissimilarities" in out) == (kind == "estimate")
         assert ("by the upper bounds on the dissimilarities" in out) == (kind == "estimate")
         trip = tmp_path / f"{kind}.json"
         _, out, _ = call(capsys, "journey", str(trip), "--begin", str(file), *options, "--json")
