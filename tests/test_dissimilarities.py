@@ -328,7 +328,7 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         assert json.loads(out)["loss"]["total"] == pytest.approx(plan(wanted).loss.total)
         _, out, _ = call(capsys, "plan", str(file), *options)
         assert ("uses unbiased estimates of the dissimilarities" in out) == (kind == "estimate")
-        assert ("by the upper bounds on the dissimilarities" in out) == (kind == "estimate")
+        assert ("with the upper bounds on the dissimilarities" in out) == (kind == "estimate")
         trip = tmp_path / f"{kind}.json"
         _, out, _ = call(capsys, "journey", str(trip), "--begin", str(file), *options, "--json")
         assert json.loads(out)["dissimilarities"] == kind
@@ -337,7 +337,7 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     _, out, _ = call(capsys, "plan", str(bare))
     assert "estimate" not in out
     _, out, _ = call(capsys, "robustness", str(file), "--draws", "2")
-    assert "by upper bounds on the dissimilarities, not by the unbiased estimates" in out
+    assert "uses upper bounds on the dissimilarities, not the unbiased estimates" in out
     for arguments in (
         ("plan", str(bare), "--dissimilarities", "estimate"),
         ("plan", str(file), "--dissimilarities", "true"),

@@ -90,7 +90,7 @@ def test_without_bounds_it_says_what_is_missing() -> None:
 def test_the_command_reports() -> None:
     call = ["robustness", "examples/warehouse-robot.json", "--within", "0.3", "--draws", "20"]
     text = CliRunner().invoke(commands, call, catch_exceptions=False).output
-    assert "no other route is better" in text
+    assert "planned route is best" in text
     assert "sensitive to" in text
     data = json.loads(CliRunner().invoke(commands, [*call, "--json"], catch_exceptions=False).output)
     assert data["draws"] == 20

@@ -119,10 +119,13 @@ def test_options_replace_what_the_problem_says(tmp_path: Path, capsys: pytest.Ca
         (["--travel", "other.csv"], "region 'Anse Noire' is missing"),
         (["--problem", "none.json"], "none.json: no such file"),
         (["--learner", "nothing"], "--learner 'nothing'"),
-        (["--learner", "proximal", "--vehicles", "2", "--models", "2"], "several vehicles carry one model each"),
+        (["--learner", "proximal", "--vehicles", "2", "--models", "2"], "each vehicle carries one model"),
         (["--learner", "proximal", "--forbid", "Nowhere"], "visits.forbidden = 'Nowhere': there is no such region"),
         (["--learner", "proximal", "--repeat", "200"], "training samples for 200 visits"),
-        (["--learner", "proximal", "--vehicles", "2", "--start", "Dunes"], "several vehicles cannot all be there"),
+        (
+            ["--learner", "proximal", "--vehicles", "2", "--start", "Dunes"],
+            "is one region, but there are several vehicles",
+        ),
     ],
 )
 def test_refusals(
