@@ -238,7 +238,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "return": (lambda: Depot("D", returns="yes"), r"depot\.return = 'yes'"),  # type: ignore[arg-type]
     "a misspelt region": (lambda: with_depot(base(regions=["North", "South", "East"]), "Nort"), "did you mean.*North"),
     "places for costs": (lambda: with_depot(base(travel=COSTS), [1, 2]), "depot.*travel"),
-    "two depots": (lambda: with_depot(base(depot=Depot("D", [1, 2])), "R1"), "one already"),
+    "two depots": (lambda: with_depot(base(depot=Depot("D", [1, 2])), "R1"), "the problem has a depot"),
     "its own end": (lambda: with_depot(base(constraints=Constraints(end="R1")), "R1"), r"constraints\.end = 'R1'"),
 }  # fmt: skip
 

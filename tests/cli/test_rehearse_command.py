@@ -120,7 +120,7 @@ def test_options_replace_what_the_problem_says(tmp_path: Path, capsys: pytest.Ca
         (["--problem", "none.json"], "none.json: no such file"),
         (["--learner", "nothing"], "--learner 'nothing'"),
         (["--learner", "proximal", "--vehicles", "2", "--models", "2"], "each vehicle carries one model"),
-        (["--learner", "proximal", "--forbid", "Nowhere"], "visits.forbidden = 'Nowhere': there is no such region"),
+        (["--learner", "proximal", "--forbid", "Nowhere"], "--forbid = 'Nowhere': there is no such region"),
         (["--learner", "proximal", "--repeat", "200"], "training samples for 200 visits"),
         (
             ["--learner", "proximal", "--vehicles", "2", "--start", "Dunes"],
