@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-import claims
+from claims import Exact, random_visits, sequences
 from learnroute import (
     Constraints,
     InputError,
@@ -31,51 +29,6 @@ from learnroute.model.learners import Learner, Proximal
 from learnroute.model.losses import error_over_time
 
 
-def random_visits(seed: int, most: int = 5) -> Problem | None:
-    """Return a random problem of any kind with random rules about its visits; None where the draw is not allowed."""
-    rng = np.random.default_rng([seed, 29])
-    problem = claims.random_problem(seed)
-    if problem is None or problem.size > most:
-        return None
-    names = [str(name) for name in rng.permutation(problem.regions)]
-    fixed = {problem.constraints.start, problem.constraints.end}
-    forbidden = [name for name in names[:1] if rng.random() < 0.3 and name not in fixed and problem.size > 2]
-    required: Any = [name for name in names[1:] if rng.random() < 0.25]
-    repeat = int(rng.choice([1, 1, 2]))
-    at_most = int(rng.integers(1, 5)) if repeat > 1 or rng.random() < 0.4 else None
-    travel = float(problem.travel.max())
-    budget = float(rng.random() * 3 * travel) if rng.random() < 0.3 else None
-    try:
-        return problem.changed(visits=Visits(required, forbidden, repeat, 1, at_most, budget))
-    except InputError:
-        return None
-
-
-def sequences(problem: Problem) -> list[tuple[int, ...]]:
-    """Return all sequences of visits that are allowed, rule by rule."""
-    visits = problem.visits
-    assert visits is not None
-    rules = visits.compile(problem.regions)
-    may, must = np.flatnonzero(rules.allowed).tolist(), set(np.flatnonzero(rules.required).tolist())
-    start, end, found = problem.constraints.start, problem.constraints.end, []
-    for many in range(1, rules.at_most + 1):
-        for order in itertools.product(may, repeat=many):
-            names = [problem.regions[i] for i in order]
-            if max(map(order.count, order)) > rules.repeat or not must <= set(order):
-                continue
-            if start not in (None, names[0]) or end not in (None, names[-1]):
-                continue
-            if math.isinf(rules.budget) or travel_of(problem, order) <= Fraction(rules.budget) * Fraction(1 + 1e-12):
-                found.append(order)
-    return found
-
-
-def travel_of(problem: Problem, visits: tuple[int, ...]) -> Fraction:
-    stops = [*([problem.size] if problem.depot is not None else []), *visits]
-    stops += stops[:1] if problem.closed else []
-    return sum((Fraction(float(problem.ways.matrix[i, j])) for i, j in itertools.pairwise(stops)), Fraction(0))
-
-
 def problems(first: int, last: int) -> list[Problem]:
     return [found for seed in range(first, last) if (found := random_visits(seed)) is not None]
 
@@ -90,7 +43,7 @@ def test_plans_are_the_best_of_all_sequences_and_verified(block: int) -> None:
                 with pytest.raises(InputError):
                     plan(problem)
                 continue
-            exact = claims.Exact(problem)
+            exact = Exact(problem)
             best = min(map(exact.total, everyone))
             for method in ("auto", "search"):
                 found = plan(problem, method, seed=1)
@@ -112,7 +65,7 @@ def test_skipped_untrained_and_contributions() -> None:
     assert found.contributions is not None
     for t, total in enumerate(found.contributions):
         rest = tuple(np.delete(found.order, t).tolist())
-        expected = float(claims.Exact(problem).total(rest)) if rest else found.untrained
+        expected = float(Exact(problem).total(rest)) if rest else found.untrained
         assert total == pytest.approx(expected, rel=1e-12)
         assert total >= found.loss.total
 
@@ -184,7 +137,7 @@ def test_the_curve_has_the_best_route_of_each_length() -> None:
     assert [row.visits for row in curve.rows] == list(range(7))
     assert curve.rows[0].error == pytest.approx(problem.initial.mean())
     optional = problem.changed(visits=Visits())
-    exact = claims.Exact(optional)
+    exact = Exact(optional)
     for row in curve.rows[1:]:
         best = min(map(exact.total, itertools.permutations(range(6), row.visits)))
         assert row.total == pytest.approx(float(best), rel=1e-12)

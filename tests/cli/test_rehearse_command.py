@@ -47,8 +47,8 @@ def test_by_a_problem_and_with_lambda_chosen(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--regularization", "schedule"], "--regularization = schedule: a number or auto is needed"),
-        (["--learner", "least-squares", "--regularization", "0.5"], "give --learner proximal"),
+        (["--regularization", "schedule"], "--regularization = schedule: expected a number or auto"),
+        (["--learner", "least-squares", "--regularization", "0.5"], "add --learner proximal"),
         (["--travel", "other.csv"], "region 'Anse Noire' is missing"),
         (["--problem", "none.json"], "none.json: no such file"),
         (["--learner", "nothing"], "--learner 'nothing'"),

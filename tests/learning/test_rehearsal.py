@@ -232,7 +232,7 @@ def test_any_other_learner_has_a_budget_of_trainings() -> None:
     with pytest.raises(InputError, match="give the learner"):
         follow(found.plan, data)
     assert follow(found.plan, data, SGDRegressor(random_state=0)).final.predicted == pytest.approx(found.error)
-    with pytest.raises(InputError, match=r"^trainings = 10: 7 routes of 5 visits are needed at least; allow 35$"):
+    with pytest.raises(InputError, match=r"^trainings = 10: too few for 7 routes of 5 visits; give at least 35$"):
         rehearse(data, SGDRegressor(), trainings=10)
 
 

@@ -26,6 +26,7 @@ from learnroute.cli.common import (
     time_option,
 )
 from learnroute.cli.learning import SCALINGS, travel_fields
+from learnroute.cli.own_code import own_code
 from learnroute.cli.training import MEASURES, data_options, learner_named, read_regions, samples_width
 from learnroute.errors import InputError
 from learnroute.formats import PLAN_WRITERS, check_plan_destination, read_problem
@@ -47,26 +48,26 @@ AUTO = "auto"
 )
 @data_options(
     click.option("--regularization", metavar="λ",
-                 help="λ of the proximal learner: a number, or auto (chosen with the route). Default: that of the "
-                 "problem, else 1."),
+                 help="Regularisation strength λ of the proximal learner: a number, or auto (chosen with the route). "
+                 "Default: from the problem, otherwise 1."),
     click.option("--problem", "problem_file", type=click.Path(path_type=Path), metavar="FILE",
-                 help="The planning problem: travel, constraints, optional visits, features_scaling and learner."),
+                 help="Planning problem with travel, constraints, optional visits, features_scaling and learner."),
     click.option("--error", type=Name(MEASURES), default="squared", show_default=True,
-                 help="How a model is judged in a region."),
+                 help="Error measure of a model in a region."),
 )  # fmt: skip
 @click.option("--travel", type=click.Path(path_type=Path), metavar="FILE",
-              help="Instead of --problem (.csv): travel costs, a matrix with names; or places (name, and x, y or lat, "
-              "lon). Default: travel costs nothing.")  # fmt: skip
+              help="Travel costs (.csv), instead of --problem: a matrix with names, or places (columns name and x, y "
+              "or lat, lon). Default: no travel costs.")  # fmt: skip
 @click.option(
     "--travel-rate", "rate", type=float, metavar="X", help="Loss per unit of travel, with --travel. Default: 1."
 )
 @click.option("--scaling", type=Name(SCALINGS), default="none", show_default=True,
-              help="Bring features to mean 0 and variance 1; whiten: make them uncorrelated too. Without --problem "
-              "only.")  # fmt: skip
+              help="standardise: scale features to mean 0 and variance 1; whiten: also make them uncorrelated. Not "
+              "with --problem.")  # fmt: skip
 @click.option("--draws", type=int, default=32, show_default=True,
-              help="Deals of the samples to search with; as many others judge the route.")  # fmt: skip
+              help="Random splits of the samples to search with; as many others evaluate the route.")  # fmt: skip
 @click.option("--trainings", type=int, metavar="N",
-              help="Budget of trainings of a learner that is not linear. Default: 25 routes' worth.")  # fmt: skip
+              help="Maximum number of trainings, if the learner is not linear. Default: for 25 routes.")  # fmt: skip
 @seed_option
 @time_option
 @json_option
@@ -78,11 +79,11 @@ def rehearse_command(
     scaling: Scaling, draws: int, trainings: int | None, seed: int, time_limit: float | None, as_json: bool,
     outputs: tuple[Path, ...], pictures: tuple[Path, ...],
 ) -> None:  # fmt: skip
-    """Choose the route by training on the samples in DATA themselves, dealt anew many times.
+    """Find a route by training along many routes on resampled data.
 
-    DATA is a folder with one CSV file per region, one CSV table with a region column, or a folder with train and test.
-    The route comes with its error and standard error, random orders beside it, and routes that cannot be distinguished
-    from it.
+    DATA is a folder with one CSV file per region, one CSV table with a region column, or a folder with subfolders train
+    and test. Prints the error of the route with its standard error, the errors of random orders, and the routes that
+    are statistically tied with it.
     """
     from learnroute.learning.following import seeded
     from learnroute.learning.planned_training import needs_intercept
@@ -91,7 +92,7 @@ def rehearse_command(
     check_outputs(outputs, PLAN_WRITERS, pictures)
     problem = None if problem_file is None else read_problem(problem_file_of(problem_file))
     if problem is not None and (travel is not None or rate is not None):
-        raise InputError("the problem has travel costs; leave one of the two out", field="--travel")
+        raise InputError("the problem has travel costs already; omit --problem or --travel", field="--travel")
     fields = {} if travel is None else travel_fields(travel)
     if rate is not None:
         fields["travel_rate"] = rate
@@ -101,7 +102,7 @@ def rehearse_command(
         fields, regions = _in_order(travel, fields, regions)
     strength = None if regularization in (None, AUTO) else training_member(str(regularization))
     if isinstance(strength, str | list):
-        raise InputError("a number or auto is needed", field="--regularization", found=f"= {regularization}")
+        raise InputError("expected a number or auto", field="--regularization", found=f"= {regularization}")
     made = None
     if problem is None or learner is not None or strength is not None:
         features = None if problem is None else problem.learner.features
@@ -112,7 +113,7 @@ def rehearse_command(
         if problem is not None:
             check_plan_destination(path, problem)
     chosen = AUTO if regularization == AUTO else None
-    with progress_shown() as progress, stop_on_interrupt() as stop:
+    with progress_shown() as progress, stop_on_interrupt() as stop, own_code(learner):
         found = rehearse(
             regions, made, problem, chosen, error, scaling=scaling, draws=draws, trainings=trainings, seed=seed,
             time_limit=time_left(time_limit), progress=progress, stop=stop, **fields,
@@ -122,7 +123,7 @@ def rehearse_command(
         say_written(path)
     deliver(found, pictures, as_json)
     if stop.is_set():
-        say("interrupted: this is the best route found until then")
+        say("interrupted: this is the best route found so far")
         raise click.exceptions.Exit(INTERRUPTED)
 
 
@@ -131,7 +132,7 @@ def _in_order(travel: Any, fields: dict[str, Any], regions: dict[str, Any]) -> t
     names = list(fields.pop("regions"))
     missing = next((name for name in regions if name not in names), None)
     if missing is not None:
-        raise InputError(f"region {missing!r} is missing; all regions with samples are needed", where=travel)
+        raise InputError(f"region {missing!r} is missing; add all regions that have samples", where=travel)
     kept = [k for k, name in enumerate(names) if name in regions]
     if "travel" in fields:
         fields["travel"] = [[fields["travel"][i][j] for j in kept] for i in kept]

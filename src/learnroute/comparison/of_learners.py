@@ -25,7 +25,7 @@ from learnroute.model.rounding import PRINTED
 from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
 from learnroute.model.visits import Visits
-from learnroute.solvers.contract import Budget, Progress
+from learnroute.solvers.contract import Budget, Progress, Rounds
 from learnroute.solvers.registry import METHODS
 from learnroute.tuning import (
     Tuned,
@@ -45,11 +45,11 @@ SCHEDULE, CHOSEN, RUNNING_MEAN, RECURSIVE, MEAN_MODEL = (
 LEARNERS = {
     LEAST_SQUARES: "least squares (paper)",
     PROXIMAL: "proximal, one λ",
-    SCHEDULE: "proximal, λ by visit",
+    SCHEDULE: "proximal, λ per visit",
     CHOSEN: "proximal, chosen visits",
     RUNNING_MEAN: "running mean, λ = t-1",
     RECURSIVE: "recursive least sq.",
-    MEAN_MODEL: "floor: mean model",
+    MEAN_MODEL: "mean model (bound)",
 }
 SHORTEST, PAPERS, OWN = "shortest", "papers-best", "own-best"
 ROUTES = {SHORTEST: "shortest", PAPERS: "paper's best", OWN: "own best"}
@@ -59,23 +59,23 @@ COLUMNS = (
     Column("error", "error", ".5g", missing="none"),
     Column("travel_cost", "travel", ".5g"),
     Column("total", "total", ".5g"),
-    Column("saves", "saves", ".3g"),
-    Column("step", "step", ".3g"),
-    Column("memory", "kept"),
+    Column("saves", "saved", ".3g"),
+    Column("step"),
+    Column("memory", "memory"),
     Column("regularization"),
     Column("least_regularization"),
     Column("largest_regularization"),
     Column("refused"),
     Column("route"),
     Column(None, "λ"),
-    Column(None, "within 1 %"),
+    Column(None, "λ within 1 %"),
 )
 FIRST = 0.3  # λ of the running mean at its first visit, where least squares has no expected error
 CURVE = np.logspace(-3, 4, 71)  # λ of the curves
 PRIOR = np.logspace(-9, 5, 57)  # λ of the ridge prior that are tried first
 PRIOR_FINE = np.logspace(-9, 5, 337)
 MOST_REGIONS = 2000
-SEARCH_SHARE = 0.85  # of the time, for routes and λ; the rest is for the rows and curves
+SEARCH_SHARE = 0.8  # of the time, for routes and λ; the rest is for the rows and curves
 
 
 @dataclass(frozen=True)
@@ -221,10 +221,11 @@ class LearnerTable(ResultMixin):
         """Return the table, and what its columns mean."""
         best = self.best
         lines = [
-            f"errors are by {KINDS[self.dissimilarities]}; kept: numbers in memory",
-            "saves: loss below the first row; step: loss below the row before",
+            f"errors use {KINDS[self.dissimilarities]}",
+            "saved: reduction of the total loss compared with the first row; memory: stored numbers; λ within 1 %: "
+            "range of λ with a total loss at most 1 % higher",
             *self.notes,
-            *([] if self.complete else ["the time limit came first: better routes or λ may exist"]),
+            *([] if self.complete else ["stopped by the time limit: better routes or λ may exist"]),
         ]
         kind = f"{LEARNERS[best.learner]}, route: {ROUTES[best.route_kind]}"
         headline = f"least total loss {best.total:.5g} per region by {kind}"
@@ -264,7 +265,7 @@ def compare_learners(
     check_type("problem", problem, Problem)
     check_one_model(problem)
     if problem.size > MOST_REGIONS:
-        reason = f"learners are compared on at most {MOST_REGIONS}; give some of the regions"
+        reason = f"learners are compared for at most {MOST_REGIONS} regions"
         raise InputError(reason, field="regions", found=f"has {problem.size} entries")
     seed = as_count("seed", seed, least=0, meaning="the seed")
     budget = Budget.of(time_limit, progress)
@@ -290,19 +291,29 @@ class _Table:
         self.late = False  # whether curves are left out
         self.papers, self.refused = _with_least_squares(problem)
         part = budget.part(SEARCH_SHARE)
+        rounds = Rounds(part)
+        with rounds.timed():
+            shortest = route_finder(problem, METHODS["travel"], seed, part)(problem)
+            self.shortest = self._in_the_better_direction(shortest)
+            self.on_shortest = together = self._tuned(self.shortest, part)
         search = route_finder(problem, METHODS["auto"], seed, part)
-        shortest = route_finder(problem, METHODS["travel"], seed, part)(problem)
-        least_squares = None if self.papers is None or part.exhausted else search(self.papers)
+        found = [np.array(self.shortest)]
+        if self.papers is not None and not rounds.late:
+            with rounds.timed():
+                found.append(search(self.papers))
         budget.progress("routes", 1.0)
-        choose = (lambda _: shortest) if part.exhausted else search
-        together = tune_constant(problem, choose, part.part(0.6), any_route=True)
-        found = [shortest, np.array(together.order), *([] if least_squares is None else [least_squares])]
-        self.shortest = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
+        if not rounds.late:
+            together = tune_constant(problem, search, part.part(0.6), any_route=True)
+            found.append(np.array(together.order))
+        shorter = self._in_the_better_direction(min(found, key=lambda order: travel_cost(problem, order)))
+        if shorter != self.shortest:
+            self.shortest, self.on_shortest = shorter, self._tuned(shorter, part)
         self.papers_best = None if self.papers is None else self._least(self.shortest, *found)
-        self.on_shortest = self._tuned(self.shortest, part)
-        self.on_papers_best = None if self.papers_best is None else self._tuned(self.papers_best, part)
-        given = [self.on_shortest] + ([] if self.on_papers_best is None else [self.on_papers_best])
-        self.together = min(together, *given, key=_total)
+        self.on_papers_best = None
+        if self.papers_best is not None:
+            known = self.papers_best == self.shortest
+            self.on_papers_best = self.on_shortest if known else self._tuned(self.papers_best, part)
+        self.together = min((together, self.on_shortest, self.on_papers_best or together), key=_total)
         mean = np.maximum(np.arange(problem.size), self._first).tolist()
         total = expected_loss(problem.regularized(mean), self.shortest).total
         self.running = Tuned(tuple(mean), self.shortest, total, 1.0, 1.0)
@@ -312,10 +323,9 @@ class _Table:
         if self.scheduled is self.running:  # that is a schedule, too
             self.scheduled = tune_schedule(problem, search, part, self.running)
         budget.progress("schedule", 1.0)
-        self.optional = problem.changed(visits=visits)
-        if visits == Visits() and part.exhausted:
-            self.chosen = self.together
-        else:
+        self.optional, self.chosen = problem, self.together
+        if visits != Visits() or not part.exhausted:
+            self.optional = problem.changed(visits=visits)
             choose = route_finder(self.optional, METHODS["auto"], seed, part)
             chosen = tune_constant(self.optional, choose, part, any_route=True)
             self.chosen = min(chosen, self.together, key=_total) if visits == Visits() else chosen
@@ -363,19 +373,19 @@ class _Table:
     def notes(self) -> tuple[str, ...]:
         """Say what the numbers do not."""
         problem = self.problem
-        notes = [f"left untrained, the first model has an error of {problem.initial_sum / problem.size:.5g}"]
+        notes = [f"the untrained model has an error of {problem.initial_sum / problem.size:.5g}"]
         notes += [] if self.refused is None else [f"least squares: {self.refused}"]
         if self._first:
             notes.append(f"running mean: λ = {FIRST:g} at the first visit, where least squares has no expected error")
         if not _squared_distances(problem):
             notes.append(
-                "the dissimilarities are no squared distances between models (bounds and estimates seldom are): the "
-                "floor is what the mean of all models would have, and no bound"
+                "the dissimilarities are not squared distances between models (bounds and estimates rarely are), so "
+                "the error of the mean model is not a lower bound"
             )
         if problem.initial_sum / problem.size < floor_of(problem):
-            notes.append("the first model is said to be better than the mean model: check the initial dissimilarities")
+            notes.append("by initial, the untrained model is better than the mean model: check these values")
         if self.late:
-            notes.append("the time limit came before all curves over λ were computed; the others are left out")
+            notes.append("stopped by the time limit: some curves over λ are missing")
         return tuple(notes)
 
     @property
@@ -415,18 +425,19 @@ class _Table:
         return LearnerRow(learner, kind, memory, order, self._names(order), loss.error, travel, loss.total)
 
     def _tuned_row(self, learner: str, kind: str, tuned: Tuned | None, problem: Problem | None = None) -> LearnerRow:
-        problem = self.problem if problem is None else problem
         memory = 2 * self.problem.learner.features
         if tuned is None:
             return self._row(learner, kind, memory, None, None)
-        row = self._row(learner, kind, memory, tuned.order, problem.regularized(tuned.regularization))
+        order, travel = tuned.order, travel_cost(problem or self.problem, tuned.order)
+        error = tuned.total - self.problem.travel_rate * travel / self.problem.size
+        row = LearnerRow(learner, kind, memory, order, self._names(order), error, travel, tuned.total)
         return replace(row, regularization=tuned.regularization, regularization_range=(tuned.low, tuned.high))
 
     def _recursive(self) -> LearnerRow:
         """Price the fit to all samples, with the ridge prior that suits it best."""
         m, travel = self.problem.learner.features, self._travel_loss(self.shortest)
         curve = pooled_curve(self.problem)
-        value, error = least_of(curve, PRIOR, self.budget)
+        value, error = least_of(curve, PRIOR, Rounds(self.budget))
         totals = curve(PRIOR_FINE) + travel
         row = self._priced(RECURSIVE, m * m + m, error)
         nearly = flat_range(PRIOR_FINE, totals, value, error + travel)
@@ -472,9 +483,11 @@ def _squared_distances(problem: Problem) -> bool:
     matrix = problem.matrix
     if matrix is None:
         return True
-    rows = matrix.mean(axis=0)
-    gram = (rows[:, None] + rows[None, :] - matrix - rows.mean()) / 2
-    gram[np.diag_indices(problem.size)] += PRINTED * max(1e-300, float(np.abs(matrix).max())) * problem.size
+    rows, largest = matrix.mean(axis=0) / 2, max(float(matrix.max()), -float(matrix.min()))
+    gram = matrix * -0.5
+    gram += rows - rows.mean()
+    gram += rows[:, None]
+    gram[np.diag_indices(problem.size)] += PRINTED * max(1e-300, largest) * problem.size
     try:
         np.linalg.cholesky(gram)
     except np.linalg.LinAlgError:

@@ -21,7 +21,7 @@ from learnroute.model.table import Column, Sheet, Table
 from learnroute.model.validation import IntArray, as_count
 from learnroute.model.visit_objective import VisitObjective
 from learnroute.planner import assessed, decide_learner, plan_within
-from learnroute.solvers.contract import Answer, Budget, Progress
+from learnroute.solvers.contract import Answer, Budget, Progress, Rounds
 from learnroute.solvers.exact.proof import lower_bound
 from learnroute.solvers.params import DEFAULTS
 from learnroute.solvers.registry import METHODS, Method, method_named
@@ -30,7 +30,7 @@ from learnroute.tuning import objective_for_method
 HEADS = {
     "travel": "travel", "dissimilarity": "dissimilar", "initial": "first model", "noise": "noise",
 }  # fmt: skip  # of the parts of a loss
-LATE = "left out: the time limit came before its turn"
+LATE = "not run: the time limit was reached before"
 COMPARE_LIMIT = 60.0  # seconds per method of a comparison, unless told otherwise
 
 
@@ -179,7 +179,7 @@ def compare(
     draws = as_count("draws", draws, meaning="the number of draws")
     seed = as_count("seed", seed, least=0, meaning="the seed")
     if isinstance(methods, str | type) or not isinstance(methods, Iterable | None):
-        raise InputError("a list of methods is needed", field="methods", value=methods)
+        raise InputError("expected a list of methods", field="methods", value=methods)
     able = [m for m in METHODS if m != "auto" and (problem.rules is None or VisitObjective in METHODS[m].solvers)]
     chosen = [method_named(name) for name in (methods or able)]
     parts = len(chosen) + 2  # the last two are for the bound and for pricing the routes
@@ -190,9 +190,13 @@ def compare(
     objective = objective_of(problem)
     seen = [objective_for_method(problem, objective, method) for method in chosen]
     answers: list[tuple[Answer | RefusedError, float]] = []
+    rounds = Rounds(budget.part(len(chosen) / parts))
     for k, (each, method) in enumerate(zip(seen, chosen, strict=True)):
-        late = k > 0 and budget.exhausted
-        answers.append((RefusedError(LATE), 0.0) if late else _answer(each, method, seed, budget.part(1 / (parts - k))))
+        if rounds.late:
+            answers.append((RefusedError(LATE), 0.0))
+            continue
+        with rounds.timed():
+            answers.append(_answer(each, method, seed, budget.part(1 / (parts - k))))
     found = [answer for answer, _ in answers if isinstance(answer, Answer)]
     best = min((answer.order for answer in found), key=objective, default=problem.from_depot(np.arange(problem.size)))
     known = [answer.certificate for answer in found if answer.certificate is not None]
@@ -265,9 +269,11 @@ def mean_loss(problem: Problem, method: Method, found: Plan, draws: int, budget:
     objective, rng = objective_of(problem), np.random.default_rng(found.seed)
     orders: list[IntArray] = []
     losses: list[Loss] = []
-    while len(orders) < draws and not (orders and budget.exhausted):
-        orders.append(method.solve(objective, rng, budget.silent()).order)
-        losses.append(expected_loss(problem, problem.regions_of(orders[-1])))
+    rounds = Rounds(budget)
+    while len(orders) < draws and not rounds.late:
+        with rounds.timed():
+            orders.append(method.solve(objective, rng, budget.silent()).order)
+            losses.append(expected_loss(problem, problem.regions_of(orders[-1])))
     if all(np.array_equal(order, orders[0]) for order in orders):
         return found.loss, 1
     mean = {part: math.fsum(getattr(loss, part) for loss in losses) / len(losses) for part in losses[0].to_dict()}

@@ -92,7 +92,6 @@ void bind_fleets(nb::module_ &m) {
             "best", [](FleetSearch const &self) { return to_rows(self.best()); }, nb::rv_policy::automatic,
             "The regions and the models of the best routes since the start; empty where none kept all rules.")
         .def_prop_ro("best_value", &FleetSearch::best_value, "Their value.")
-        .def_prop_ro("missing", &FleetSearch::missing, "How many required regions have no place in the present routes.")
         .def_prop_ro("typical_loss", &FleetSearch::typical_loss,
                      "The median of what iterations of the last run cost that made the routes worse.");
 }

@@ -145,13 +145,4 @@ void RehearsalSearch::run(std::int64_t moves, double temperature) {
     for (; moves > 0; --moves)
         look(temperature);
 }
-
-double RehearsalSearch::typical_loss() const {
-    if (worse_.empty())
-        return 0.0;
-    auto sorted = worse_;
-    auto const middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::ranges::nth_element(sorted, middle);
-    return *middle;
-}
 } // namespace learnroute

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "median.h"
 #include "rehearsal.h"
 #include "visit_problem.h"
 
@@ -56,6 +57,6 @@ public:
     [[nodiscard]] std::vector<Index> const &best() const { return best_; }
     [[nodiscard]] double best_value() const { return best_value_; }
     /// The median of what the moves of the last run cost, of those that made the sequence worse; 0 where none did.
-    [[nodiscard]] double typical_loss() const;
+    [[nodiscard]] double typical_loss() const { return median(worse_); }
 };
 } // namespace learnroute

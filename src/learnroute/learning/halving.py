@@ -29,7 +29,7 @@ def candidates_for(trainings: int | None, visits: int) -> int:
         found *= 2
     if found < 2:
         raise InputError(
-            f"{route_count(2)} routes of {visits} visits are needed at least; allow {route_count(2) * visits}",
+            f"too few for {route_count(2)} routes of {visits} visits; give at least {route_count(2) * visits}",
             field="trainings",
             value=trainings,
         )

@@ -74,10 +74,10 @@ class PlannedTraining:
         fleet = PlannedFleet.of(data)
         route = data.get("route") if fleet is None else [name for one in fleet.routes for name in one]
         if not isinstance(route, list) or not all(isinstance(name, str) for name in route):
-            raise InputError("a plan with a route is needed", field="route", value=route)
+            raise InputError("missing; expected a plan, as `learnroute plan -o plan.json` writes it", field="route")
         skipped = data.get("skipped", [])
         if not isinstance(skipped, list) or not all(isinstance(name, str) for name in skipped):
-            raise InputError("a list of region names is needed", field="skipped", value=skipped)
+            raise InputError("expected a list of region names", field="skipped", value=skipped)
         size, regions = len(route), len({*route, *skipped})
         learner = _training(data.get("learner", {}), size if fleet is None else fleet.most_trainings)
         features, samples, errors = data.get("features"), data.get("samples"), data.get("expected_errors")
@@ -237,7 +237,7 @@ def _training(given: Any, size: int) -> Learner:
     shape: dict[str, Any] = {} if members.get("rule") == Calibrated.rule else {"features": 1, "samples": MANY}
     learner = Learner(**{**shape, **members})
     if learner.undecided:
-        raise InputError("a plan has numbers", field="learner.regularization", value=members["regularization"])
+        raise InputError("expected numbers", field="learner.regularization", value=members["regularization"])
     learner.check_positions(size, exactly=False)
     return learner
 

@@ -40,7 +40,7 @@ METHOD = "rehearsal"
 AUTO = "auto"
 DRAWS = 32  # deals of the samples, to search with; as many others to judge with
 MOST_TIES = 10  # listed
-NO_GUARANTEE = Guarantee(None, "nothing is proved about rehearsed routes in advance")
+NO_GUARANTEE = Guarantee(None, "rehearsed routes have no guarantee")
 
 
 class Tie(NamedTuple):
@@ -249,14 +249,18 @@ def rehearse(
     as_learner(learner, classes)  # refused here, if it is none
     chooses = regularization == AUTO
     if chooses and rule_of_model(replace_strength(learner, 1.0))[0] != Proximal.rule:
-        raise InputError("only λ of a ProximalRegressor can be chosen", field="regularization", value=regularization)
+        raise InputError(
+            "λ can only be chosen for a proximal learner (ProximalRegressor)",
+            field="regularization",
+            value=regularization,
+        )
     if chooses:
         learner = replace_strength(learner, 1.0)
     if is_linear(learner) and measure is squared_error:
         work: Work = LinearWork(learner, names, regions, problem, fields, draws, seed, chooses)
     else:
         if chooses:
-            raise InputError("λ is chosen for squared errors alone", field="regularization", value=regularization)
+            raise InputError("λ can only be chosen for squared errors", field="regularization", value=regularization)
         work = AnyWork(learner, names, regions, problem, fields, trainings, seed, measure, classes)
     found = work.solve(budget)
     return _result(work, found, learner, budget, started)
@@ -270,7 +274,7 @@ def _regions_of(
     if problem is not None:
         check_type("problem", problem, Problem)
         for given in (*fields, *(["scaling"] if scaling != "none" else [])):
-            raise InputError("the problem has it; leave one of the two out", field=given)
+            raise InputError("is part of the problem; omit it, or the problem", field=given)
         return regions_of(problem.regions, data, problem.features_scaling if features is None else features)
     names, regions, classes = regions_of(list(data) if isinstance(data, Mapping) else [], data, features)
     if scaling != "none":
@@ -284,15 +288,18 @@ def _regions_of(
 def _learner_of(problem: Problem | None, width: int, regularization: str | None) -> tuple[Any, str | None]:
     """Return the learner of a problem, and whether its λ is to be chosen."""
     if problem is None:
-        raise InputError("missing; give a learner, or a problem, which has one", field="learner")
+        raise InputError("missing; give a learner, or a problem with a learner", field="learner")
     own = problem.learner
     if isinstance(own, Calibrated):
-        raise InputError("the problem is of a calibrated learner, which it cannot rebuild; give it", field="learner")
+        raise InputError(
+            "missing; a problem with a calibrated learner does not define how to train; give the learner (--learner)",
+            field="learner",
+        )
     intercept = needs_intercept(width, own.features, problem.features_scaling)
     if own.undecided:
         kind = str(own.training["regularization"])
         if kind != AUTO:
-            raise InputError("a rehearsal chooses one λ; ask for auto", field="learner.regularization", value=kind)
+            raise InputError("a rehearsal chooses one λ; use auto", field="learner.regularization", value=kind)
         return make_learner(own.regularized(1.0), intercept), AUTO
     return make_learner(own, intercept), regularization
 

@@ -64,10 +64,10 @@ class Work:
     def _set_problem(self, problem: Problem) -> None:
         if problem.fleet is not None:
             raise InputError(
-                "a rehearsal has one vehicle with one model; leave it out, or plan by the law", field="fleet"
+                "a rehearsal supports one vehicle with one model; omit the fleet, or use `plan`", field="fleet"
             )
         if problem.rules is not None and problem.rules.repeat > 1:
-            reason = "a rehearsal has samples for one visit per region; leave it out, or plan by the law"
+            reason = "a rehearsal supports one visit per region; omit it, or use `plan`"
             raise InputError(reason, field="visits.repeat", value=problem.rules.repeat)
         self.problem = problem.regularized(1.0) if problem.learner.undecided else problem
         self.objective = visit_objective_of(self.problem)
@@ -104,7 +104,7 @@ class LinearWork(Work):
         self.searching.check()
         self._set_problem(problem_of_samples(learner, names, regions, fields, seed) if problem is None else problem)
         if type(learner).__name__ == "RecursiveRegressor" and self.problem.rules is not None:
-            reason = "of a RecursiveRegressor, the order of all regions is rehearsed; visit all, or use another learner"
+            reason = "optional visits are not supported for a RecursiveRegressor; use another learner"
             raise InputError(reason, field="visits")
         self.searching.weights = self.judging.weights = self.problem.region_weights
 

@@ -44,7 +44,7 @@ class OrderEffect:
     def text(self) -> str:
         """The answer in one line."""
         verdict = "the order matters" if self.matters else "any order will do: take the shortest route"
-        return f"error of random orders {self.least:.4g} … {self.most:.4g}, planned {self.planned:.4g}: {verdict}"
+        return f"error {self.planned:.4g}, random orders {self.least:.4g} … {self.most:.4g}: {verdict}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the errors of random orders, as plain JSON values."""

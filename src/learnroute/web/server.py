@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 from collections.abc import Callable
 
@@ -10,8 +11,9 @@ import uvicorn
 
 from learnroute.errors import InputError
 from learnroute.web.app import make_app
-from learnroute.web.protocol import MOST_HEAD, protocol_of
 from learnroute.web.settings import Settings
+
+MOST_HEAD = 64 << 10  # bytes of the head of a request
 
 
 def serve(
@@ -29,16 +31,14 @@ class Server(uvicorn.Server):
         self, settings: Settings, listener: socket.socket, announce: Callable[[str], None] | None = None,
         seconds: float | None = None,
     ) -> None:  # fmt: skip
-        app = make_app(settings)
         super().__init__(
             uvicorn.Config(
-                app, http=protocol_of(settings), ws="none", log_level="error", access_log=False,
+                make_app(settings), http="h11", ws="none", log_level="error", access_log=False,
                 server_header=False, lifespan="on", timeout_graceful_shutdown=2, timeout_keep_alive=30,
                 h11_max_incomplete_event_size=MOST_HEAD, proxy_headers=bool(settings.proxies),
                 forwarded_allow_ips=list(settings.proxies),
             )
         )  # fmt: skip
-        app.state.metrics.connections = self.server_state.connections
         self.url = _url(settings.host, listener)
         self._announce = announce
         self._seconds = seconds
@@ -58,6 +58,13 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
+REMEDIES: dict[int | None, str] = {
+    errno.EADDRNOTAVAIL: "give an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them",
+    errno.EADDRINUSE: "try another port, or --port 0 for any free one",
+    errno.EACCES: "use a port above 1023",
+}
+
+
 def bound(host: str, port: int) -> socket.socket:
     """Return a listening socket, or refuse."""
     try:
@@ -66,7 +73,11 @@ def bound(host: str, port: int) -> socket.socket:
         )[0]
         listener = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as error:
-        raise InputError(f"cannot be listened on ({error})", field="--host", found=f"{host}") from None
+        raise InputError(
+            f"cannot listen there ({error}); give an address of this machine, such as 127.0.0.1",
+            field="--host",
+            found=f"{host}",
+        ) from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
@@ -74,9 +85,9 @@ def bound(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         cause = error.strerror if isinstance(error, OSError) else error
-        raise InputError(
-            f"cannot be listened on ({cause}); try another port", field="--host", found=f"{host} --port {port}"
-        ) from None
+        remedy = REMEDIES.get(getattr(error, "errno", None), "try another port")
+        reason = f"cannot listen there ({cause}); {remedy}"
+        raise InputError(reason, field="--host", found=f"{host} --port {port}") from None
     return listener
 
 
