@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from claims import Exact
+from claims import Exact, random_visits, sequences
 from learnroute import (
     Calibrated,
     Constraints,
@@ -28,7 +28,6 @@ from learnroute.model.certificates import Simple, VisitRoutes
 from learnroute.verification import held_karp
 from learnroute.verification import visits as checker
 from learnroute.verification.pairs import PairLosses
-from test_optional_visits import random_visits, sequences
 
 
 @pytest.fixture
