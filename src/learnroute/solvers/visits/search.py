@@ -155,7 +155,7 @@ class _Annealing:
         return search.best
 
     def anneal(self, start: IntArray, budget: Budget) -> IntArray:
-        """Ruin and recreate while the temperature falls, again and again, for the usual effort or until the deadline."""
+        """Ruin and recreate while the temperature falls, several times, for the usual effort or until the deadline."""
         search, params, begun = self.search, self.params, time.monotonic()
         search.start(start)
         search.insert(start[:0])
