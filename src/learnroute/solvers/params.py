@@ -356,7 +356,8 @@ class VisitSearchParams(NamedTuple):
     most_iterations: int = 60_000  # ... up to so many
     hot: float = 0.5  # the first temperature, in typical losses of an iteration, ...
     cold: float = 0.001  # ... and the last one, ...
-    temperatures: int = 100  # ... in so many steps at least
+    coolings: int = 3  # ... so many times, ...
+    temperatures: int = 100  # ... in so many steps at least, in all
     reordered: int = 30  # visits beyond which their order is then improved by itself, ...
     order_share: float = 0.2  # ... in this share of the time
     repair: int = 50_000  # iterations after which no place is sought any more for required regions of a fleet
@@ -385,6 +386,8 @@ class VisitBoundParams(NamedTuple):
     gain: float = 0.1  # share of the gap that an ascent without cycles must close, or it is the last one
     work: float = 1e9  # arcs that are looked at in all; a step looks at each once per layer
     steps: int = 20  # for which that must be enough: else ng-sets start with fewer regions
+    arc_seconds: float = 3e-7  # that an arc takes at least; a bound begins only if there is time for all of them, ...
+    moment: float = 0.1  # ... or they take no longer than this
     arcs: int = 4_000_000  # arcs between two layers, at most; about 40 bytes each
     share: float = 0.25  # of the time that is left for it where a search would spend all
 
