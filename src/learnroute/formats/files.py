@@ -169,9 +169,13 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _temporary_beside(path: Path) -> tuple[Path, int | None]:
-    """Make an empty file with a name of its own; return what to close to unlock it, if it could be locked."""
+    """Make an empty file with a name of its own; return what to close to unlock it, if it could be locked.
+
+    Those that killed writers left in the folder are removed.
+    """
     import tempfile
 
+    remove_leftovers(path.parent)
     while True:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY, suffix=path.suffix)
         locked = os.name == "posix" and lock(handle)  # on Windows, an open file cannot be renamed
